@@ -1,0 +1,220 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { Fault, unreadable } from './fault';
+import { fragmentOf, type ElementContent } from './fragment';
+import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+
+/** Limits of a request's XML, checked while it is read. */
+const MAX_DEPTH = 64;
+const MAX_ATTRIBUTES = 256;
+const MAX_NAME_LENGTH = 1024;
+
+/** A header block (SOAP 1.2 part 1, section 5.2) that is addressed to this service and must be understood. */
+export interface MandatoryHeader {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A SOAP message as the service needs it. */
+export interface Envelope {
+  readonly version: SoapVersion;
+  readonly mandatoryHeaders: readonly MandatoryHeader[];
+  /** Namespace and local name of the first element in the body; undefined: the body is empty. */
+  readonly element: { readonly namespace: string; readonly name: string } | undefined;
+  /**
+   * What stands inside the body's element when that has the name of the operation, otherwise what stands in the body, as
+   * an XML fragment that needs no declaration from outside. Undefined: nothing but white space and comments.
+   */
+  payload(operation: { readonly namespace: string; readonly name: string }): string | undefined;
+}
+
+/**
+ * Reads a SOAP 1.1 or 1.2 message: strictly, with namespaces, and without document type declarations (SOAP 1.1,
+ * section 3; SOAP 1.2 part 1, section 5).
+ *
+ * @throws {Fault} the text is no XML, or no SOAP message; it says what is wrong and where.
+ */
+export function readEnvelope(xml: string): Envelope {
+  const reader = new EnvelopeReader(xml);
+  return reader.read();
+}
+
+class EnvelopeReader implements Envelope {
+  readonly #xml: string;
+  readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  readonly #open: SaxesTagNS[] = [];
+  #attributes = 0;
+  #depth = 0;
+  #tagStart = 0;
+  #version: SoapVersion | undefined;
+  #header = false;
+  #body: ElementContent | undefined;
+  #content: ElementContent | undefined;
+  readonly mandatoryHeaders: MandatoryHeader[] = [];
+  element: { namespace: string; name: string } | undefined;
+
+  constructor(xml: string) {
+    this.#xml = xml;
+  }
+
+  get version(): SoapVersion {
+    return this.#version ?? SOAP_11;
+  }
+
+  read(): this {
+    const parser = this.#parser;
+    parser.on('error', (error) => {
+      throw unreadable(readable(error.message));
+    });
+    parser.on('doctype', () => {
+      throw unreadable('A document type declaration is not allowed in a SOAP message.');
+    });
+    parser.on('opentagstart', ({ name }) => {
+      this.#tagStarts(name);
+    });
+    parser.on('attribute', ({ name }) => {
+      if (++this.#attributes > MAX_ATTRIBUTES)
+        throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
+      if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+    });
+    parser.on('opentag', (tag) => {
+      this.#opened(tag);
+    });
+    parser.on('text', (text) => {
+      this.#text(text);
+    });
+    parser.on('cdata', (text) => {
+      this.#text(text);
+    });
+    parser.on('closetag', (tag) => {
+      this.#closed(tag);
+    });
+    parser.write(this.#xml).close();
+    if (this.#body === undefined) throw invalid('Missing required soap:Body element.');
+    return this;
+  }
+
+  payload(operation: { readonly namespace: string; readonly name: string }): string | undefined {
+    const { element } = this;
+    const named = element?.name === operation.name && element.namespace === operation.namespace;
+    const content = named ? this.#content : this.#body;
+    return content && fragmentOf(this.#xml, content);
+  }
+
+  #tagStarts(name: string): void {
+    if (++this.#depth > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
+    if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+    this.#attributes = 0;
+    this.#tagStart = this.#xml.lastIndexOf('<', this.#parser.position - 1);
+  }
+
+  #opened(tag: SaxesTagNS): void {
+    this.#open.push(tag);
+    switch (this.#open.length) {
+      case 1:
+        this.#envelope(tag);
+        break;
+      case 2:
+        this.#part(tag);
+        break;
+      case 3:
+        this.#block(tag);
+        break;
+      case 4:
+        if (this.#content !== undefined && this.#content.end === undefined) this.#child(this.#content, tag);
+    }
+  }
+
+  #envelope(tag: SaxesTagNS): void {
+    if (tag.local !== 'Envelope') throw invalid('Missing required soap:Envelope element.');
+    this.#version = [SOAP_11, SOAP_12].find(({ namespace }) => namespace === tag.uri);
+    if (this.#version === undefined) {
+      throw new Fault(
+        'VersionMismatch',
+        `Possible SOAP version mismatch: Envelope namespace ${tag.uri} was unexpected. Expecting ${SOAP_11.namespace}.`,
+      );
+    }
+  }
+
+  #part(tag: SaxesTagNS): void {
+    const isSoap = tag.uri === this.version.namespace;
+    if (isSoap && tag.local === 'Header' && !this.#header && this.#body === undefined) this.#header = true;
+    else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#contentOf(tag);
+    // SOAP 1.1, section 4: elements of other namespaces may follow the body.
+    else if (isSoap || this.version === SOAP_12 || this.#body === undefined) {
+      throw invalid(`The element ${tag.name} is not allowed here in soap:Envelope.`);
+    }
+  }
+
+  #block(tag: SaxesTagNS): void {
+    if (this.#body === undefined) this.#headerBlock(tag);
+    else if (this.#body.end === undefined) {
+      this.#child(this.#body, tag);
+      if (this.element !== undefined) return;
+      this.element = { namespace: tag.uri, name: tag.local };
+      this.#content = this.#contentOf(tag);
+    }
+  }
+
+  #headerBlock(tag: SaxesTagNS): void {
+    const { namespace, roleAttribute, roles } = this.version;
+    let mandatory = false;
+    let role = '';
+    for (const attribute of Object.values(tag.attributes)) {
+      if (attribute.uri !== namespace) continue;
+      if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
+      if (attribute.local === roleAttribute) role = attribute.value.trim();
+    }
+    if (mandatory && roles.has(role)) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+  }
+
+  #contentOf(tag: SaxesTagNS): ElementContent {
+    return {
+      start: this.#parser.position,
+      end: undefined,
+      scope: this.#open.map(({ ns }) => ns),
+      children: [],
+      empty: true,
+      selfClosing: tag.isSelfClosing,
+    };
+  }
+
+  #child(parent: ElementContent, tag: SaxesTagNS): void {
+    parent.empty = false;
+    parent.children.push({ nameEnd: this.#tagStart + 1 + tag.name.length, declared: tag.ns });
+  }
+
+  #text(text: string): void {
+    if (text.trim() === '') return;
+    const depth = this.#open.length;
+    if (depth === 1 || (depth === 2 && this.#body === undefined)) {
+      throw invalid(`Text is not allowed in ${this.#open.at(-1)?.name ?? ''}.`);
+    }
+    if (depth >= 2 && this.#body !== undefined && this.#body.end === undefined) this.#body.empty = false;
+    if (depth >= 3 && this.#content !== undefined && this.#content.end === undefined) this.#content.empty = false;
+  }
+
+  #closed(tag: SaxesTagNS): void {
+    const end = tag.isSelfClosing ? this.#parser.position : this.#xml.lastIndexOf('</', this.#parser.position - 1);
+    if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
+    if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
+    this.#open.pop();
+    this.#depth--;
+  }
+}
+
+function invalid(what: string): Fault {
+  return new Fault('Client', `Server was unable to read request. ---> Request format is invalid: ${what}`);
+}
+
+function tooMuch(what: string): Fault {
+  return unreadable(`The message has ${what}, which is more than this service reads.`);
+}
+
+const MAX_REASON_LENGTH = 300;
+
+/** The parser's `line:column: message` in words; it may quote the message, so it is kept short. */
+function readable(message: string): string {
+  const match = /^(\d+):(\d+): ([\s\S]*)$/.exec(message);
+  const [line, column, what] = match === null ? ['1', '0', message] : [match[1], match[2], match[3]];
+  return `${String(what).slice(0, MAX_REASON_LENGTH)} Line ${String(line)}, position ${String(column)}.`;
+}

@@ -1,0 +1,43 @@
+import { xmlAttribute } from './xml';
+
+/** Where the content of an element stands in the text of its document. Offsets are UTF-16 code units. */
+export interface ElementContent {
+  /** Behind the start tag. */
+  readonly start: number;
+  /** Before the end tag; undefined until it was read. */
+  end: number | undefined;
+  /** Namespace declarations of the element and those around it, outermost first. */
+  readonly scope: readonly Readonly<Record<string, string>>[];
+  readonly children: { readonly nameEnd: number; readonly declared: Readonly<Record<string, string>> }[];
+  /** True as long as nothing but white space and comments was seen. */
+  empty: boolean;
+  readonly selfClosing: boolean;
+}
+
+/**
+ * Cuts an element's content out as an XML fragment that stands for itself: each child element gets the declarations of
+ * prefixes that the fragment mentions and that were made further out. A prefix counts as mentioned where it stands before
+ * a colon, since values (`xsi:type="xsd:int"`) use prefixes too. Undefined: there is no content.
+ */
+export function fragmentOf(xml: string, content: ElementContent): string | undefined {
+  if (content.empty || content.selfClosing) return undefined;
+  const source = xml.slice(content.start, content.end).trim();
+  const inherited = new Map<string, string>();
+  for (const declarations of content.scope) {
+    for (const [prefix, uri] of Object.entries(declarations)) inherited.set(prefix, uri);
+  }
+  const carried = [...inherited].filter(
+    ([prefix, uri]) => prefix !== 'xml' && uri !== '' && (prefix === '' || source.includes(`${prefix}:`)),
+  );
+  let fragment = '';
+  let position = content.start;
+  for (const { nameEnd, declared } of content.children) {
+    fragment += xml.slice(position, nameEnd);
+    for (const [prefix, uri] of carried) {
+      if (Object.hasOwn(declared, prefix)) continue;
+      fragment += ` xmlns${prefix && `:${prefix}`}="${xmlAttribute(uri)}"`;
+    }
+    position = nameEnd;
+  }
+  return (fragment + xml.slice(position, content.end)).trim();
+}

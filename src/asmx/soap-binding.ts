@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BodyError, type ReadBody } from '../http/body';
+import { parseMediaType, type MediaType } from '../http/media-type';
+import { reply } from '../http/reply';
+import type { Call, Service } from '../service/call';
+import { requestCall, type EndpointUrl } from './call';
+import type { Contract } from './contract';
+import { readEnvelope, type Envelope } from './envelope';
+import { Fault, faultEnvelope, operationFault } from './fault';
+import { soapServer } from './soap-server';
+import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { decodeXml } from './xml-body';
+
+/** What a binding needs beside the contract and the service. */
+export interface BindingOptions {
+  readonly readBody: ReadBody;
+  readonly endpointUrl: EndpointUrl;
+}
+
+/** Answers a `POST` on the endpoint itself. */
+export type SoapBinding = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** SOAP 1.1 and 1.2 over HTTP. The reply has the version of the request's envelope, whatever the content type says. */
+export async function soapBinding(
+  contract: Contract,
+  service: Service,
+  { readBody, endpointUrl }: BindingOptions,
+): Promise<SoapBinding> {
+  const servers = new Map([
+    [SOAP_11, await soapServer(contract, service, SOAP_11)],
+    [SOAP_12, await soapServer(contract, service, SOAP_12)],
+  ]);
+
+  return async (request, response) => {
+    const mediaType = parseMediaType(request.headers['content-type']);
+    // Until the envelope is read, the content type tells in which version to complain.
+    let version: SoapVersion = mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    try {
+      if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
+      const body = await readBody(request, response);
+      const envelope = readEnvelope(decodeXml(body, mediaType.charset));
+      ({ version } = envelope);
+      if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
+      const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
+      const [unknown] = envelope.mandatoryHeaders;
+      if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
+
+      const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, endpointUrl);
+      const invoke = servers.get(version);
+      if (invoke) reply(response, 200, version.contentType, await invoke(operation, call));
+    } catch (error) {
+      replyFault(response, faultOf(error), version);
+    }
+  };
+}
+
+function isXml(mediaType: MediaType | undefined): mediaType is MediaType {
+  return mediaType !== undefined && /^(?:text|application)\/xml$|\+xml$/.test(mediaType.essence);
+}
+
+function unsupported(contentType: string | undefined): Fault {
+  const given =
+    contentType === undefined
+      ? 'The request has no content type.'
+      : `The content type ${contentType} is not supported here.`;
+  return new Fault('Client', `${given} Send SOAP 1.1 as ${SOAP_11.mediaType}, SOAP 1.2 as ${SOAP_12.mediaType}.`, 415);
+}
+
+/** Finds the operation as ASP.NET does: SOAP 1.1 by `SOAPAction` alone, SOAP 1.2 by action and then by the element. */
+function route(
+  { version, element }: Envelope,
+  contract: Contract,
+  soapAction: string | string[] | undefined,
+  action: string | undefined,
+): string {
+  const byElement = element && contract.operation(element.namespace, element.name);
+  if (version === SOAP_12) {
+    const operation = (action === undefined ? undefined : contract.action(action)) ?? byElement;
+    if (operation !== undefined) return operation;
+    throw new Fault(
+      'Client',
+      action === undefined
+        ? 'Unable to handle request without a valid action parameter. Please supply a valid soap action.'
+        : `Unable to handle request. The action '${action}' was not recognized.`,
+    );
+  }
+  const given = soapAction === undefined ? undefined : soapActionValue(String(soapAction));
+  const operation = given === undefined ? byElement : contract.action(given);
+  if (operation !== undefined) return operation;
+  throw new Fault('Client', `Server did not recognize the value of HTTP Header SOAPAction: ${given ?? ''}.`);
+}
+
+function soapActionValue(header: string): string {
+  const value = header.replace(/^\s*"(.*)"\s*$/, '$1').trim();
+  if (!value.includes('%')) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+function soapCall(
+  request: IncomingMessage,
+  envelope: Envelope,
+  operation: { readonly namespace: string; readonly name: string },
+  endpointUrl: EndpointUrl,
+): Call {
+  return {
+    ...requestCall(request, envelope.version.binding, endpointUrl),
+    payload: () => {
+      const text = envelope.payload(operation);
+      return text === undefined ? undefined : { mediaType: 'application/xml', text };
+    },
+    parameters: () => ({}),
+  };
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof BodyError) return new Fault('Client', error.message, error.status, { cause: error });
+  return operationFault(error);
+}
+
+function replyFault(response: ServerResponse, fault: Fault, version: SoapVersion): void {
+  const { contentType } = fault.code === 'VersionMismatch' ? SOAP_11 : version;
+  reply(response, fault.status, contentType, faultEnvelope(fault, version));
+}

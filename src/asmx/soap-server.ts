@@ -1,0 +1,79 @@
+import { Server, WSDL } from 'soap';
+import type { Call, Operation, Service } from '../service/call';
+import type { Contract } from './contract';
+import { operationFault } from './fault';
+import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
+import { xmlText } from './xml';
+
+/**
+ * Calls an operation and resolves to the reply's envelope.
+ *
+ * @throws {Fault} the operation failed.
+ */
+export type SoapServer = (operation: string, call: Call) => Promise<string>;
+
+/** One call's way through node-soap, which hands it to the service method as the request's connection. */
+interface Exchange {
+  readonly call: Call;
+  failure: unknown;
+}
+
+/**
+ * Makes the node-soap server for one SOAP version. It is given the canonical request of an operation and never a caller's
+ * text: what a caller sent was read before, strictly, and is in the call. So each canonical request is parsed once.
+ */
+export async function soapServer(contract: Contract, service: Service, version: SoapVersion): Promise<SoapServer> {
+  const wsdl = await loadWsdl(contract, version);
+  const requests = new Map(contract.operations.map(({ name }) => [name, canonicalRequest(name, contract, version)]));
+  const parsed = new Map([...requests.values()].map((xml) => [xml, wsdl.xmlToObject(xml) as unknown]));
+  wsdl.xmlToObject = (xml: string) => parsed.get(xml);
+
+  const methods = Object.fromEntries(
+    Object.entries(service).map(([name, operation]) => [name, soapMethod(name, operation)]),
+  );
+  // node-soap serves the first port whose address fits, and all ports have the same.
+  const services = { [contract.serviceName]: { WebHookSoap: methods } };
+  const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
+
+  return async (operation, call) => {
+    const exchange: Exchange = { call, failure: undefined };
+    const { statusCode, body } = await server.processRequest(requests.get(operation) ?? '', { connection: exchange });
+    if (exchange.failure !== undefined) throw operationFault(exchange.failure);
+    if (statusCode !== 200) throw operationFault(new Error(`The operation ${operation} gave no SOAP reply.`));
+    return body;
+  };
+}
+
+async function loadWsdl(contract: Contract, version: SoapVersion): Promise<WSDL> {
+  const wsdl = new WSDL(contract.wsdl('http://localhost/'), '', {
+    forceSoap12Headers: version === SOAP_12,
+    escapeXML: false,
+    useEmptyTag: true,
+  });
+  await new Promise<void>((resolve, reject) => {
+    wsdl.onReady((error?: Error | null) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+  wsdl.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
+    .map(([name, uri]) => `${name}="${uri}"`)
+    .join(' ');
+  return wsdl;
+}
+
+function canonicalRequest(operation: string, { namespace }: Contract, version: SoapVersion): string {
+  return `<soap:Envelope xmlns:soap="${version.namespace}"><soap:Body><${operation} xmlns="${namespace}"/></soap:Body></soap:Envelope>`;
+}
+
+function soapMethod(name: string, operation: Operation) {
+  return async (_arguments: unknown, _callback: unknown, _headers: unknown, request: { connection: Exchange }) => {
+    const exchange = request.connection;
+    try {
+      return { [`${name}Result`]: xmlText(await operation(exchange.call)) };
+    } catch (error) {
+      exchange.failure = error ?? new Error('Unknown error.');
+      return {};
+    }
+  };
+}

@@ -1,0 +1,44 @@
+/** One of the two SOAP versions: what differs between them on the wire. */
+export interface SoapVersion {
+  readonly binding: 'soap11' | 'soap12';
+  /** Namespace of the envelope. */
+  readonly namespace: string;
+  /** Media type of a message, without parameters. */
+  readonly mediaType: string;
+  /** Content type of a reply. */
+  readonly contentType: string;
+  /** Name of the attribute that addresses a header block to a role. */
+  readonly roleAttribute: string;
+  /** Roles that this service plays; a header block without a role is for it too. */
+  readonly roles: ReadonlySet<string>;
+}
+
+/** SOAP 1.1 (W3C Note, 8 May 2000). */
+export const SOAP_11: SoapVersion = {
+  binding: 'soap11',
+  namespace: 'http://schemas.xmlsoap.org/soap/envelope/',
+  mediaType: 'text/xml',
+  contentType: 'text/xml; charset=utf-8',
+  roleAttribute: 'actor',
+  roles: new Set(['', 'http://schemas.xmlsoap.org/soap/actor/next']),
+};
+
+/** SOAP 1.2 (W3C Recommendation, 27 April 2007). */
+export const SOAP_12: SoapVersion = {
+  binding: 'soap12',
+  namespace: 'http://www.w3.org/2003/05/soap-envelope',
+  mediaType: 'application/soap+xml',
+  contentType: 'application/soap+xml; charset=utf-8',
+  roleAttribute: 'role',
+  roles: new Set([
+    '',
+    'http://www.w3.org/2003/05/soap-envelope/role/next',
+    'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
+  ]),
+};
+
+/** Namespace declarations that every envelope has beside its own, in the order in which the original wrote them. */
+export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
+  'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
+  'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
+};

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+
+/** Where the event log is kept. */
+export interface EventLogLocation {
+  readonly engine: 'sqlite';
+  /** Path of the database file, relative to the working directory. */
+  readonly file: string;
+}
+
+/** The service's configuration, checked and in the units that the code uses. */
+export interface Config {
+  readonly host: string;
+  /** TCP port; 0 lets the system pick a free one. */
+  readonly port: number;
+  /** First path segment of the endpoint, without slashes. */
+  readonly serviceRoot: string;
+  /** XML namespace of the operations; ends with a slash. */
+  readonly namespace: string;
+  /** Public base address without a trailing slash; undefined: taken from each request. */
+  readonly baseUrl: string | undefined;
+  readonly eventLog: EventLogLocation;
+  /** CloudEvents `type` of an event whose sender named none. */
+  readonly eventType: string;
+  /** Most events that one GetEvents response lists. */
+  readonly getEventsLimit: number;
+  /** Most bytes that the body of a GetEvents response has. */
+  readonly getEventsMaxBytes: number;
+  /** Most bytes that a request body has, after decompression. */
+  readonly maxRequestBytes: number;
+}
+
+/** Thrown when the environment holds a value that the service cannot use; the message names each one. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+function wholeNumber(from: number, to: number) {
+  const allowed = `must be a whole number from ${String(from)} to ${String(to)}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, allowed)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, allowed);
+}
+
+const namespace = z
+  .string()
+  .refine((value) => value.endsWith('/'), {
+    error: 'must end with a slash, as in http://tempuri.org/',
+    abort: true,
+  })
+  .refine(
+    (value) => /^[^\s"<>{}|\\^`]+$/.test(value) && URL.canParse(value),
+    'must be an absolute URI, as in http://tempuri.org/',
+  );
+
+const baseUrl = z
+  .string()
+  .refine((value) => {
+    if (!URL.canParse(value)) return false;
+    const url = new URL(value);
+    return /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '';
+  }, 'must be an http or https address without query or fragment, as in https://hooks.example.com')
+  .transform((value) => new URL(value).href.replace(/\/+$/, ''));
+
+const eventLog = z
+  .string()
+  .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
+  .transform((value): EventLogLocation => ({ engine: 'sqlite', file: value.slice('sqlite:'.length) }));
+
+const environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65535).default(8080),
+  SERVICE_ROOT: z
+    .string()
+    .regex(/^(?!\.+$)[\w.~-]+$/, 'must be one path segment of letters, digits and - . _ ~, without slashes')
+    .default('webhooks'),
+  SERVICE_NAMESPACE: namespace.default('http://tempuri.org/'),
+  BASE_URL: baseUrl.optional(),
+  EVENT_LOG: eventLog.default({ engine: 'sqlite', file: 'data/events.db' }),
+  EVENT_TYPE: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces')
+    .default('webhook.recorded'),
+  GET_EVENTS_LIMIT: wholeNumber(1, 10_000).default(100),
+  GET_EVENTS_MAX_BYTES: wholeNumber(32_768, 64 * MEBIBYTE).default(60_000),
+  MAX_REQUEST_BYTES: wholeNumber(1024, 256 * MEBIBYTE).default(4 * MEBIBYTE),
+});
+
+/**
+ * Reads the configuration from environment variables. A variable that is empty counts as not set.
+ *
+ * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
+ */
+export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => {
+      const name = issue.path.join('.');
+      return `${name}=${given[name] ?? ''}: ${issue.message}`;
+    });
+    throw new ConfigError(lines.join('\n'));
+  }
+  const env = parsed.data;
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    serviceRoot: env.SERVICE_ROOT,
+    namespace: env.SERVICE_NAMESPACE,
+    baseUrl: env.BASE_URL,
+    eventLog: env.EVENT_LOG,
+    eventType: env.EVENT_TYPE,
+    getEventsLimit: env.GET_EVENTS_LIMIT,
+    getEventsMaxBytes: env.GET_EVENTS_MAX_BYTES,
+    maxRequestBytes: env.MAX_REQUEST_BYTES,
+  };
+}
+
+/**
+ * Reads the configuration of this process: its environment, and what a `.env` file in the working directory adds to it.
+ *
+ * @throws {ConfigError} as {@link readConfig} does.
+ */
+export function loadConfig(): Config {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return readConfig(process.env);
+}

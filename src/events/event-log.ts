@@ -1,0 +1,82 @@
+/** An event on its way into the log. The log adds the `sequence`. */
+export interface NewEvent {
+  /** CloudEvents `id`; with `source` it names the event. */
+  readonly id: string;
+  /** CloudEvents `source`. */
+  readonly source: string;
+  /** The CloudEvents context attributes as the text of a JSON object, without `sequence` and without data. */
+  readonly attributes: string;
+  /** The payload as the text of one JSON member, `"data":…` or `"data_base64":…`; undefined: no payload. */
+  readonly data: string | undefined;
+  /** How the event arrived, as the text of a JSON object. For the operator's tools; no reader of events sees it. */
+  readonly arrival: string;
+  /** The sender's `Idempotency-Key`, where it sent one. */
+  readonly idempotencyKey: string | undefined;
+  /** The sender's `webhook-id` (Standard Webhooks), where it sent one. */
+  readonly webhookId: string | undefined;
+}
+
+/** What {@link EventLog.append} answers. */
+export interface Appended {
+  /** The id under which the event is in the log: of an event that was there before, the first id. */
+  readonly id: string;
+  /** False when the event was in the log before, so that nothing was recorded. */
+  readonly recorded: boolean;
+}
+
+/** An event as it was read from the log. */
+export interface LoggedEvent {
+  readonly id: string;
+  /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
+  readonly sequence: string;
+  /** As in {@link NewEvent.attributes}. */
+  readonly attributes: string;
+  /** As in {@link NewEvent.data}; undefined also when it was left out. */
+  readonly data: string | undefined;
+  /** True when the event has a payload that was left out because it does not fit in `maxBytes`. */
+  readonly dataOmitted: boolean;
+}
+
+/** Which events {@link EventLog.read} returns. */
+export interface EventQuery {
+  /** Only events with this id. The first of them is returned whole, whatever its size. */
+  readonly id: string | undefined;
+  /** Only events behind this position, from there on; undefined: the newest. */
+  readonly after: bigint | undefined;
+  /** Most events to return; at least 1. */
+  readonly limit: number;
+  /** Most bytes that the events may take together, each followed by a comma, in the measure of `wireBytes`. */
+  readonly maxBytes: number;
+  /** Bytes that a reference takes which stands in for omitted data, beside the percent-encoded id in it. */
+  readonly referenceBytes: number;
+}
+
+/**
+ * Thrown when the log cannot do what was asked: the disk is full, the database is locked, the file is no database.
+ * The message is fit for a caller: it names no file. The `cause` says why.
+ */
+export class EventLogError extends Error {
+  override readonly name = 'EventLogError';
+}
+
+/** An append-only log of events in one order. Several processes may use one log at the same time. */
+export interface EventLog {
+  /**
+   * Records an event and resolves when it is durable, that is, when it survives the loss of the process and of power.
+   * An event with the `source` and `id`, the `idempotencyKey` or the `webhookId` of one in the log is not recorded again.
+   *
+   * @throws {EventLogError} the event was not recorded.
+   */
+  append(event: NewEvent): Promise<Appended>;
+
+  /**
+   * Reads events in log order: with `after` the first ones behind that position, otherwise the newest ones; as many as
+   * `limit` and `maxBytes` allow. Its cost does not depend on how many events the log holds.
+   *
+   * @throws {EventLogError}
+   */
+  read(query: EventQuery): Promise<LoggedEvent[]>;
+
+  /** Finishes what was asked before and releases the log. Calls after it are refused. */
+  close(): Promise<void>;
+}

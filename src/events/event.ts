@@ -1,0 +1,89 @@
+import { uuidv7 } from 'uuidv7';
+import type { NewEvent } from './event-log';
+
+/** What a caller said, in one of the three forms that a CloudEvents JSON event can carry. */
+export type Payload = { readonly mediaType: string | undefined } & (
+  | {
+      /** Valid JSON text, kept as it is: numbers keep their digits. */
+      readonly json: string;
+    }
+  | { readonly text: string }
+  | { readonly bytes: Buffer }
+);
+
+/** A call from which an event is made. */
+export interface Arrival {
+  /** The binding over which the call came. */
+  readonly binding: string;
+  /** HTTP method. */
+  readonly method: string;
+  /** Request target as it was received: path and query. */
+  readonly target: string;
+  /** HTTP header fields, names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The caller's network address. */
+  readonly remoteAddress: string | undefined;
+  readonly payload: Payload | undefined;
+}
+
+/** CloudEvents attributes of an event whose sender named none. */
+export interface EventDefaults {
+  readonly source: string;
+  readonly type: string;
+}
+
+/** Header fields that may hold a secret are not kept with the event. */
+const SECRET_HEADER = /auth|cookie|token|secret|password|api-?key|subscription-key/;
+
+/** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
+const MAX_MEDIA_TYPE_LENGTH = 255;
+
+/** Makes the event that a call records: CloudEvents 1.0 in its JSON format, with a UUID version 7 as `id`. */
+export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
+  const { payload, headers } = arrival;
+  const id = uuidv7();
+  const mediaType = payload?.mediaType;
+  return {
+    id,
+    source: defaults.source,
+    attributes: JSON.stringify({
+      specversion: '1.0',
+      id,
+      source: defaults.source,
+      type: defaults.type,
+      time: new Date().toISOString(),
+      binding: arrival.binding,
+      datacontenttype: mediaType !== undefined && mediaType.length <= MAX_MEDIA_TYPE_LENGTH ? mediaType : undefined,
+    }),
+    data: payload && dataMember(payload),
+    arrival: describe(arrival),
+    idempotencyKey: deliveryKey(headers['idempotency-key']),
+    webhookId: deliveryKey(headers['webhook-id']),
+  };
+}
+
+function dataMember(payload: Payload): string {
+  if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
+  if ('text' in payload) return `"data":${xmlSafe(JSON.stringify(payload.text))}`;
+  return `"data_base64":"${payload.bytes.toString('base64')}"`;
+}
+
+/**
+ * Makes JSON text survive XML 1.0 and stay on one line: what XML forbids (U+FFFE, U+FFFF, lone surrogates) can only
+ * stand inside a string and becomes a JSON escape; line breaks and tabs can only stand between tokens and become spaces.
+ */
+function xmlSafe(json: string): string {
+  return json.replace(/[\t\r\n]|[\uFFFE\uFFFF]|\p{Surrogate}/gu, (character) =>
+    character < ' ' ? ' ' : `\\u${character.charCodeAt(0).toString(16)}`,
+  );
+}
+
+function describe({ method, target, headers, remoteAddress }: Arrival): string {
+  const kept = Object.entries(headers).filter(([name]) => !SECRET_HEADER.test(name));
+  return JSON.stringify({ method, path: target, remoteAddress, headers: Object.fromEntries(kept) });
+}
+
+function deliveryKey(value: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  return text === '' ? undefined : text;
+}

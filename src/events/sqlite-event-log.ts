@@ -1,0 +1,168 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import {
+  EventLogError,
+  type Appended,
+  type EventLog,
+  type EventQuery,
+  type LoggedEvent,
+  type NewEvent,
+} from './event-log';
+import type { SqliteOptions } from './sqlite-database';
+import type { WorkerCall, WorkerReply } from './sqlite-worker';
+
+interface Pending<T> {
+  resolve(value: T): void;
+  reject(error: Error): void;
+}
+
+type Question = WorkerCall extends infer Call ? (Call extends unknown ? Omit<Call, 'call'> : never) : never;
+
+/** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
+const BATCH_MAX_EVENTS = 512;
+const BATCH_MAX_CHARACTERS = 16 * 1024 * 1024;
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
+
+/**
+ * The event log in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. Events that arrive while a
+ * commit is under way wait for it and then share the next one.
+ */
+export class SqliteEventLog implements EventLog {
+  readonly #options: SqliteOptions;
+  #worker: Promise<Worker> | undefined;
+  #calls = 0;
+  readonly #answers = new Map<number, Pending<unknown>>();
+  #waiting: { event: NewEvent; caller: Pending<Appended> }[] = [];
+  #committing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: SqliteOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the log and creates it, folders included, where it is missing.
+   *
+   * @throws {EventLogError} the file cannot be created or opened, or is no database. This message, unlike those of the
+   * other methods, names the file.
+   */
+  static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
+    const log = new SqliteEventLog({ busyTimeout: DEFAULT_BUSY_TIMEOUT, ...options });
+    try {
+      await mkdir(dirname(options.file), { recursive: true });
+      await log.#connect();
+    } catch (cause) {
+      throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
+    }
+    return log;
+  }
+
+  append(event: NewEvent): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#closing !== undefined) {
+        reject(new EventLogError('The event log is closed.'));
+        return;
+      }
+      this.#waiting.push({ event, caller: { resolve, reject } });
+      // Not at once: requests that arrived in the same turn of the event loop share the commit.
+      this.#committing ??= setImmediate().then(() => this.#commitWaiting());
+    });
+  }
+
+  async #commitWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      try {
+        const appended = (await this.#ask({
+          operation: 'append',
+          argument: batch.map(({ event }) => event),
+        })) as Appended[];
+        batch.forEach(({ caller }, i) => {
+          caller.resolve(appended[i] as Appended);
+        });
+      } catch (cause) {
+        const error = new EventLogError('The event could not be recorded.', { cause });
+        for (const { caller } of batch) caller.reject(error);
+      }
+    }
+    this.#committing = undefined;
+  }
+
+  #takeBatch() {
+    let characters = 0;
+    const size = this.#waiting.findIndex(({ event }, i) => {
+      characters += event.attributes.length + event.arrival.length + (event.data?.length ?? 0);
+      return i === BATCH_MAX_EVENTS || (i > 0 && characters > BATCH_MAX_CHARACTERS);
+    });
+    return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
+  }
+
+  async read(query: EventQuery): Promise<LoggedEvent[]> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    try {
+      return (await this.#ask({ operation: 'read', argument: query })) as LoggedEvent[];
+    } catch (cause) {
+      throw new EventLogError('The events could not be read.', { cause });
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committing;
+    await this.#ask({ operation: 'close', argument: undefined });
+    const worker = await this.#worker;
+    await worker?.terminate();
+  }
+
+  async #ask(question: Question): Promise<unknown> {
+    const worker = await (this.#worker ?? this.#connect());
+    return new Promise((resolve, reject) => {
+      const call = ++this.#calls;
+      this.#answers.set(call, { resolve, reject });
+      worker.postMessage({ call, ...question });
+    });
+  }
+
+  /** Starts the worker thread that holds the database. One that ended by accident is replaced on the next call. */
+  #connect(): Promise<Worker> {
+    const connecting = new Promise<Worker>((resolve, reject) => {
+      const worker = new Worker(join(__dirname, 'sqlite-worker.js'), { workerData: this.#options });
+      this.#answers.set(0, {
+        resolve: () => {
+          resolve(worker);
+        },
+        reject,
+      });
+      const lost = (error: Error): void => {
+        if (this.#worker !== connecting) return;
+        this.#worker = undefined;
+        for (const pending of this.#answers.values()) pending.reject(error);
+        this.#answers.clear();
+      };
+      worker.on('message', (reply: WorkerReply) => {
+        this.#answered(reply);
+        if (reply.call === 0 && 'failure' in reply) void worker.terminate();
+      });
+      worker.on('error', lost);
+      worker.on('exit', () => {
+        lost(new Error('the database thread ended'));
+      });
+    });
+    this.#worker = connecting;
+    return connecting;
+  }
+
+  #answered(reply: WorkerReply): void {
+    const pending = this.#answers.get(reply.call);
+    this.#answers.delete(reply.call);
+    if ('failure' in reply) pending?.reject(new Error(reply.failure));
+    else pending?.resolve(reply.result);
+  }
+}

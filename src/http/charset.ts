@@ -1,0 +1,32 @@
+import { isUtf8 } from 'node:buffer';
+import * as iconv from 'iconv-lite';
+
+const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: string])[] = [
+  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
+  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
+  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
+];
+
+/** The character set that a byte order mark at the start of a body tells; undefined: there is none. */
+export function charsetOfMark(body: Buffer): string | undefined {
+  if (body.length < 2 || (body[0] ?? 0) < 0xef) return undefined;
+  return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
+}
+
+/** Whether {@link decode} knows a character set, by any of its registered names. */
+export function isKnownCharset(charset: string): boolean {
+  return iconv.encodingExists(charset);
+}
+
+/** Turns bytes into text, without a byte order mark. Undefined: the bytes are no text in this character set. */
+export function decode(body: Buffer, charset: string): string | undefined {
+  if (charset === 'utf-8' || charset === 'utf8') {
+    if (!isUtf8(body)) return undefined;
+    return body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0);
+  }
+  const isUtf16 = /^utf-?16/.test(charset);
+  if (isUtf16 && body.length % 2 !== 0) return undefined;
+  const text = iconv.decode(body, charset);
+  const lossless = text.isWellFormed() && (isUtf16 || !text.includes('\uFFFD'));
+  return lossless ? text : undefined;
+}

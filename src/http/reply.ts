@@ -1,0 +1,26 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Sends a whole reply: always with `Content-Length`, never chunked. To `HEAD` it sends the header alone. */
+export function reply(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  body: string | Buffer,
+  headers?: OutgoingHttpHeaders,
+): void {
+  response.writeHead(status, {
+    'Cache-Control': 'private, max-age=0',
+    'Content-Type': contentType,
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/** Sends a message for a person or a log: `text/plain`, one line. */
+export function replyText(response: ServerResponse, status: number, text: string, headers?: OutgoingHttpHeaders): void {
+  reply(response, status, 'text/plain; charset=utf-8', `${text}\n`, {
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { replyText } from './reply';
+
+/** Answers a request, or calls `next`: without an error where it is not for it, with one where it failed. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** A load balancer keeps its connections idle for a minute; whoever closes first must not be the service. */
+const KEEP_ALIVE_TIMEOUT = 65_000;
+const HEADERS_TIMEOUT = 70_000;
+
+/** How long calls in flight may take to finish after a stop was asked for, in milliseconds. */
+const STOP_TIMEOUT = 10_000;
+
+/** The HTTP server: `GET /readyz`, and one handler for everything else. */
+export class HttpServer {
+  readonly #server: Server;
+  #stopping = false;
+
+  constructor(handler: Handler) {
+    this.#server = createServer(
+      { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, headersTimeout: HEADERS_TIMEOUT },
+      (request, response) => {
+        if (this.#stopping) response.setHeader('Connection', 'close');
+        if (request.url === '/readyz') this.#ready(request, response);
+        else
+          handler(request, response, (error) => {
+            unhandled(response, error);
+          });
+      },
+    );
+  }
+
+  #ready(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      replyText(response, 405, 'Use GET.', { Allow: 'GET, HEAD' });
+    } else if (this.#stopping) {
+      replyText(response, 503, 'stopping');
+    } else {
+      replyText(response, 200, 'ready');
+    }
+  }
+
+  /**
+   * Starts to listen; resolves to the port.
+   *
+   * @throws the address is in use, or not one of this machine.
+   */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        const address = this.#server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
+    });
+  }
+
+  /** Takes no new connection and resolves when every call in flight is answered, or after ten seconds. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    const server = this.#server;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+    });
+    server.closeIdleConnections();
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+    }, 50);
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+    }, STOP_TIMEOUT);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(deadline);
+  }
+}
+
+function unhandled(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (error === undefined || error === null) {
+    replyText(response, 404, 'There is nothing at this address.');
+    return;
+  }
+  const { status } = error as { status?: unknown };
+  if (status === 400) replyText(response, 400, 'The address is not valid.');
+  else replyText(response, 500, 'The request could not be answered.');
+}

@@ -1,0 +1,80 @@
+import { create } from 'xmlbuilder2';
+import { send, type Answer, type Question } from './http';
+
+export const NAMESPACE = 'http://tempuri.org/';
+export const SOAP_11_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
+export const SOAP_12_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
+
+export const BINDINGS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
+export type BindingName = (typeof BINDINGS)[number];
+
+export function envelope11(operation: string, inside = ''): string {
+  return `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${SOAP_11_NAMESPACE}"><soap:Body><${operation} xmlns="${NAMESPACE}">${inside}</${operation}></soap:Body></soap:Envelope>`;
+}
+
+export function envelope12(operation: string, inside = ''): string {
+  return envelope11(operation, inside)
+    .replaceAll('soap:', 'soap12:')
+    .replace(':soap=', ':soap12=')
+    .replace(SOAP_11_NAMESPACE, SOAP_12_NAMESPACE);
+}
+
+/** The request of an operation over one binding, as the interface document shows it. */
+export function requestOf(binding: BindingName, operation: string, inside = ''): Question & { readonly path: string } {
+  switch (binding) {
+    case 'soap11':
+      return {
+        path: '',
+        method: 'POST',
+        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}${operation}"` },
+        body: envelope11(operation, inside),
+      };
+    case 'soap12':
+      return {
+        path: '',
+        method: 'POST',
+        headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
+        body: envelope12(operation, inside),
+      };
+    case 'httpget':
+      return { path: `/${operation}?` };
+    case 'httppost':
+      return {
+        path: `/${operation}`,
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: '',
+      };
+  }
+}
+
+/** Calls an operation and returns its result string, read with a real XML parser. Throws where the status is not 200. */
+export async function callOperation(
+  url: string,
+  binding: BindingName,
+  operation: string,
+  inside = '',
+): Promise<string> {
+  const { path, ...question } = requestOf(binding, operation, inside);
+  const answer = await send(url + path, question);
+  if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
+  return resultOf(answer);
+}
+
+/** The result string of a successful answer over any binding. */
+export function resultOf(answer: Answer): string {
+  return create(answer.body).root().node.textContent ?? '';
+}
+
+export interface CloudEvent {
+  readonly id: string;
+  readonly sequence: string;
+  readonly binding: string;
+  readonly data?: unknown;
+  readonly [attribute: string]: unknown;
+}
+
+/** Parses the result of GetEvents. */
+export function eventsOf(result: string): CloudEvent[] {
+  return JSON.parse(result) as CloudEvent[];
+}

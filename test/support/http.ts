@@ -1,0 +1,37 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Question {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** Sends one request on a connection of its own, with `Content-Length` where there is a body or a POST. */
+export function send(url: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Answer> {
+  const length =
+    body !== undefined || method === 'POST' || method === 'PUT'
+      ? { 'Content-Length': String(Buffer.byteLength(body ?? '')) }
+      : {};
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers: { ...length, ...headers }, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

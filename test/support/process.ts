@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  /** Absolute address of the endpoint, as the process printed it. */
+  readonly url: string;
+  /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+function run(variables: Readonly<Record<string, string>>, cwd: string): ChildProcess {
+  const { PATH = '' } = process.env;
+  return spawn(process.execPath, [MAIN], {
+    cwd,
+    env: { PATH, PORT: '0', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Starts the service as a process of its own and waits until it has printed its address. */
+export async function startProcess(variables: Readonly<Record<string, string>>, cwd: string): Promise<ServiceProcess> {
+  const child = run(variables, cwd);
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const output = collect(child);
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /https?:\/\/\S+/.exec(output());
+      if (found) resolve(found[0]);
+    });
+    void ended.then(() => {
+      reject(new Error(`the service ended before it was ready: ${output()}`));
+    });
+  });
+  return {
+    child,
+    url,
+    async end(signal) {
+      child.kill(signal);
+      const [code, by] = await ended;
+      return code ?? by;
+    },
+  };
+}
+
+/** Runs the service where it is expected not to start; resolves to its exit code and what it printed. */
+export async function runToEnd(
+  variables: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<{ code: number | null; output: string }> {
+  const child = run(variables, cwd);
+  const output = collect(child);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output: output() };
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = '';
+  const add = (chunk: Buffer): void => {
+    text += chunk.toString();
+  };
+  child.stdout?.on('data', add);
+  child.stderr?.on('data', add);
+  return () => text;
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../../src/app';
+import { readConfig } from '../../src/config';
+import type { EventLog } from '../../src/events/event-log';
+import { SqliteEventLog } from '../../src/events/sqlite-event-log';
+
+export interface TestService {
+  /** Absolute address of the endpoint. */
+  readonly url: string;
+  readonly log: EventLog;
+  stop(): Promise<void>;
+}
+
+/** Makes an empty folder that `remove` takes away again. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'webhook-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Starts the service in this process, on a free port and, unless one is given, on an empty event log. */
+export async function startService(
+  variables: Readonly<Record<string, string>> = {},
+  givenLog?: EventLog,
+): Promise<TestService> {
+  const folder = await temporaryFolder();
+  const log = givenLog ?? (await SqliteEventLog.open({ file: join(folder.path, 'events.db') }));
+  const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
+  return {
+    url: app.url,
+    log,
+    async stop() {
+      await app.close();
+      await log.close();
+      await folder.remove();
+    },
+  };
+}
