@@ -21,13 +21,13 @@ export interface ElementContent {
  */
 export function fragmentOf(xml: string, content: ElementContent): string | undefined {
   if (content.empty || content.selfClosing) return undefined;
-  const source = xml.slice(content.start, content.end).trim();
+  const source = xml.slice(content.start, content.end);
   const inherited = new Map<string, string>();
   for (const declarations of content.scope) {
     for (const [prefix, uri] of Object.entries(declarations)) inherited.set(prefix, uri);
   }
   const carried = [...inherited].filter(
-    ([prefix, uri]) => prefix !== 'xml' && uri !== '' && (prefix === '' || source.includes(`${prefix}:`)),
+    ([prefix, uri]) => prefix !== 'xml' && uri !== '' && (prefix === '' || mentions(source, prefix)),
   );
   let fragment = '';
   let position = content.start;
@@ -40,4 +40,9 @@ export function fragmentOf(xml: string, content: ElementContent): string | undef
     position = nameEnd;
   }
   return (fragment + xml.slice(position, content.end)).trim();
+}
+
+function mentions(source: string, prefix: string): boolean {
+  const pattern = prefix.replace(/[.-]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}._-])${pattern}:`, 'u').test(source);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { raw } from 'express';
+import type { HttpError } from 'http-errors';
 
 /** Thrown when a request's body cannot be taken; the message names why. */
 export class BodyError extends Error {
@@ -9,9 +10,8 @@ export class BodyError extends Error {
     /** HTTP status that tells it: 413 too large, 415 unknown content coding, 400 anything else. */
     readonly status: number,
     message: string,
-    options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message);
   }
 }
 
@@ -22,12 +22,6 @@ export class BodyError extends Error {
  */
 export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer>;
 
-interface BodyParserError {
-  readonly status?: number;
-  readonly type?: string;
-  readonly message: string;
-}
-
 const EMPTY = Buffer.alloc(0);
 
 /** Makes a reader for bodies of at most so many bytes, counted after `Content-Encoding` gzip, deflate or br is undone. */
@@ -37,16 +31,18 @@ export function bodyReader(maxBytes: number): ReadBody {
     new Promise((resolve, reject) => {
       parse(request, response, (error?: unknown) => {
         if (error === undefined) resolve(request.body ?? EMPTY);
-        else reject(bodyError(error as BodyParserError, maxBytes));
+        else reject(bodyError(error as HttpError, request, maxBytes));
       });
     });
 }
 
-function bodyError(error: BodyParserError, maxBytes: number): BodyError {
-  const { status = 400 } = error;
-  const message =
-    status === 413
-      ? `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes.`
-      : `The request body cannot be read: ${error.message}.`;
-  return new BodyError(status, message, { cause: error });
+function bodyError({ status, message }: HttpError, request: IncomingMessage, maxBytes: number): BodyError {
+  if (status === 413) {
+    return new BodyError(413, `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes.`);
+  }
+  const coding = request.headers['content-encoding'];
+  if (status === 400 && coding !== undefined) {
+    return new BodyError(400, `The request body cannot be read: it is not valid ${coding}.`);
+  }
+  return new BodyError(status, `The request body cannot be read: ${message}.`);
 }

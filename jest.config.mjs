@@ -1,12 +1,13 @@
 /**
- * Tests are compiled by ts-jest and type-checked against src; what they run is the build that ships, because the event
- * log's worker thread and the service as a process can only be started from compiled files.
+ * Tests are compiled by ts-jest; what they run is the build that ships (dist), because the event log's worker thread and
+ * the service as a process can only be started from compiled files. Types are checked by `npm run typecheck`.
  *
  * @type {import('jest').Config}
  */
-module.exports = {
+export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
+  testPathIgnorePatterns: ['<rootDir>/test/extra/'],
   testMatch: ['**/*.test.ts'],
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },

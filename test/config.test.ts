@@ -1,0 +1,55 @@
+import { ConfigError, readConfig } from '../src/config';
+
+describe('the configuration', () => {
+  it('has the documented defaults', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      serviceRoot: 'webhooks',
+      namespace: 'http://tempuri.org/',
+      baseUrl: undefined,
+      eventLog: { engine: 'sqlite', file: 'data/events.db' },
+      eventType: 'webhook.recorded',
+      getEventsLimit: 100,
+      getEventsMaxBytes: 60_000,
+      maxRequestBytes: 4_194_304,
+    });
+  });
+
+  it('takes an empty variable as not set', () => {
+    expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
+  });
+
+  it('takes the trailing slash off BASE_URL', () => {
+    expect(readConfig({ BASE_URL: 'https://hooks.example.com/outer/' }).baseUrl).toBe(
+      'https://hooks.example.com/outer',
+    );
+  });
+
+  it.each([
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', '80 80', 'a whole number'],
+    ['SERVICE_ROOT', 'a/b', 'without slashes'],
+    ['SERVICE_ROOT', '..', 'one path segment'],
+    ['SERVICE_NAMESPACE', 'urn:x', 'must end with a slash'],
+    ['SERVICE_NAMESPACE', 'tempuri/', 'absolute URI'],
+    ['SERVICE_NAMESPACE', 'http://x/"><y/', 'absolute URI'],
+    ['BASE_URL', 'ftp://x', 'http or https'],
+    ['BASE_URL', 'https://x/?a', 'without query'],
+    ['EVENT_LOG', 'events.db', 'sqlite:'],
+    ['EVENT_LOG', 'sqlite:', 'sqlite:'],
+    ['EVENT_TYPE', 'a b', 'without spaces'],
+    ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
+    ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 32768'],
+    ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
+  ])('refuses %s=%s, with the name, the value and what is allowed', (name, value, allowed) => {
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(`${name}=${value}: `);
+    expect(read).toThrow(allowed);
+  });
+
+  it('names every variable that is wrong', () => {
+    expect(() => readConfig({ PORT: 'x', EVENT_TYPE: ' ' })).toThrow(/PORT=x[\s\S]*EVENT_TYPE= /);
+  });
+});

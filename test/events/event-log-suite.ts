@@ -1,0 +1,172 @@
+import { EventLogError, type EventLog, type EventQuery, type NewEvent } from '../../src/events/event-log';
+import { wireBytes } from '../../src/events/wire-bytes';
+
+/** A log that the suite opens and closes as it likes; what it holds stays until `remove`. */
+export interface LogUnderTest {
+  open(): Promise<EventLog>;
+  remove(): Promise<void>;
+}
+
+let made = 0;
+
+/** An event with an id of its own. */
+export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
+  const id = given.id ?? `event-${String(++made)}`;
+  return {
+    id,
+    source: '/test',
+    attributes: JSON.stringify({ specversion: '1.0', id }),
+    data: undefined,
+    arrival: '{}',
+    idempotencyKey: undefined,
+    webhookId: undefined,
+    ...given,
+  };
+}
+
+export const EVERYTHING: EventQuery = {
+  id: undefined,
+  after: undefined,
+  limit: 1000,
+  maxBytes: 10_000_000,
+  referenceBytes: 100,
+};
+
+/** What every engine of the event log promises. */
+export function describeEventLog(name: string, make: () => Promise<LogUnderTest>): void {
+  describe(`the event log on ${name}`, () => {
+    let under: LogUnderTest;
+    let log: EventLog;
+    beforeEach(async () => {
+      under = await make();
+      log = await under.open();
+    });
+    afterEach(async () => {
+      await log.close();
+      await under.remove();
+    });
+
+    const ids = async (query: Partial<EventQuery> = {}) =>
+      (await log.read({ ...EVERYTHING, ...query })).map((event) => event.id);
+
+    it('is empty at first', async () => {
+      expect(await ids()).toEqual([]);
+    });
+
+    it('returns what was recorded, in the order in which it was recorded', async () => {
+      const events = Array.from({ length: 300 }, (_, i) => newEvent({ data: `"data":${String(i)}` }));
+      const appended = await Promise.all(events.map((event) => log.append(event)));
+      expect(appended).toEqual(events.map(({ id }) => ({ id, recorded: true })));
+      const logged = await log.read(EVERYTHING);
+      expect(logged.map(({ id, attributes, data }) => ({ id, attributes, data }))).toEqual(
+        events.map(({ id, attributes, data }) => ({ id, attributes, data })),
+      );
+    });
+
+    it('numbers events upwards, in text that sorts', async () => {
+      for (let i = 0; i < 12; i++) await log.append(newEvent());
+      const sequences = (await log.read(EVERYTHING)).map(({ sequence }) => sequence);
+      expect(sequences).toEqual([...new Set(sequences)].sort());
+      for (const sequence of sequences) expect(sequence).toMatch(/^\d{20}$/);
+    });
+
+    it('keeps everything when it is opened again', async () => {
+      await log.append(newEvent({ id: 'before', data: '"data":"\\u0000 \u{1F600} </a>"' }));
+      const before = await log.read(EVERYTHING);
+      await log.close();
+      log = await under.open();
+      expect(await log.read(EVERYTHING)).toEqual(before);
+    });
+
+    it.each<[string, Partial<NewEvent>]>([
+      ['id and source', { id: 'twice' }],
+      ['Idempotency-Key', { idempotencyKey: 'k' }],
+      ['webhook-id', { webhookId: 'w' }],
+    ])('records an event with the %s of another once, and answers with the first id', async (_what, same) => {
+      const first = await log.append(newEvent(same));
+      const copies = await Promise.all([log.append(newEvent(same)), log.append(newEvent(same))]);
+      expect(copies).toEqual([
+        { id: first.id, recorded: false },
+        { id: first.id, recorded: false },
+      ]);
+      await log.close();
+      log = await under.open();
+      expect(await log.append(newEvent(same))).toEqual({ id: first.id, recorded: false });
+      expect(await ids()).toEqual([first.id]);
+    });
+
+    it('records copies that arrive at the same moment once', async () => {
+      const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(newEvent({ id: 'same' }))));
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);
+      expect(await ids()).toEqual(['same']);
+    });
+
+    it('takes the same id from two sources for two events', async () => {
+      await log.append(newEvent({ id: 'x', source: '/a' }));
+      await log.append(newEvent({ id: 'x', source: '/b' }));
+      expect(await ids({ id: 'x' })).toEqual(['x', 'x']);
+    });
+
+    it('reads the newest, oldest first, as many as asked for', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
+      expect(await ids({ limit: 2 })).toEqual(['c', 'd']);
+    });
+
+    it('reads on from a position, oldest first', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
+      const [first] = await log.read({ ...EVERYTHING, limit: 1, after: 0n });
+      expect(first?.id).toBe('a');
+      expect(await ids({ after: BigInt(first?.sequence ?? 0), limit: 2 })).toEqual(['b', 'c']);
+      expect(await ids({ after: 99_999_999_999_999_999_999n })).toEqual([]);
+    });
+
+    it('reads one event by its id', async () => {
+      for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id }));
+      expect(await ids({ id: 'b' })).toEqual(['b']);
+      expect(await ids({ id: 'nobody' })).toEqual([]);
+    });
+
+    describe('with a limit of bytes', () => {
+      const data = `"data":"${'<'.repeat(100)}"`;
+      const bytes = (event: { attributes: string; data?: string | undefined; sequence: string }) =>
+        wireBytes(`${event.attributes},"sequence":"${event.sequence}",${event.data ?? ''},`);
+
+      it('returns as many of the newest as fit, measured as XML text', async () => {
+        for (let i = 0; i < 10; i++) await log.append(newEvent({ data }));
+        const all = await log.read(EVERYTHING);
+        const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
+        expect(await log.read({ ...EVERYTHING, maxBytes })).toEqual(all.slice(-3));
+        expect(await log.read({ ...EVERYTHING, maxBytes: maxBytes - 4 })).toEqual(all.slice(-2));
+        expect(await log.read({ ...EVERYTHING, maxBytes, after: 0n })).toEqual(all.slice(0, 3));
+      });
+
+      it('lists an event that is too large by itself without its data', async () => {
+        await log.append(newEvent({ id: 'small', data: '"data":1' }));
+        await log.append(newEvent({ id: 'large', data: `"data":"${'x'.repeat(2000)}"` }));
+        const logged = await log.read({ ...EVERYTHING, maxBytes: 1500 });
+        expect(logged.map(({ id, data: read, dataOmitted }) => [id, read, dataOmitted])).toEqual([
+          ['small', '"data":1', false],
+          ['large', undefined, true],
+        ]);
+      });
+
+      it('returns an event that is asked for by its id whole', async () => {
+        const large = `"data":"${'x'.repeat(2000)}"`;
+        await log.append(newEvent({ id: 'large', data: large }));
+        const [event] = await log.read({ ...EVERYTHING, id: 'large', maxBytes: 1500 });
+        expect([event?.data, event?.dataOmitted]).toEqual([large, false]);
+      });
+    });
+
+    it('finishes what was asked before it closes, and refuses what comes after', async () => {
+      const appended = log.append(newEvent());
+      const closed = log.close();
+      await expect(log.append(newEvent())).rejects.toThrow(EventLogError);
+      await expect(log.read(EVERYTHING)).rejects.toThrow(EventLogError);
+      await closed;
+      const { id } = await appended;
+      log = await under.open();
+      expect(await ids()).toEqual([id]);
+    });
+  });
+}

@@ -1,0 +1,58 @@
+import { eventOf, type Arrival } from '../../src/events/event';
+
+const arrival = (given: Partial<Arrival>): Arrival => ({
+  binding: 'httppost',
+  method: 'POST',
+  target: '/x?y=1',
+  headers: {},
+  remoteAddress: '192.0.2.1',
+  payload: undefined,
+  ...given,
+});
+const defaults = { source: '/source', type: 'test.type' };
+
+describe('an event', () => {
+  it('keeps how it arrived, without what may be a secret', () => {
+    const headers = {
+      host: 'x',
+      'user-agent': 'curl',
+      'idempotency-key': 'k',
+      authorization: 'Bearer s',
+      'proxy-authorization': 's',
+      cookie: 's',
+      'set-cookie': ['s'],
+      'x-api-key': 's',
+      'x-auth-token': 's',
+      'ocp-apim-subscription-key': 's',
+    };
+    const event = eventOf(arrival({ headers }), defaults);
+    expect(JSON.parse(event.arrival)).toEqual({
+      method: 'POST',
+      path: '/x?y=1',
+      remoteAddress: '192.0.2.1',
+      headers: { host: 'x', 'user-agent': 'curl', 'idempotency-key': 'k' },
+    });
+    expect(event.attributes).not.toContain('192.0.2.1');
+  });
+
+  it('carries the keys by which a sender repeats itself; an empty one is none', () => {
+    const headers = { 'idempotency-key': 'k', 'webhook-id': '' };
+    const event = eventOf(arrival({ headers }), defaults);
+    expect([event.idempotencyKey, event.webhookId]).toEqual(['k', undefined]);
+  });
+
+  it.each([
+    [{ json: '{"a":1.0,\r\n"b":12345678901234567890}' }, '"data":{"a":1.0,  "b":12345678901234567890}'],
+    [{ text: '\uD800\uFFFE\u0000"' }, '"data":"\\ud800\\ufffe\\u0000\\""'],
+    [{ json: '"\uFFFF"' }, '"data":"\\uffff"'],
+    [{ bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
+  ])('writes the payload %j as %s', (form, member) => {
+    const event = eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
+    expect(event.data).toBe(member);
+    expect(JSON.parse(event.attributes)).toMatchObject({
+      datacontenttype: 'a/b',
+      source: '/source',
+      type: 'test.type',
+    });
+  });
+});

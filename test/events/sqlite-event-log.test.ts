@@ -1,0 +1,124 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { EventLogError } from '../../src/events/event-log';
+import { SqliteEventLog } from '../../src/events/sqlite-event-log';
+import { temporaryFolder } from '../support/service';
+import { describeEventLog, EVERYTHING, newEvent } from './event-log-suite';
+
+describeEventLog('SQLite', async () => {
+  const folder = await temporaryFolder();
+  return { open: () => SqliteEventLog.open({ file: join(folder.path, 'events.db') }), remove: () => folder.remove() };
+});
+
+describe('a SQLite event log that fails', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let file: string;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    file = join(folder.path, 'events.db');
+  });
+  afterEach(() => folder.remove());
+
+  const causeOf = async (promise: Promise<unknown>): Promise<[message: string, cause: string]> => {
+    const error: unknown = await promise.then(
+      () => undefined,
+      (rejected: unknown) => rejected,
+    );
+    expect(error).toBeInstanceOf(EventLogError);
+    const { message, cause } = error as EventLogError;
+    return [message, (cause as Error).message];
+  };
+
+  it('is not opened under a path that cannot be created, not by root either', async () => {
+    const below = join(file, 'sub', 'events.db');
+    await writeFile(file, '');
+    const [message, cause] = await causeOf(SqliteEventLog.open({ file: below }));
+    expect(message).toBe(`The event log ${below} cannot be opened.`);
+    expect(cause).toMatch(/ENOTDIR|EEXIST/);
+  });
+
+  it('is not opened where a folder stands in place of the file', async () => {
+    const [message] = await causeOf(SqliteEventLog.open({ file: folder.path }));
+    expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
+  });
+
+  it('is not opened on a file that is no database, which stays as it was', async () => {
+    await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
+    const [, cause] = await causeOf(SqliteEventLog.open({ file }));
+    expect(cause).toBe('file is not a database');
+  });
+
+  it('says that the disk is full, keeps what was recorded, and takes what still fits', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    await log.append(newEvent({ id: 'first' }));
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.append(large));
+    expect(message).toBe('The event could not be recorded.');
+    expect(cause).toBe('database or disk is full');
+    await log.append(newEvent({ id: 'second' }));
+    expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['first', 'second']);
+    await log.close();
+  });
+
+  it('records none of the events of a commit that fails', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const outcomes = await Promise.allSettled([
+      log.append(newEvent()),
+      log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` })),
+      log.append(newEvent()),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    await log.close();
+  });
+
+  it('says that the database is locked while another program locks it, and goes on after', async () => {
+    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const [message, cause] = await causeOf(log.append(newEvent()));
+    expect([message, cause]).toEqual(['The event could not be recorded.', 'database is locked']);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('waits for another program that locks the database for a moment', async () => {
+    const log = await SqliteEventLog.open({ file });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const appended = log.append(newEvent());
+    setTimeout(() => other.exec('ROLLBACK'), 100);
+    expect((await appended).recorded).toBe(true);
+    other.close();
+    await log.close();
+  });
+
+  it('opens one new file from many sides at the same moment', async () => {
+    const logs = await Promise.all(Array.from({ length: 8 }, () => SqliteEventLog.open({ file })));
+    await Promise.all(logs.map((log) => log.append(newEvent())));
+    expect(await logs[0]?.read(EVERYTHING)).toHaveLength(8);
+    await Promise.all(logs.map((log) => log.close()));
+  });
+
+  it('looks events up by an index, whatever is asked', async () => {
+    await (await SqliteEventLog.open({ file })).close();
+    const database = new Database(file);
+    const plans = [
+      'id = ?',
+      'id = ? AND sequence > ?',
+      'sequence > ?',
+      '(id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?',
+    ];
+    for (const where of plans) {
+      const plan = database
+        .prepare(`EXPLAIN QUERY PLAN SELECT id FROM events WHERE ${where} ORDER BY sequence`)
+        .all(1, 1, 1, 1);
+      expect(JSON.stringify(plan)).not.toContain('SCAN');
+    }
+    database.close();
+  });
+});

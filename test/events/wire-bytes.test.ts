@@ -1,0 +1,9 @@
+import { xmlText } from '../../src/asmx/xml';
+import { wireBytes } from '../../src/events/wire-bytes';
+
+it.each(['', 'plain', '&<>"\'\r\n\t', 'é', '\u{1F600}', '\u2028', ']]>'])(
+  'counts the bytes that %j takes as XML text',
+  (text) => {
+    expect(wireBytes(text)).toBe(Buffer.byteLength(xmlText(text)));
+  },
+);

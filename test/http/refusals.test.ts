@@ -1,0 +1,212 @@
+import { connect } from 'node:net';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { BINDINGS, callOperation, envelope11, eventsOf, NAMESPACE, requestOf, resultOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const TEXT_XML = { 'Content-Type': 'text/xml; charset=utf-8' };
+
+describe('a request that is refused', () => {
+  let service: TestService;
+  let root: string;
+  beforeAll(async () => {
+    service = await startService({ MAX_REQUEST_BYTES: '2000' });
+    root = new URL(service.url).origin;
+  });
+  afterAll(() => service.stop());
+
+  const events = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+
+  it.each(['HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
+    '%s on an operation gets 405 and calls nothing',
+    async (method) => {
+      const before = (await events()).length;
+      const answer = await send(`${service.url}/RecordEvent`, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('GET, POST');
+      expect(await events()).toHaveLength(before);
+    },
+  );
+
+  it.each(['PUT', 'DELETE', 'OPTIONS'])('%s on the endpoint gets 405 with what is allowed', async (method) => {
+    const answer = await send(service.url, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+  });
+
+  it.each([
+    ['soap11', 'text/xml; charset=utf-8', '<faultcode>soap:Client</faultcode>'],
+    ['soap12', 'application/soap+xml; charset=utf-8', '<soap:Value>soap:Sender</soap:Value>'],
+  ] as const)('over %s a body over MAX_REQUEST_BYTES gets 413 and a fault', async (binding, contentType, code) => {
+    const { path, ...question } = requestOf(binding, 'RecordEvent', 'x'.repeat(2000));
+    const answer = await send(service.url + path, question);
+    expect(answer.status).toBe(413);
+    expect(answer.headers['content-type']).toBe(contentType);
+    expect(answer.body).toContain(code);
+    expect(answer.body).toContain('Maximum request length exceeded: the body has more than 2000 bytes.');
+  });
+
+  it('over HTTP POST a body over MAX_REQUEST_BYTES gets 413 and a line of text', async () => {
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(2001) });
+    expect(answer.status).toBe(413);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(answer.body).toBe('Maximum request length exceeded: the body has more than 2000 bytes.\n');
+  });
+
+  it('a small body that inflates over MAX_REQUEST_BYTES gets 413', async () => {
+    const answer = await send(`${service.url}/RecordEvent`, {
+      method: 'POST',
+      headers: { 'Content-Encoding': 'gzip' },
+      body: gzipSync('x'.repeat(100_000)),
+    });
+    expect(answer.status).toBe(413);
+  });
+
+  it('a body of exactly MAX_REQUEST_BYTES is taken', async () => {
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(2000) });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['an unknown content coding', 'lzw', Buffer.from('x'), 415, 'unsupported content encoding'],
+    ['a broken gzip stream', 'gzip', deflateSync('x'), 400, 'it is not valid gzip'],
+  ])('%s gets a fault that says so', async (_what, coding, body, status, reason) => {
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { ...TEXT_XML, 'Content-Encoding': coding },
+      body,
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toContain('soap:Client');
+    expect(answer.body).toContain(reason);
+  });
+
+  it.each([
+    ['no content type', {}, 'The request has no content type.'],
+    [
+      'a form',
+      { 'Content-Type': 'application/x-www-form-urlencoded' },
+      'application/x-www-form-urlencoded is not supported',
+    ],
+    ['SOAP 1.1 as application/xml', { 'Content-Type': 'application/xml' }, 'application/xml is not supported'],
+  ])('%s on the endpoint gets 415', async (_what, headers: Record<string, string>, reason) => {
+    const answer = await send(service.url, { method: 'POST', headers, body: envelope11('HelloWorld') });
+    expect(answer.status).toBe(415);
+    expect(answer.body).toContain(reason);
+  });
+
+  it.each([
+    ['utf-8', Buffer.from([0x3c, 0xff, 0x3e]), 400, 'not valid utf-8'],
+    ['utf-16', Buffer.from('<a>', 'utf8'), 400, 'not valid utf-16'],
+    ['klingon', Buffer.from('<a/>'), 415, 'The character set klingon is not supported.'],
+  ])('a message that is no %s is unreadable', async (charset, body, status, reason) => {
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { 'Content-Type': `text/xml; charset=${charset}` },
+      body,
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toContain(reason);
+  });
+
+  it('markup in a lone surrogate of UTF-16 is not read over', async () => {
+    const xml = envelope11('RecordEvent', '\uD800<b></a>');
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/xml; charset=utf-16le' },
+      body: Buffer.from(xml, 'utf16le'),
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  it('what a header says is escaped in a fault, and what XML forbids is replaced', async () => {
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { ...TEXT_XML, SOAPAction: '"<b>&%00%EF%BF%BE"' },
+      body: envelope11('HelloWorld'),
+    });
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain('SOAPAction: &lt;b&gt;&amp;\uFFFD\uFFFD.');
+  });
+
+  it('the name of an unknown operation is escaped', async () => {
+    const answer = await send(`${service.url}/%3Cscript%3E`);
+    expect(answer.body).toBe('&lt;script&gt; Web Service method name is not valid.\n');
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('a parameter that GetEvents cannot use gets 400 and its name', async () => {
+    const answer = await send(`${service.url}/GetEvents?limit=0`);
+    expect([answer.status, answer.body]).toEqual([400, 'The parameter limit must be a whole number from 1 to 100.\n']);
+  });
+
+  it('an address where nothing is gets 404, one that is not valid 400', async () => {
+    expect((await send(`${root}/`)).status).toBe(404);
+    expect((await send(`${root}/other/Services/WebHooks.asmx`)).status).toBe(404);
+    expect((await send(`${service.url}/%E0%A4`)).status).toBe(400);
+  });
+
+  it('does not keep the service from answering when a caller goes away in the middle', async () => {
+    const { hostname, port, pathname } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 1000\r\n\r\n<a>`;
+    await new Promise<void>((resolve) => socket.write(head, () => resolve()));
+    socket.destroy();
+    expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');
+  });
+});
+
+describe('a request that is taken', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('may have the path in any case, and the name of the operation percent-encoded', async () => {
+    const url = service.url.replace('/webhooks/Services/WebHooks.asmx', '/WEBHOOKS/services/webhooks.ASMX');
+    for (const binding of BINDINGS) expect(await callOperation(url, binding, 'HelloWorld')).toBe('Hello World');
+    expect(resultOf(await send(`${service.url}/Hello%57orld`))).toBe('Hello World');
+  });
+
+  it('may be compressed', async () => {
+    const { path, headers = {}, body = '' } = requestOf('soap11', 'HelloWorld');
+    const answer = await send(service.url + path, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Encoding': 'gzip' },
+      body: gzipSync(body),
+    });
+    expect(resultOf(answer)).toBe('Hello World');
+  });
+
+  it('may be in ISO-8859-1, told by the XML declaration alone', async () => {
+    const xml = envelope11('RecordEvent', '<a>é</a>').replace('utf-8', 'iso-8859-1');
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/xml', SOAPAction: `${NAMESPACE}RecordEvent` },
+      body: Buffer.from(xml, 'latin1'),
+    });
+    const id = resultOf(answer);
+    const recorded = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).find(
+      (event) => event.id === id,
+    );
+    expect(recorded?.data).toBe(`<a xmlns="${NAMESPACE}">é</a>`);
+  });
+
+  it('may have a SOAPAction that is percent-encoded', async () => {
+    const answer = await send(service.url, {
+      method: 'POST',
+      headers: { ...TEXT_XML, SOAPAction: '"http%3A%2F%2Ftempuri.org%2FHelloWorld"' },
+      body: envelope11('GetEvents'),
+    });
+    expect(resultOf(answer)).toBe('Hello World');
+  });
+
+  it('is not routed by a namespace and a name that only together look like the operation', async () => {
+    const body = envelope11('HelloWorld')
+      .replace(`<HelloWorld xmlns="${NAMESPACE}">`, `<World xmlns="${NAMESPACE}Hello">`)
+      .replace('</HelloWorld>', '</World>');
+    const answer = await send(service.url, { method: 'POST', headers: TEXT_XML, body });
+    expect(answer.status).toBe(500);
+  });
+});

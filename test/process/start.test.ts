@@ -1,0 +1,84 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { send } from '../support/http';
+import { runToEnd, startProcess } from '../support/process';
+import { temporaryFolder } from '../support/service';
+
+describe('the service as a process', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it('prints its address once it answers there, over every binding', async () => {
+    const service = await startProcess({}, folder.path);
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/webhooks\/Services\/WebHooks\.asmx$/);
+    for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    const ready = await send(new URL('/readyz', service.url).href);
+    expect([ready.status, ready.body]).toEqual([200, 'ready\n']);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('reads a .env file in the working directory, over which the environment wins', async () => {
+    await writeFile(join(folder.path, '.env'), 'SERVICE_ROOT=hooks\nEVENT_TYPE=from.file\n');
+    const service = await startProcess({ EVENT_TYPE: 'from.environment' }, folder.path);
+    expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    const [event] = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+    expect(event?.type).toBe('from.environment');
+    await service.end('SIGTERM');
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is in flight and exits with 0', async (signal) => {
+    const service = await startProcess({}, folder.path);
+    const calls = Array.from({ length: 40 }, (_, i) =>
+      callOperation(service.url, BINDINGS[i % 4] ?? 'soap11', 'RecordEvent'),
+    );
+    await Promise.race(calls);
+    const ended = service.end(signal);
+    const settled = await Promise.allSettled(calls);
+    expect(await ended).toBe(0);
+
+    const again = await startProcess({}, folder.path);
+    const events = eventsOf(await callOperation(again.url, 'httpget', 'GetEvents')).map(({ id }) => id);
+    const answered = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
+    expect(answered.length).toBeGreaterThan(0);
+    expect(events).toEqual(expect.arrayContaining(answered));
+    await again.end('SIGTERM');
+  });
+
+  it('does not start with SERVICE_NAMESPACE=urn:x, and says that it must end with a slash', async () => {
+    const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'urn:x' }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toBe(
+      'The configuration is wrong.\nSERVICE_NAMESPACE=urn:x: must end with a slash, as in http://tempuri.org/\n',
+    );
+  });
+
+  it('does not start on a text file in place of the database, and leaves it as it was', async () => {
+    const file = join(folder.path, 'notes.txt');
+    const notes = 'not a database\n'.repeat(100);
+    await writeFile(file, notes);
+    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toBe('The event log notes.txt cannot be opened. ---> file is not a database\n');
+    expect(await readFile(file, 'utf8')).toBe(notes);
+  });
+
+  it('does not start on a path that cannot be created', async () => {
+    await writeFile(join(folder.path, 'file'), '');
+    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:file/events.db' }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^The event log file\/events\.db cannot be opened\. ---> /);
+  });
+
+  it('does not start on a port that is taken', async () => {
+    const service = await startProcess({}, folder.path);
+    const { code, output } = await runToEnd({ PORT: new URL(service.url).port }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toContain('EADDRINUSE');
+    await service.end('SIGTERM');
+  });
+});

@@ -1,0 +1,74 @@
+import { EventLogError, type EventLog } from '../../src/events/event-log';
+import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+describe('an event recorded over any binding', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it.each(BINDINGS)('%s is read back over every binding as a CloudEvent', async (binding) => {
+    const id = await callOperation(service.url, binding, 'RecordEvent');
+    expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    for (const reader of BINDINGS) {
+      const events = eventsOf(await callOperation(service.url, reader, 'GetEvents'));
+      expect(events.find((event) => event.id === id)).toEqual({
+        specversion: '1.0',
+        id,
+        source: '/webhooks/Services/WebHooks.asmx',
+        type: 'webhook.recorded',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+        binding,
+        sequence: expect.stringMatching(/^\d{20}$/) as string,
+      });
+    }
+  });
+
+  it('is listed with the others oldest first', async () => {
+    const recorded: string[] = [];
+    for (const binding of BINDINGS) recorded.push(await callOperation(service.url, binding, 'RecordEvent'));
+    const events = eventsOf(await callOperation(service.url, 'soap11', 'GetEvents'));
+    expect(events.slice(-4).map(({ id }) => id)).toEqual(recorded);
+  });
+});
+
+describe('an operation whose event log fails', () => {
+  const failing: EventLog = {
+    append: () =>
+      Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
+    read: () => Promise.reject(new EventLogError('The events could not be read.')),
+    close: () => Promise.resolve(),
+  };
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({}, failing);
+  });
+  afterAll(() => service.stop());
+
+  it.each([
+    ['soap11', '<faultcode>soap:Server</faultcode><faultstring>'],
+    ['soap12', '<soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">'],
+  ] as const)('says so over %s in a fault with the causes chained', async (binding, start) => {
+    const { path, ...question } = requestOf(binding, 'RecordEvent');
+    const answer = await send(service.url + path, question);
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain(
+      `${start}Server was unable to process request. ---&gt; The event could not be recorded. ---&gt; disk &lt;full&gt;<`,
+    );
+    expect(answer.body).not.toContain(NAMESPACE);
+  });
+
+  it.each(['httpget', 'httppost'] as const)('says so over %s in a line of text', async (binding) => {
+    const { path, ...question } = requestOf(binding, 'RecordEvent');
+    const answer = await send(service.url + path, question);
+    expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/plain; charset=utf-8']);
+    expect(answer.body).toBe('The event could not be recorded. ---&gt; disk &lt;full&gt;\n');
+  });
+
+  it('leaves the other operations alone', async () => {
+    expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
+  });
+});
