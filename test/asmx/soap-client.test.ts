@@ -2,7 +2,10 @@ import { createClientAsync, type Client } from 'soap';
 import { eventsOf } from '../support/bindings';
 import { startService, type TestService } from '../support/service';
 
-type Port = Record<string, (input: object, callback: (error: Error | null, result: Record<string, string>) => void) => void>;
+type Port = Record<
+  string,
+  (input: object, callback: (error: Error | null, result: Record<string, string>) => void) => void
+>;
 
 describe.each([
   ['WebHookSoap', false],
