@@ -4,6 +4,7 @@ import { wrappingBytes } from './asmx/wrapping';
 import type { Config } from './config';
 import type { EventLog } from './events/event-log';
 import { bodyReader } from './http/body';
+import { callersOf } from './http/caller';
 import { HttpServer } from './http/server';
 import { webhookService } from './service/webhook-service';
 
@@ -27,7 +28,7 @@ export async function startApp(config: Config, log: EventLog): Promise<App> {
   const handler = await endpoint(contract, service, {
     path,
     readBody: bodyReader(config.maxRequestBytes),
-    endpointUrl: (request) => `${config.baseUrl ?? `http://${request.headers.host ?? config.host}`}${path}`,
+    callers: callersOf(config),
   });
   const server = new HttpServer(handler);
   const port = await server.listen(config.port, config.host);

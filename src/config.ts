@@ -1,3 +1,4 @@
+import { compile } from 'proxy-addr';
 import { z } from 'zod';
 
 /** Where the event log is kept. */
@@ -18,6 +19,8 @@ export interface Config {
   readonly namespace: string;
   /** Public base address without a trailing slash; undefined: taken from each request. */
   readonly baseUrl: string | undefined;
+  /** Which proxies in front are believed: so many hops, or these networks in the terms of `proxy-addr`. */
+  readonly trustProxy: number | readonly string[];
   readonly eventLog: EventLogLocation;
   /** CloudEvents `type` of an event whose sender named none. */
   readonly eventType: string;
@@ -65,6 +68,20 @@ const baseUrl = z
   }, 'must be an http or https address without query or fragment, as in https://hooks.example.com')
   .transform((value) => new URL(value).href.replace(/\/+$/, ''));
 
+const trustProxy = z.string().transform((value, context): number | readonly string[] => {
+  if (/^\d{1,3}$/.test(value)) return Number(value);
+  const networks = value.split(',').map((network) => network.trim());
+  try {
+    compile(networks);
+  } catch {
+    const names = 'loopback, linklocal, uniquelocal';
+    context.addIssue(
+      `must be a number of hops, or a list of addresses, networks as in 10.0.0.0/8, and the names ${names}`,
+    );
+  }
+  return networks;
+});
+
 const eventLog = z
   .string()
   .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
@@ -79,6 +96,7 @@ const environment = z.object({
     .default('webhooks'),
   SERVICE_NAMESPACE: namespace.default('http://tempuri.org/'),
   BASE_URL: baseUrl.optional(),
+  TRUST_PROXY: trustProxy.default(0),
   EVENT_LOG: eventLog.default({ engine: 'sqlite', file: 'data/events.db' }),
   EVENT_TYPE: z
     .string()
@@ -111,6 +129,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     serviceRoot: env.SERVICE_ROOT,
     namespace: env.SERVICE_NAMESPACE,
     baseUrl: env.BASE_URL,
+    trustProxy: env.TRUST_PROXY,
     eventLog: env.EVENT_LOG,
     eventType: env.EVENT_TYPE,
     getEventsLimit: env.GET_EVENTS_LIMIT,

@@ -8,6 +8,7 @@ describe('the configuration', () => {
       serviceRoot: 'webhooks',
       namespace: 'http://tempuri.org/',
       baseUrl: undefined,
+      trustProxy: 0,
       eventLog: { engine: 'sqlite', file: 'data/events.db' },
       eventType: 'webhook.recorded',
       getEventsLimit: 100,
@@ -18,6 +19,11 @@ describe('the configuration', () => {
 
   it('takes an empty variable as not set', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
+  });
+
+  it('takes TRUST_PROXY as a number of hops or as a list of networks', () => {
+    expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
+    expect(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy).toEqual(['loopback', '10.0.0.0/8']);
   });
 
   it('takes the trailing slash off BASE_URL', () => {
@@ -36,6 +42,8 @@ describe('the configuration', () => {
     ['SERVICE_NAMESPACE', 'http://x/"><y/', 'absolute URI'],
     ['BASE_URL', 'ftp://x', 'http or https'],
     ['BASE_URL', 'https://x/?a', 'without query'],
+    ['TRUST_PROXY', 'true', 'a number of hops'],
+    ['TRUST_PROXY', 'loopback,10.0.0.0/99', 'a number of hops'],
     ['EVENT_LOG', 'events.db', 'sqlite:'],
     ['EVENT_LOG', 'sqlite:', 'sqlite:'],
     ['EVENT_TYPE', 'a b', 'without spaces'],

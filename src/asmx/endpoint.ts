@@ -6,25 +6,19 @@ import { documents } from './documents';
 import { httpBinding } from './http-binding';
 import { soapBinding, type BindingOptions } from './soap-binding';
 
-/** Where the endpoint is and what it needs. */
-export interface EndpointOptions extends BindingOptions {
-  /** Path of the endpoint, with a leading slash. */
-  readonly path: string;
-}
-
 /**
  * The endpoint: all four bindings of the service and its documents, on one path. Paths are compared without regard to
  * case, as IIS does; operation names are not.
  *
  * @throws {ContractError} an operation is only in one of the contract and the service object.
  */
-export async function endpoint(contract: Contract, service: Service, options: EndpointOptions): Promise<Handler> {
+export async function endpoint(contract: Contract, service: Service, options: BindingOptions): Promise<Handler> {
   checkOperations(contract, service);
   const soap = await soapBinding(contract, service, options);
   const { path } = options;
   const router = Router();
-  router.use(documents(contract, path, options.endpointUrl));
-  router.use(httpBinding(contract, service, path, options));
+  router.use(await documents(contract, options));
+  router.use(httpBinding(contract, service, options));
 
   return (request, response, next) => {
     const { method, url = '' } = request;

@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import escapeHtml from 'escape-html';
 import { Router } from 'express';
-import { BodyError } from '../http/body';
 import { reply, replyText } from '../http/reply';
+import { RequestError } from '../http/request-error';
 import { ParameterError, type Call, type Operation, type Service } from '../service/call';
-import { requestCall } from './call';
+import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { messageChain } from './fault';
 import { httpParameters, httpPayload, type HttpInput } from './http-payload';
 import type { BindingOptions } from './soap-binding';
-import { stringElement } from './string-element';
+import { STRING_CONTENT_TYPE, stringElement } from './string-element';
 
-const CONTENT_TYPE = 'text/xml; charset=utf-8';
 const EMPTY = Buffer.alloc(0);
 
 /** HTTP GET and POST: `{path}/<Operation>`, answered with one `string` element. */
-export function httpBinding(contract: Contract, service: Service, path: string, options: BindingOptions): Router {
+export function httpBinding(contract: Contract, service: Service, options: BindingOptions): Router {
   const writeString = stringElement(contract.namespace);
   const router = Router({ strict: true });
 
@@ -28,7 +27,7 @@ export function httpBinding(contract: Contract, service: Service, path: string, 
       const operation = operationNamed(request.params.operation.join('/'), contract, service);
       const body = binding === 'httppost' ? await options.readBody(request, response) : EMPTY;
       const result = await operation(httpCall(request, binding, body, options));
-      reply(response, 200, CONTENT_TYPE, writeString(result));
+      reply(response, 200, STRING_CONTENT_TYPE, writeString(result));
     } catch (error) {
       // ASP.NET writes the message of an exception HTML-escaped, although it is plain text.
       replyText(response, statusOf(error), escapeHtml(messageChain(error)));
@@ -36,7 +35,7 @@ export function httpBinding(contract: Contract, service: Service, path: string, 
   };
 
   router
-    .route(`${path}/*operation`)
+    .route(`${options.path}/*operation`)
     // Before GET, which Express would let answer HEAD: a request for the header alone must not call anything.
     .head((_request, response) => {
       refuseMethod(response);
@@ -69,14 +68,14 @@ function httpCall(
   request: IncomingMessage,
   binding: 'httpget' | 'httppost',
   body: Buffer,
-  { endpointUrl }: BindingOptions,
+  address: EndpointAddress,
 ): Call {
   const target = request.url ?? '';
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const input: HttpInput = { query, contentType: request.headers['content-type'], body };
   return {
-    ...requestCall(request, binding, endpointUrl),
+    ...requestCall(request, binding, address),
     payload: () => httpPayload(input),
     parameters: () => httpParameters(input),
   };
@@ -84,5 +83,5 @@ function httpCall(
 
 function statusOf(error: unknown): number {
   if (error instanceof ParameterError) return 400;
-  return error instanceof BodyError ? error.status : 500;
+  return error instanceof RequestError ? error.status : 500;
 }

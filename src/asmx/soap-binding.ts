@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyError, type ReadBody } from '../http/body';
+import type { ReadBody } from '../http/body';
 import { parseMediaType, type MediaType } from '../http/media-type';
 import { reply } from '../http/reply';
+import { RequestError } from '../http/request-error';
 import type { Call, Service } from '../service/call';
-import { requestCall, type EndpointUrl } from './call';
+import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { readEnvelope, type Envelope } from './envelope';
 import { Fault, faultEnvelope, operationFault } from './fault';
@@ -12,20 +13,15 @@ import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { decodeXml } from './xml-body';
 
 /** What a binding needs beside the contract and the service. */
-export interface BindingOptions {
+export interface BindingOptions extends EndpointAddress {
   readonly readBody: ReadBody;
-  readonly endpointUrl: EndpointUrl;
 }
 
 /** Answers a `POST` on the endpoint itself. */
 export type SoapBinding = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** SOAP 1.1 and 1.2 over HTTP. The reply has the version of the request's envelope, whatever the content type says. */
-export async function soapBinding(
-  contract: Contract,
-  service: Service,
-  { readBody, endpointUrl }: BindingOptions,
-): Promise<SoapBinding> {
+export async function soapBinding(contract: Contract, service: Service, options: BindingOptions): Promise<SoapBinding> {
   const servers = new Map([
     [SOAP_11, await soapServer(contract, service, SOAP_11)],
     [SOAP_12, await soapServer(contract, service, SOAP_12)],
@@ -37,7 +33,7 @@ export async function soapBinding(
     let version: SoapVersion = mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
     try {
       if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
-      const body = await readBody(request, response);
+      const body = await options.readBody(request, response);
       const envelope = readEnvelope(decodeXml(body, mediaType.charset));
       ({ version } = envelope);
       if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
@@ -45,7 +41,7 @@ export async function soapBinding(
       const [unknown] = envelope.mandatoryHeaders;
       if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
 
-      const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, endpointUrl);
+      const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
       const invoke = servers.get(version);
       if (invoke) reply(response, 200, version.contentType, await invoke(operation, call));
     } catch (error) {
@@ -104,10 +100,10 @@ function soapCall(
   request: IncomingMessage,
   envelope: Envelope,
   operation: { readonly namespace: string; readonly name: string },
-  endpointUrl: EndpointUrl,
+  address: EndpointAddress,
 ): Call {
   return {
-    ...requestCall(request, envelope.version.binding, endpointUrl),
+    ...requestCall(request, envelope.version.binding, address),
     payload: () => {
       const text = envelope.payload(operation);
       return text === undefined ? undefined : { mediaType: 'application/xml', text };
@@ -118,7 +114,7 @@ function soapCall(
 
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof BodyError) return new Fault('Client', error.message, error.status, { cause: error });
+  if (error instanceof RequestError) return new Fault('Client', error.message, error.status, { cause: error });
   return operationFault(error);
 }
 

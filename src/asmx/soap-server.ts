@@ -2,6 +2,7 @@ import { Server, WSDL } from 'soap';
 import type { Call, Operation, Service } from '../service/call';
 import type { Contract } from './contract';
 import { operationFault } from './fault';
+import { soapRequest } from './soap-request';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 import { xmlText } from './xml';
 
@@ -24,7 +25,7 @@ interface Exchange {
  */
 export async function soapServer(contract: Contract, service: Service, version: SoapVersion): Promise<SoapServer> {
   const wsdl = await loadWsdl(contract, version);
-  const requests = new Map(contract.operations.map(({ name }) => [name, canonicalRequest(name, contract, version)]));
+  const requests = new Map(contract.operations.map(({ name }) => [name, soapRequest(name, contract, version, false)]));
   const parsed = new Map([...requests.values()].map((xml) => [xml, wsdl.xmlToObject(xml) as unknown]));
   wsdl.xmlToObject = (xml: string) => parsed.get(xml);
 
@@ -60,10 +61,6 @@ async function loadWsdl(contract: Contract, version: SoapVersion): Promise<WSDL>
     .map(([name, uri]) => `${name}="${uri}"`)
     .join(' ');
   return wsdl;
-}
-
-function canonicalRequest(operation: string, { namespace }: Contract, version: SoapVersion): string {
-  return `<soap:Envelope xmlns:soap="${version.namespace}"><soap:Body><${operation} xmlns="${namespace}"/></soap:Body></soap:Envelope>`;
 }
 
 function soapMethod(name: string, operation: Operation) {

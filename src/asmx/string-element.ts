@@ -1,6 +1,9 @@
 import { create } from 'xmlbuilder2';
 import { XML_DECLARATION, xmlCharacters } from './xml';
 
+/** Content type of an answer over HTTP GET or POST. */
+export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';
+
 /** Writes the document that HTTP GET and POST answer with: one `string` element around the result. */
 export type WriteString = (result: string) => string;
 

@@ -1,24 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { raw } from 'express';
 import type { HttpError } from 'http-errors';
-
-/** Thrown when a request's body cannot be taken; the message names why. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-
-  constructor(
-    /** HTTP status that tells it: 413 too large, 415 unknown content coding, 400 anything else. */
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
+import { RequestError } from './request-error';
 
 /**
  * Reads a request's body whole; an empty buffer where there is none.
  *
- * @throws {BodyError} the body is larger than allowed, broken off, or in a content coding that cannot be undone.
+ * @throws {RequestError} the body is larger than allowed (413), in an unknown content coding (415), or broken (400).
  */
 export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer>;
 
@@ -31,18 +19,18 @@ export function bodyReader(maxBytes: number): ReadBody {
     new Promise((resolve, reject) => {
       parse(request, response, (error?: unknown) => {
         if (error === undefined) resolve(request.body ?? EMPTY);
-        else reject(bodyError(error as HttpError, request, maxBytes));
+        else reject(requestError(error as HttpError, request, maxBytes));
       });
     });
 }
 
-function bodyError({ status, message }: HttpError, request: IncomingMessage, maxBytes: number): BodyError {
+function requestError({ status, message }: HttpError, request: IncomingMessage, maxBytes: number): RequestError {
   if (status === 413) {
-    return new BodyError(413, `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes.`);
+    return new RequestError(413, `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes.`);
   }
   const coding = request.headers['content-encoding'];
   if (status === 400 && coding !== undefined) {
-    return new BodyError(400, `The request body cannot be read: it is not valid ${coding}.`);
+    return new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`);
   }
-  return new BodyError(status, `The request body cannot be read: ${message}.`);
+  return new RequestError(status, `The request body cannot be read: ${message}.`);
 }

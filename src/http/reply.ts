@@ -1,5 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
+/** The header fields of every reply. */
+export function replyHeaders(contentType: string, body: string | Buffer): OutgoingHttpHeaders {
+  return {
+    'Cache-Control': 'private, max-age=0',
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+  };
+}
+
 /** Sends a whole reply: always with `Content-Length`, never chunked. To `HEAD` it sends the header alone. */
 export function reply(
   response: ServerResponse,
@@ -8,12 +17,7 @@ export function reply(
   body: string | Buffer,
   headers?: OutgoingHttpHeaders,
 ): void {
-  response.writeHead(status, {
-    'Cache-Control': 'private, max-age=0',
-    'Content-Type': contentType,
-    ...headers,
-    'Content-Length': Buffer.byteLength(body),
-  });
+  response.writeHead(status, { ...replyHeaders(contentType, body), ...headers });
   response.end(body);
 }
 

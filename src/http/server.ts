@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isAuthority } from './caller';
 import { replyText } from './reply';
+import { RequestError } from './request-error';
 
 /** Answers a request, or calls `next`: without an error where it is not for it, with one where it failed. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
@@ -17,17 +19,21 @@ export class HttpServer {
   #stopping = false;
 
   constructor(handler: Handler) {
-    this.#server = createServer(
-      { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, headersTimeout: HEADERS_TIMEOUT },
-      (request, response) => {
-        if (this.#stopping) response.setHeader('Connection', 'close');
-        if (request.url === '/readyz') this.#ready(request, response);
-        else
-          handler(request, response, (error) => {
-            unhandled(response, error);
-          });
-      },
-    );
+    const timeouts = { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, headersTimeout: HEADERS_TIMEOUT };
+    this.#server = createServer(timeouts, (request, response) => {
+      this.#answer(request, response, handler);
+    });
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, handler: Handler): void {
+    if (this.#stopping) response.setHeader('Connection', 'close');
+    if (!hasValidTarget(request)) replyText(response, 400, 'The Host header is not a valid authority.');
+    else if (request.url === '/readyz') this.#ready(request, response);
+    else {
+      handler(request, response, (error) => {
+        unhandled(response, error);
+      });
+    }
   }
 
   #ready(request: IncomingMessage, response: ServerResponse): void {
@@ -78,6 +84,27 @@ export class HttpServer {
   }
 }
 
+/** The last `Host` that was found valid: nearly every request has the same. */
+let validHost = '';
+
+/**
+ * Checks the authority of a request. A target in absolute form (RFC 9112, section 3.2.2), as proxies write it, is first
+ * turned into `Host` and path.
+ */
+function hasValidTarget(request: IncomingMessage): boolean {
+  const { url = '/' } = request;
+  if (!url.startsWith('/') && URL.canParse(url)) {
+    const { host, pathname, search } = new URL(url);
+    request.headers.host = host;
+    request.url = pathname + search;
+  }
+  const { host } = request.headers;
+  if (host === undefined || host === validHost) return true;
+  if (!isAuthority(host)) return false;
+  validHost = host;
+  return true;
+}
+
 function unhandled(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -87,7 +114,7 @@ function unhandled(response: ServerResponse, error: unknown): void {
     replyText(response, 404, 'There is nothing at this address.');
     return;
   }
-  const { status } = error as { status?: unknown };
-  if (status === 400) replyText(response, 400, 'The address is not valid.');
+  if (error instanceof RequestError) replyText(response, error.status, error.message);
+  else if ((error as { status?: unknown }).status === 400) replyText(response, 400, 'The address is not valid.');
   else replyText(response, 500, 'The request could not be answered.');
 }

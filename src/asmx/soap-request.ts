@@ -1,0 +1,14 @@
+import { create } from 'xmlbuilder2';
+import type { Contract } from './contract';
+import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
+
+/** Writes the request of an operation, as the interface document shows it; indented for a person to read, or not. */
+export function soapRequest(operation: string, contract: Contract, version: SoapVersion, prettyPrint: boolean): string {
+  const prefix = version === SOAP_12 ? 'soap12' : 'soap';
+  return create({ version: '1.0', encoding: 'utf-8' })
+    .ele(version.namespace, `${prefix}:Envelope`)
+    .att(SCHEMA_NAMESPACES)
+    .ele(`${prefix}:Body`)
+    .ele(contract.namespace, operation)
+    .end({ prettyPrint, spaceBeforeSlash: true });
+}

@@ -1,0 +1,126 @@
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+
+/** The one address that all four ports of a WSDL name. */
+function addressIn({ body }: Answer): string {
+  const addresses = [...body.matchAll(/:address location="([^"]*)"/g)].map(([, address]) => address);
+  expect(addresses).toHaveLength(4);
+  expect(new Set(addresses).size).toBe(1);
+  return addresses[0] ?? '';
+}
+
+describe('the address in the WSDL', () => {
+  const services: TestService[] = [];
+  const wsdl = async (variables: Record<string, string>, headers: Record<string, string>): Promise<Answer> => {
+    const service = await startService(variables);
+    services.push(service);
+    return send(`${service.url}?WSDL`, { headers });
+  };
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())));
+
+  it.each([
+    ['example.com', `http://example.com${PATH}`],
+    ['example.com:80', `http://example.com${PATH}`],
+    ['Example.COM:8080', `http://example.com:8080${PATH}`],
+    ['[::1]:8080', `http://[::1]:8080${PATH}`],
+    ['[2001:db8::1]', `http://[2001:db8::1]${PATH}`],
+    ['my_service:81', `http://my_service:81${PATH}`],
+  ])('is that of the request, here Host: %s', async (host, address) => {
+    expect(addressIn(await wsdl({}, { Host: host }))).toBe(address);
+  });
+
+  it('is BASE_URL where that is set, whatever the request says', async () => {
+    const variables = { BASE_URL: 'https://hooks.example.com/outer/', TRUST_PROXY: '1' };
+    const answer = await wsdl(variables, { Host: 'x', 'X-Forwarded-Host': 'y' });
+    expect(addressIn(answer)).toBe(`https://hooks.example.com/outer${PATH}`);
+  });
+
+  it('does not believe forwarded fields by default', async () => {
+    const headers = {
+      Host: 'inner',
+      'X-Forwarded-Host': 'evil.example',
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Prefix': '/evil',
+      Forwarded: 'host=evil.example',
+    };
+    expect(addressIn(await wsdl({}, headers))).toBe(`http://inner${PATH}`);
+    expect(addressIn(await wsdl({ TRUST_PROXY: '192.0.2.0/24' }, headers))).toBe(`http://inner${PATH}`);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['scheme', { 'X-Forwarded-Proto': 'https' }, 'https://inner'],
+    ['host', { 'X-Forwarded-Host': 'outer.example:8443', 'X-Forwarded-Proto': 'https' }, 'https://outer.example:8443'],
+    ['port', { 'X-Forwarded-Host': 'outer.example', 'X-Forwarded-Port': '8081' }, 'http://outer.example:8081'],
+    ['default port', { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Port': '443' }, 'https://inner'],
+    ['prefix', { 'X-Forwarded-Prefix': '/a/b/' }, 'http://inner/a/b'],
+    ['IPv6 host', { 'X-Forwarded-Host': '[2001:db8::2]' }, 'http://[2001:db8::2]'],
+    ['Forwarded', { Forwarded: 'for=192.0.2.1;host="outer.example:8443";proto=https' }, 'https://outer.example:8443'],
+    ['a Forwarded that cannot be read', { Forwarded: 'host=' }, 'http://inner'],
+    ['both, in agreement', { Forwarded: 'host=outer', 'X-Forwarded-Host': 'outer' }, 'http://outer'],
+  ])('believes a trusted proxy: %s', async (_what, headers, base) => {
+    expect(addressIn(await wsdl({ TRUST_PROXY: 'loopback' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
+    expect(addressIn(await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
+  });
+
+  it.each([
+    ['1', 'near.example', 'http'],
+    ['2', 'far.example', 'https'],
+    ['3', 'invented.example', 'http'],
+    ['loopback,10.0.0.0/8', 'far.example', 'https'],
+  ])(
+    'takes from lists what the outermost of the proxies that TRUST_PROXY=%s trusts wrote',
+    async (trust, host, scheme) => {
+      const custom = {
+        'X-Forwarded-For': '192.0.2.9, 192.0.2.1, 10.0.0.1',
+        'X-Forwarded-Host': 'invented.example, far.example, near.example',
+        'X-Forwarded-Proto': 'http, https, http',
+      };
+      const standard = {
+        Forwarded:
+          'for=192.0.2.9;host=invented.example;proto=http, for="192.0.2.1:4711";host=far.example;proto=https, for=10.0.0.1;host=near.example;proto=http',
+      };
+      for (const headers of [custom, standard]) {
+        expect(addressIn(await wsdl({ TRUST_PROXY: trust }, { Host: 'inner', ...headers }))).toBe(
+          `${scheme}://${host}${PATH}`,
+        );
+      }
+    },
+  );
+
+  it.each<[string, Record<string, string>]>([
+    ['a scheme', { 'X-Forwarded-Proto': 'javascript' }],
+    ['a host', { 'X-Forwarded-Host': 'a"><b' }],
+    ['a port', { 'X-Forwarded-Port': '80"' }],
+    ['a port out of range', { 'X-Forwarded-Port': '65536' }],
+    ['a prefix', { 'X-Forwarded-Prefix': '/a"><b' }],
+    ['a prefix that leads out', { 'X-Forwarded-Prefix': '/a/../b' }],
+    ['a prefix that names a host', { 'X-Forwarded-Prefix': '//evil.example' }],
+    ['families that contradict each other', { Forwarded: 'host=evil.example', 'X-Forwarded-Proto': 'https' }],
+  ])('answers 400 where a trusted proxy tells %s that is not valid', async (_what, headers) => {
+    const answer = await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers });
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(answer.body).not.toMatch(/evil|javascript|<b|"/);
+  });
+
+  it.each(['evil"><x', 'a b', 'a/b', 'user@host', '[::1', '[1:2]', 'host:99999', 'a%41', 'é'])(
+    'answers 400 to Host: %s and echoes nothing of it',
+    async (host) => {
+      const answer = await wsdl({}, { Host: host });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toBe('The Host header is not a valid authority.\n');
+      expect(JSON.stringify(answer.headers)).not.toContain(host);
+    },
+  );
+
+  it('differs for caches by ETag and Vary', async () => {
+    const one = await wsdl({ TRUST_PROXY: '1' }, { Host: 'one' });
+    const other = await wsdl({ TRUST_PROXY: '1' }, { Host: 'two' });
+    expect(one.headers.etag).not.toBe(other.headers.etag);
+    expect(one.headers.vary).toBe(
+      'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto',
+    );
+  });
+});

@@ -1,0 +1,18 @@
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" };
+
+/** The text of the `code` element with an id, as a reader of the page sees it. */
+export function codeOf(html: string, id: string): string {
+  const escaped = new RegExp(`<code id="${id}">([^<]*)</code>`).exec(html)?.[1];
+  if (escaped === undefined) throw new Error(`the page has no code with the id ${id}`);
+  return escaped.replace(/&(\w+|#39);/g, (_entity, name: string) => ENTITIES[name] ?? `&${name};`);
+}
+
+/** The samples that the page of an operation shows for a binding. */
+export function samplesOn(html: string, binding: string): { request: string; response: string; curl: string } {
+  const slug = binding.toLowerCase().replace(/\W+/g, '-');
+  return {
+    request: codeOf(html, `${slug}-request`),
+    response: codeOf(html, `${slug}-response`),
+    curl: codeOf(html, `${slug}-curl`),
+  };
+}
