@@ -79,9 +79,7 @@ describe('the documents on the endpoint', () => {
       const got = await get(query);
       const head = await send(service.url + query, { method: 'HEAD' });
       expect([head.status, head.body]).toEqual([got.status, '']);
-      const { date: _got, ...expected } = got.headers;
-      const { date: _head, ...headers } = head.headers;
-      expect(headers).toEqual(expected);
+      expect({ ...head.headers, date: '' }).toEqual({ ...got.headers, date: '' });
     },
   );
 
