@@ -1,5 +1,6 @@
 import { compile } from 'proxy-addr';
 import { z } from 'zod';
+import { parseDuration } from './duration';
 
 /** Where the event log is kept. */
 export interface EventLogLocation {
@@ -28,6 +29,10 @@ export interface Config {
   readonly getEventsLimit: number;
   /** Most bytes that the body of a GetEvents response has. */
   readonly getEventsMaxBytes: number;
+  /** Most events that the log keeps; undefined: all. */
+  readonly retentionMaxEvents: number | undefined;
+  /** How long an event is kept, in milliseconds; undefined: for ever. */
+  readonly retentionMaxAge: number | undefined;
   /** Most bytes that a request body has, after decompression. */
   readonly maxRequestBytes: number;
 }
@@ -87,6 +92,14 @@ const eventLog = z
   .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
   .transform((value): EventLogLocation => ({ engine: 'sqlite', file: value.slice('sqlite:'.length) }));
 
+const duration = z.string().transform((value, context) => {
+  const milliseconds = parseDuration(value);
+  if (milliseconds === undefined || milliseconds <= 0) {
+    context.addIssue('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
+  }
+  return milliseconds ?? 0;
+});
+
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65535).default(8080),
@@ -104,6 +117,8 @@ const environment = z.object({
     .default('webhook.recorded'),
   GET_EVENTS_LIMIT: wholeNumber(1, 10_000).default(100),
   GET_EVENTS_MAX_BYTES: wholeNumber(32_768, 64 * MEBIBYTE).default(60_000),
+  RETENTION_MAX_EVENTS: wholeNumber(1, 1e15).optional(),
+  RETENTION_MAX_AGE: duration.optional(),
   MAX_REQUEST_BYTES: wholeNumber(1024, 256 * MEBIBYTE).default(4 * MEBIBYTE),
 });
 
@@ -134,6 +149,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     eventType: env.EVENT_TYPE,
     getEventsLimit: env.GET_EVENTS_LIMIT,
     getEventsMaxBytes: env.GET_EVENTS_MAX_BYTES,
+    retentionMaxEvents: env.RETENTION_MAX_EVENTS,
+    retentionMaxAge: env.RETENTION_MAX_AGE,
     maxRequestBytes: env.MAX_REQUEST_BYTES,
   };
 }

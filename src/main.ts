@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { startApp } from './app';
-import { ConfigError, loadConfig } from './config';
+import { ConfigError, loadConfig, type Config } from './config';
+import type { Retention } from './events/event-log';
 import { SqliteEventLog } from './events/sqlite-event-log';
 import { messageChain } from './asmx/fault';
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const log = await SqliteEventLog.open({ file: config.eventLog.file });
+  const log = await SqliteEventLog.open({ file: config.eventLog.file, ...retentionOf(config) });
   const app = await startApp(config, log);
   console.log(`WebHook answers at ${app.url}`);
 
@@ -22,6 +23,11 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+function retentionOf({ retentionMaxEvents, retentionMaxAge }: Config): { retention?: Retention } {
+  if (retentionMaxEvents === undefined && retentionMaxAge === undefined) return {};
+  return { retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
 }
 
 /** Tells what went wrong and ends the process with exit code 1. */

@@ -13,6 +13,8 @@ describe('the configuration', () => {
       eventType: 'webhook.recorded',
       getEventsLimit: 100,
       getEventsMaxBytes: 60_000,
+      retentionMaxEvents: undefined,
+      retentionMaxAge: undefined,
       maxRequestBytes: 4_194_304,
     });
   });
@@ -24,6 +26,17 @@ describe('the configuration', () => {
   it('takes TRUST_PROXY as a number of hops or as a list of networks', () => {
     expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy).toEqual(['loopback', '10.0.0.0/8']);
+  });
+
+  it.each([
+    ['30d', 2_592_000_000],
+    ['12h', 43_200_000],
+    ['90s', 90_000],
+    ['P1W', 604_800_000],
+    ['P1DT12H', 129_600_000],
+    ['PT1M30S', 90_000],
+  ])('takes RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
+    expect(readConfig({ RETENTION_MAX_AGE: value }).retentionMaxAge).toBe(milliseconds);
   });
 
   it('takes the trailing slash off BASE_URL', () => {
@@ -49,6 +62,11 @@ describe('the configuration', () => {
     ['EVENT_TYPE', 'a b', 'without spaces'],
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 32768'],
+    ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
+    ['RETENTION_MAX_AGE', '30 days', 'a duration, as in 30d'],
+    ['RETENTION_MAX_AGE', '0d', 'a duration, as in 30d'],
+    ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
+    ['RETENTION_MAX_AGE', 'PT', 'a duration, as in 30d'],
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
   ])('refuses %s=%s, with the name, the value and what is allowed', (name, value, allowed) => {
     const read = () => readConfig({ [name]: value });

@@ -14,7 +14,7 @@ export function requestCall(
   request: IncomingMessage,
   binding: Binding,
   { path, callers }: EndpointAddress,
-): Omit<Call, 'payload' | 'parameters'> {
+): Omit<Call, 'content' | 'parameters'> {
   return {
     binding,
     method: request.method ?? '',

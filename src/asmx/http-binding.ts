@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import escapeHtml from 'escape-html';
 import { Router } from 'express';
-import { reply, replyText } from '../http/reply';
+import { CloudEventError } from '../events/cloud-event';
+import { replyCompressed } from '../http/compressed-reply';
+import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import { ParameterError, type Call, type Operation, type Service } from '../service/call';
 import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { messageChain } from './fault';
-import { httpParameters, httpPayload, type HttpInput } from './http-payload';
+import { httpContent } from './cloud-event-request';
+import { httpParameters, type HttpInput } from './http-payload';
 import type { BindingOptions } from './soap-binding';
 import { STRING_CONTENT_TYPE, stringElement } from './string-element';
 
@@ -27,7 +30,7 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
       const operation = operationNamed(request.params.operation.join('/'), contract, service);
       const body = binding === 'httppost' ? await options.readBody(request, response) : EMPTY;
       const result = await operation(httpCall(request, binding, body, options));
-      reply(response, 200, STRING_CONTENT_TYPE, writeString(result));
+      await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
     } catch (error) {
       // ASP.NET writes the message of an exception HTML-escaped, although it is plain text.
       replyText(response, statusOf(error), escapeHtml(messageChain(error)));
@@ -73,15 +76,15 @@ function httpCall(
   const target = request.url ?? '';
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
-  const input: HttpInput = { query, contentType: request.headers['content-type'], body };
+  const input: HttpInput = { query, headers: request.headers, body };
   return {
     ...requestCall(request, binding, address),
-    payload: () => httpPayload(input),
+    content: () => httpContent(input),
     parameters: () => httpParameters(input),
   };
 }
 
 function statusOf(error: unknown): number {
-  if (error instanceof ParameterError) return 400;
+  if (error instanceof ParameterError || error instanceof CloudEventError) return 400;
   return error instanceof RequestError ? error.status : 500;
 }

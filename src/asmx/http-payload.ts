@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { charsetOfMark, decode, isKnownCharset } from '../http/charset';
 import { parseFields, type ParsedFields } from '../http/fields';
 import { parseMediaType, type MediaType } from '../http/media-type';
@@ -6,37 +7,47 @@ import type { Payload } from '../events/event';
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
-const TEXT_TYPE = /^text\/|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
+const TEXT_TYPE =
+  /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
 /** What a caller over HTTP GET or POST said. */
 export interface HttpInput {
   /** The query string, without the question mark. */
   readonly query: string;
-  readonly contentType: string | undefined;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/**
- * Reads the payload: a body by its content type, and where there is none the query string. A body that is not what it
- * claims to be is taken as the text, or else the bytes, that it is: no sender's slip loses an event.
- */
-export function httpPayload({ query, contentType, body }: HttpInput): Payload | undefined {
+/** Reads the payload: the fields of a form, any other body as what it is, and where there is none the query string. */
+export function httpPayload({ query, headers, body }: HttpInput): Payload | undefined {
   if (body.length === 0) return query === '' ? undefined : fieldsPayload(parseFields(query), query);
+  const contentType = headers['content-type'];
   const mediaType = parseMediaType(contentType);
-  const essence = mediaType?.essence ?? '';
-  if (essence === FORM) {
-    const encoded = body.toString('latin1');
-    return fieldsPayload(parseFields(encoded, knownCharset(mediaType)), decode(body, 'utf-8') ?? encoded);
-  }
-  const text = isText(mediaType) ? decode(body, charsetOf(body, mediaType)) : undefined;
+  if (mediaType?.essence !== FORM) return bodyPayload(contentType, body);
+  const encoded = body.toString('latin1');
+  return fieldsPayload(parseFields(encoded, knownCharset(mediaType)), decode(body, 'utf-8') ?? encoded);
+}
+
+/**
+ * Reads a body by its content type. One that is not what it claims to be is taken as the text, or else the bytes, that it
+ * is: no sender's slip loses an event.
+ */
+export function bodyPayload(contentType: string | undefined, body: Buffer): Payload {
+  const text = bodyText(contentType, body);
   if (text === undefined) return { mediaType: contentType, bytes: body };
-  if (!JSON_TYPE.test(essence)) return { mediaType: contentType, text };
+  if (!JSON_TYPE.test(parseMediaType(contentType)?.essence ?? '')) return { mediaType: contentType, text };
   return isJson(text) ? { mediaType: contentType, json: text } : { mediaType: 'text/plain', text };
 }
 
-/** The fields by which a caller chooses what it gets: those of the query string and of a form. */
-export function httpParameters({ query, contentType, body }: HttpInput): ParsedFields {
+/** The text of a body whose content type says that it is text; undefined: it is none. */
+export function bodyText(contentType: string | undefined, body: Buffer): string | undefined {
   const mediaType = parseMediaType(contentType);
+  return isText(mediaType) ? decode(body, charsetOf(body, mediaType)) : undefined;
+}
+
+/** The fields by which a caller chooses what it gets: those of the query string and of a form. */
+export function httpParameters({ query, headers, body }: HttpInput): ParsedFields {
+  const mediaType = parseMediaType(headers['content-type']);
   const form = mediaType?.essence === FORM ? parseFields(body.toString('latin1'), knownCharset(mediaType)) : undefined;
   return { ...parseFields(query), ...form };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReadBody } from '../http/body';
+import { replyCompressed } from '../http/compressed-reply';
 import { parseMediaType, type MediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
@@ -43,7 +44,7 @@ export async function soapBinding(contract: Contract, service: Service, options:
 
       const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
       const invoke = servers.get(version);
-      if (invoke) reply(response, 200, version.contentType, await invoke(operation, call));
+      if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
     } catch (error) {
       replyFault(response, faultOf(error), version);
     }
@@ -104,9 +105,9 @@ function soapCall(
 ): Call {
   return {
     ...requestCall(request, envelope.version.binding, address),
-    payload: () => {
+    content: () => {
       const text = envelope.payload(operation);
-      return text === undefined ? undefined : { mediaType: 'application/xml', text };
+      return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
     },
     parameters: () => ({}),
   };

@@ -10,6 +10,8 @@ export interface NewEvent {
   readonly data: string | undefined;
   /** How the event arrived, as the text of a JSON object. For the operator's tools; no reader of events sees it. */
   readonly arrival: string;
+  /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
+  readonly recordedAt: number;
   /** The sender's `Idempotency-Key`, where it sent one. */
   readonly idempotencyKey: string | undefined;
   /** The sender's `webhook-id` (Standard Webhooks), where it sent one. */
@@ -35,6 +37,20 @@ export interface LoggedEvent {
   readonly data: string | undefined;
   /** True when the event has a payload that was left out because it does not fit in `maxBytes`. */
   readonly dataOmitted: boolean;
+}
+
+/** An event with everything that the log keeps of it. */
+export interface StoredEvent extends NewEvent {
+  /** As in {@link LoggedEvent.sequence}. */
+  readonly sequence: string;
+}
+
+/** Which events a log forgets, the oldest first. A limit that is undefined is none. */
+export interface Retention {
+  /** Most events that the log holds. */
+  readonly maxEvents: number | undefined;
+  /** How long an event is kept, in milliseconds. */
+  readonly maxAge: number | undefined;
 }
 
 /** Which events {@link EventLog.read} returns. */
@@ -76,6 +92,28 @@ export interface EventLog {
    * @throws {EventLogError}
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
+
+  /**
+   * Reads events with everything that is kept of them, in log order: the first ones behind a position, at most `limit`,
+   * and of large ones fewer. For the operator's tools.
+   *
+   * @throws {EventLogError}
+   */
+  scan(after: bigint, limit: number): Promise<StoredEvent[]>;
+
+  /**
+   * The position behind which the events are that were recorded at a time (in milliseconds since 1970) or later.
+   *
+   * @throws {EventLogError}
+   */
+  positionBefore(time: number): Promise<bigint>;
+
+  /**
+   * How many events the log holds.
+   *
+   * @throws {EventLogError}
+   */
+  count(): Promise<number>;
 
   /** Finishes what was asked before and releases the log. Calls after it are refused. */
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import type { SenderAttributes } from './cloud-event';
 import type { NewEvent } from './event-log';
 
 /** What a caller said, in one of the three forms that a CloudEvents JSON event can carry. */
@@ -23,6 +24,8 @@ export interface Arrival {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
   readonly remoteAddress: string | undefined;
+  /** What the sender says of its event, where it sent a CloudEvent. */
+  readonly attributes: SenderAttributes | undefined;
   readonly payload: Payload | undefined;
 }
 
@@ -38,31 +41,53 @@ const SECRET_HEADER = /auth|cookie|token|secret|password|api-?key|subscription-k
 /** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
-/** Makes the event that a call records: CloudEvents 1.0 in its JSON format, with a UUID version 7 as `id`. */
+/** Attributes that are the log's own; what a sender says in them is kept under the name behind the colon. */
+const RESERVED: Readonly<Record<string, string>> = { sequence: 'sendersequence', binding: 'senderbinding' };
+
+/**
+ * Makes the event that a call records: CloudEvents 1.0 in its JSON format. What the sender did not say is filled in, with a
+ * UUID version 7 as `id`.
+ */
 export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
-  const { payload, headers } = arrival;
-  const id = uuidv7();
-  const mediaType = payload?.mediaType;
+  const { payload, headers, binding } = arrival;
+  const recordedAt = Date.now();
+  const said = arrival.attributes;
+  const { id, source, type, time, ...others } = {
+    ...defaults,
+    ...(said === undefined ? { id: uuidv7() } : renamed(said)),
+  } as SenderAttributes;
   return {
     id,
-    source: defaults.source,
+    source,
     attributes: JSON.stringify({
       specversion: '1.0',
       id,
-      source: defaults.source,
-      type: defaults.type,
-      time: new Date().toISOString(),
-      binding: arrival.binding,
-      datacontenttype: mediaType !== undefined && mediaType.length <= MAX_MEDIA_TYPE_LENGTH ? mediaType : undefined,
+      source,
+      type,
+      time: time ?? new Date(recordedAt).toISOString(),
+      binding,
+      ...others,
+      datacontenttype: mediaTypeOf(payload) ?? others.datacontenttype,
     }),
     data: payload && dataMember(payload),
     arrival: describe(arrival),
+    recordedAt,
     idempotencyKey: deliveryKey(headers['idempotency-key']),
     webhookId: deliveryKey(headers['webhook-id']),
   };
 }
 
-function dataMember(payload: Payload): string {
+function renamed(attributes: SenderAttributes): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [RESERVED[name] ?? name, value]));
+}
+
+function mediaTypeOf(payload: Payload | undefined): string | undefined {
+  const mediaType = payload?.mediaType;
+  return mediaType !== undefined && mediaType.length <= MAX_MEDIA_TYPE_LENGTH ? mediaType : undefined;
+}
+
+/** Writes a payload as the member of a CloudEvent in the JSON format. */
+export function dataMember(payload: Payload): string {
   if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
   if ('text' in payload) return `"data":${xmlSafe(JSON.stringify(payload.text))}`;
   return `"data_base64":"${payload.bytes.toString('base64')}"`;

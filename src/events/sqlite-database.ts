@@ -1,5 +1,7 @@
 import Database from 'libsql';
-import type { Appended, EventQuery, LoggedEvent, NewEvent } from './event-log';
+import type { Appended, EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
+import { SqliteRetention } from './sqlite-retention';
+import { migrate, schemaVersion } from './sqlite-schema';
 import { wireBytes } from './wire-bytes';
 
 /** How a SQLite event log is opened. */
@@ -10,27 +12,9 @@ export interface SqliteOptions {
   readonly busyTimeout: number;
   /** Most pages (4,096 bytes each) that the database may grow to; undefined: as many as the disk holds. */
   readonly maxPages?: number;
+  /** Which events are forgotten; undefined: none. */
+  readonly retention?: Retention;
 }
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS events (
-    sequence        INTEGER PRIMARY KEY AUTOINCREMENT,
-    id              TEXT NOT NULL,
-    source          TEXT NOT NULL,
-    idempotency_key TEXT,
-    webhook_id      TEXT,
-    head_bytes      INTEGER NOT NULL,
-    data_bytes      INTEGER NOT NULL,
-    attributes      TEXT NOT NULL,
-    arrival         TEXT NOT NULL,
-    data            TEXT
-  ) STRICT;
-  CREATE UNIQUE INDEX IF NOT EXISTS events_id ON events (id, source);
-  CREATE UNIQUE INDEX IF NOT EXISTS events_idempotency_key ON events (idempotency_key)
-    WHERE idempotency_key IS NOT NULL;
-  CREATE UNIQUE INDEX IF NOT EXISTS events_webhook_id ON events (webhook_id)
-    WHERE webhook_id IS NOT NULL;
-`;
 
 /** Digits of the largest position that any engine numbers events with (2^64 - 1). */
 const SEQUENCE_DIGITS = 20;
@@ -43,6 +27,25 @@ const MAX_SEQUENCE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** A UTF-16 code unit takes at most this many bytes when percent-encoded: three bytes of three characters. */
 const PERCENT_ENCODED_UNIT_BYTES = 9;
+
+/** Rows that a scan loads at a time, and characters behind which it stops. */
+const SCAN_ROWS = 100;
+const SCAN_CHARACTERS = 8 * 1024 * 1024;
+
+/** What is left of the write-ahead log when it has been written back. */
+const WAL_BYTES = 16 * 1024 * 1024;
+
+interface StoredRow {
+  sequence: number;
+  recorded_at: number;
+  id: string;
+  source: string;
+  idempotency_key: string | null;
+  webhook_id: string | null;
+  attributes: string;
+  arrival: string;
+  data: string | null;
+}
 
 interface SizeRow {
   sequence: number;
@@ -69,26 +72,43 @@ export class SqliteDatabase {
   readonly #insert: Database.Statement;
   readonly #findFirst: Database.Statement;
   readonly #load: Database.Statement;
+  readonly #add: Database.Statement;
+  readonly #scan: Database.Statement;
+  readonly #total: Database.Statement;
+  readonly #recordedAt: Database.Statement;
+  readonly #retention: SqliteRetention | undefined;
   readonly #sizeStatements = new Map<string, Database.Statement>();
 
-  /** @throws the database cannot be opened, or is not one. */
+  /** @throws the database cannot be opened, is none, or is not one of this program and version. */
   constructor(options: SqliteOptions) {
     const database = new Database(options.file);
     this.#database = database;
     database.exec(`PRAGMA busy_timeout = ${String(options.busyTimeout)}`);
     // Two processes that turn a new file into a WAL database at the same moment: one is told "locked" without waiting.
     retryWhileLocked(options.busyTimeout, () => {
+      if (schemaVersion(database) === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     });
+    database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
-    database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+    migrate(database);
+    if (options.retention !== undefined) this.#retention = new SqliteRetention(database, options.retention);
 
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#insert = database.prepare(
       `INSERT INTO events
-         (id, source, idempotency_key, webhook_id, head_bytes, data_bytes, attributes, arrival, data)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+         (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, attributes, arrival, data)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    );
+    this.#add = database.prepare('UPDATE totals SET events = events + ?');
+    this.#total = database.prepare('SELECT events FROM totals');
+    this.#recordedAt = database.prepare(
+      'SELECT sequence, recorded_at FROM events WHERE sequence >= ? ORDER BY sequence LIMIT 1',
+    );
+    this.#scan = database.prepare(
+      `SELECT sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data
+       FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`,
     );
     this.#findFirst = database.prepare(
       `SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?
@@ -105,6 +125,7 @@ export class SqliteDatabase {
     this.#begin.run();
     try {
       const appended = events.map((event) => this.#record(event));
+      this.#add.run(appended.filter(({ recorded }) => recorded).length);
       this.#commit.run();
       return appended;
     } catch (error) {
@@ -116,6 +137,7 @@ export class SqliteDatabase {
   #record(event: NewEvent): Appended {
     const { id, source, idempotencyKey = null, webhookId = null, attributes, arrival, data = null } = event;
     const { changes } = this.#insert.run(
+      event.recordedAt,
       id,
       source,
       idempotencyKey,
@@ -137,7 +159,7 @@ export class SqliteDatabase {
     const rows = this.#load.all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
     return rows.map(({ sequence, id, attributes, data }) => ({
       id,
-      sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'),
+      sequence: paddedSequence(sequence),
       attributes,
       data: data ?? undefined,
       dataOmitted: omitted.has(sequence),
@@ -165,7 +187,7 @@ export class SqliteDatabase {
   #sizes({ id, after, limit }: EventQuery): SizeRow[] {
     const values: (string | number)[] = [];
     if (id !== undefined) values.push(id);
-    if (after !== undefined) values.push(Number(after > MAX_SEQUENCE ? MAX_SEQUENCE : after));
+    if (after !== undefined) values.push(sequenceNumber(after));
     return this.#sizeStatement(id !== undefined, after !== undefined).all(...values, limit) as SizeRow[];
   }
 
@@ -178,9 +200,77 @@ export class SqliteDatabase {
     return statement;
   }
 
+  /** Reads events as `EventLog.scan` promises. */
+  scan({ after, limit }: { readonly after: bigint; readonly limit: number }): StoredEvent[] {
+    const events: StoredEvent[] = [];
+    let position = sequenceNumber(after);
+    let characters = 0;
+    while (events.length < limit && characters < SCAN_CHARACTERS) {
+      const rows = this.#scan.all(position, Math.min(SCAN_ROWS, limit - events.length)) as StoredRow[];
+      for (const row of rows) {
+        events.push(storedEvent(row));
+        characters += row.attributes.length + row.arrival.length + (row.data?.length ?? 0);
+        position = row.sequence;
+      }
+      if (rows.length === 0) break;
+    }
+    return events;
+  }
+
+  /** Finds the position as `EventLog.positionBefore` promises, by halving: times grow with positions. */
+  positionBefore(time: number): bigint {
+    let from = 0;
+    const newest = this.#sizeStatement(false, false).all(1) as SizeRow[];
+    let to = newest[0]?.sequence ?? 0;
+    // Every event up to `from` is older, every one behind `to` is not.
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2) + 1;
+      const row = this.#recordedAt.get(middle) as { sequence: number; recorded_at: number } | undefined;
+      if (row !== undefined && row.sequence <= to && row.recorded_at < time) from = row.sequence;
+      else to = middle - 1;
+    }
+    return BigInt(from);
+  }
+
+  count(): number {
+    return (this.#total.get() as { events: number }).events;
+  }
+
+  /** Forgets a few events that are past retention. Returns whether there is more to do. */
+  retain(): boolean {
+    return this.#retention?.step() ?? false;
+  }
+
+  /** Writes a copy of the whole log, as it is at one moment, into a new file. Others can go on writing meanwhile. */
+  backup(file: string): void {
+    this.#database.prepare('VACUUM INTO ?').run(file);
+  }
+
   close(): void {
     this.#database.close();
   }
+}
+
+function storedEvent(row: StoredRow): StoredEvent {
+  return {
+    sequence: paddedSequence(row.sequence),
+    recordedAt: row.recorded_at,
+    id: row.id,
+    source: row.source,
+    attributes: row.attributes,
+    data: row.data ?? undefined,
+    arrival: row.arrival,
+    idempotencyKey: row.idempotency_key ?? undefined,
+    webhookId: row.webhook_id ?? undefined,
+  };
+}
+
+function paddedSequence(sequence: number): string {
+  return String(sequence).padStart(SEQUENCE_DIGITS, '0');
+}
+
+function sequenceNumber(position: bigint): number {
+  return Number(position > MAX_SEQUENCE ? MAX_SEQUENCE : position);
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {

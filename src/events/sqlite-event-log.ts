@@ -9,6 +9,7 @@ import {
   type EventQuery,
   type LoggedEvent,
   type NewEvent,
+  type StoredEvent,
 } from './event-log';
 import type { SqliteOptions } from './sqlite-database';
 import type { WorkerCall, WorkerReply } from './sqlite-worker';
@@ -100,10 +101,39 @@ export class SqliteEventLog implements EventLog {
     return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
   }
 
-  async read(query: EventQuery): Promise<LoggedEvent[]> {
+  read(query: EventQuery): Promise<LoggedEvent[]> {
+    return this.#reading({ operation: 'read', argument: query });
+  }
+
+  scan(after: bigint, limit: number): Promise<StoredEvent[]> {
+    return this.#reading({ operation: 'scan', argument: { after, limit } });
+  }
+
+  positionBefore(time: number): Promise<bigint> {
+    return this.#reading({ operation: 'positionBefore', argument: time });
+  }
+
+  count(): Promise<number> {
+    return this.#reading({ operation: 'count', argument: undefined });
+  }
+
+  /**
+   * Writes a copy of the log, as it is at one moment, into a new file, while others go on writing.
+   *
+   * @throws {EventLogError} the file is there already, or cannot be written.
+   */
+  async backup(file: string): Promise<void> {
+    try {
+      await this.#ask({ operation: 'backup', argument: file });
+    } catch (cause) {
+      throw new EventLogError(`The event log could not be copied to ${file}.`, { cause });
+    }
+  }
+
+  async #reading<T>(question: Question): Promise<T> {
     if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
     try {
-      return (await this.#ask({ operation: 'read', argument: query })) as LoggedEvent[];
+      return (await this.#ask(question)) as T;
     } catch (cause) {
       throw new EventLogError('The events could not be read.', { cause });
     }

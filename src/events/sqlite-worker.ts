@@ -1,13 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteDatabase, type SqliteOptions } from './sqlite-database';
 
+type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'backup' | 'close';
+
 /** What the thread that answers requests asks of this one. `call` numbers the question. */
 export type WorkerCall = { readonly call: number } & {
-  [Operation in 'append' | 'read' | 'close']: {
+  [Operation in Operations]: {
     readonly operation: Operation;
     readonly argument: Parameters<SqliteDatabase[Operation]>[0];
   };
-}['append' | 'read' | 'close'];
+}[Operations];
 
 /** The answer to the question of the same number. The opening of the database answers question 0. */
 export type WorkerReply = { readonly call: number } & ({ readonly result: unknown } | { readonly failure: string });
@@ -28,6 +30,24 @@ answer(0, () => {
   database = new SqliteDatabase(workerData as SqliteOptions);
 });
 
+/** Pause between two steps of retention while there is more to do, and otherwise, in milliseconds. */
+const BUSY_PAUSE = 2;
+const IDLE_PAUSE = 1000;
+
+let retention: NodeJS.Timeout | undefined;
+
+function retain(): void {
+  let more = false;
+  try {
+    more = database?.retain() ?? false;
+  } catch {
+    // The disk is full or the database is locked: writes say so; here it is tried again after the pause.
+  }
+  retention = setTimeout(retain, more ? BUSY_PAUSE : IDLE_PAUSE);
+}
+
+if ((workerData as SqliteOptions).retention !== undefined) retain();
+
 port.on('message', ({ call, operation, argument }: WorkerCall) => {
   answer(call, () => {
     if (database === undefined) throw new Error('the database is not open');
@@ -36,7 +56,17 @@ port.on('message', ({ call, operation, argument }: WorkerCall) => {
         return database.append(argument);
       case 'read':
         return database.read(argument);
+      case 'scan':
+        return database.scan(argument);
+      case 'positionBefore':
+        return database.positionBefore(argument);
+      case 'count':
+        return database.count();
+      case 'backup':
+        database.backup(argument);
+        return undefined;
       case 'close':
+        clearTimeout(retention);
         database.close();
         return undefined;
     }

@@ -1,3 +1,4 @@
+import type { SenderAttributes } from '../events/cloud-event';
 import type { Payload } from '../events/event';
 
 /** The four ways in which an operation is called. */
@@ -5,6 +6,13 @@ export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
 
 /** Named values of a query string or form: a name that stands there once has a string, one that is repeated a list. */
 export type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a caller said beside the operation's name. */
+export interface Content {
+  /** The attributes of its event, where it sent a CloudEvent. */
+  readonly attributes?: SenderAttributes | undefined;
+  readonly payload?: Payload | undefined;
+}
 
 /** One call of an operation, whichever binding it came over. What costs work to find out is a function. */
 export interface Call {
@@ -17,8 +25,12 @@ export interface Call {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
   readonly remoteAddress: string | undefined;
-  /** What the caller said beside the operation's name; undefined: nothing. */
-  payload(): Payload | undefined;
+  /**
+   * What the caller said beside the operation's name.
+   *
+   * @throws {CloudEventError} it sent a CloudEvent that is none.
+   */
+  content(): Content;
   /** Values with which a caller over HTTP GET or POST chooses what it gets; none over SOAP. */
   parameters(): Fields;
   /** Absolute address under which this caller reaches the endpoint. */

@@ -19,7 +19,8 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
     /** Records what came with the call; returns the event's id once the event is durable. */
     async RecordEvent(call) {
       const { binding, method, target, headers, remoteAddress } = call;
-      const arrival = { binding, method, target, headers, remoteAddress, payload: call.payload() };
+      const { attributes, payload } = call.content();
+      const arrival = { binding, method, target, headers, remoteAddress, attributes, payload };
       const { id } = await log.append(eventOf(arrival, options.defaults));
       return id;
     },
@@ -70,10 +71,12 @@ function numberParameter(
   return value;
 }
 
-function eventJson(event: LoggedEvent, call: Call): string {
-  const head = `${event.attributes.slice(0, -1)},"sequence":"${event.sequence}"`;
-  if (event.dataOmitted) return `${head}${dataReference(event, call)}}`;
-  return event.data === undefined ? `${head}}` : `${head},${event.data}}`;
+function eventJson({ attributes, sequence, data, dataOmitted, id }: LoggedEvent, call: Call): string {
+  // An event without its data refers to it; a reference of the sender's own would be a second one.
+  const said = dataOmitted ? JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined }) : attributes;
+  const head = `${said.slice(0, -1)},"sequence":"${sequence}"`;
+  if (dataOmitted) return `${head}${dataReference({ id, sequence }, call)}}`;
+  return data === undefined ? `${head}}` : `${head},${data}}`;
 }
 
 /** The CloudEvents `dataref` member: the address at which GetEvents returns this one event whole. */

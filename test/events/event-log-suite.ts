@@ -18,6 +18,7 @@ export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
     attributes: JSON.stringify({ specversion: '1.0', id }),
     data: undefined,
     arrival: '{}',
+    recordedAt: 1_700_000_000_000,
     idempotencyKey: undefined,
     webhookId: undefined,
     ...given,
@@ -156,6 +157,46 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const [event] = await log.read({ ...EVERYTHING, id: 'large', maxBytes: 1500 });
         expect([event?.data, event?.dataOmitted]).toEqual([large, false]);
       });
+    });
+
+    it('gives everything that it keeps to the operator’s tools, page by page', async () => {
+      const events = Array.from({ length: 250 }, (_, i) =>
+        newEvent({
+          arrival: `{"i":${String(i)}}`,
+          data: `"data":${String(i)}`,
+          idempotencyKey: `k${String(i)}`,
+          recordedAt: i,
+        }),
+      );
+      await Promise.all(events.map((event) => log.append(event)));
+      const stored = [];
+      for (;;) {
+        const page = await log.scan(BigInt(stored.at(-1)?.sequence ?? 0), 100);
+        if (page.length === 0) break;
+        expect(page.length).toBeLessThanOrEqual(100);
+        stored.push(...page);
+      }
+      expect(stored).toEqual(events.map((event) => ({ ...event, sequence: expect.any(String) as string })));
+      expect(await log.count()).toBe(250);
+    });
+
+    it('finds where a time is', async () => {
+      expect(await log.positionBefore(0)).toBe(0n);
+      for (const [id, recordedAt] of Object.entries({ a: 10, b: 20, c: 20, d: 30 }))
+        await log.append(newEvent({ id, recordedAt }));
+      const since = async (time: number) => (await log.scan(await log.positionBefore(time), 10)).map(({ id }) => id);
+      expect(await since(5)).toEqual(['a', 'b', 'c', 'd']);
+      expect(await since(10)).toEqual(['a', 'b', 'c', 'd']);
+      expect(await since(11)).toEqual(['b', 'c', 'd']);
+      expect(await since(20)).toEqual(['b', 'c', 'd']);
+      expect(await since(30)).toEqual(['d']);
+      expect(await since(31)).toEqual([]);
+    });
+
+    it('does not count a copy', async () => {
+      await log.append(newEvent({ id: 'a' }));
+      await log.append(newEvent({ id: 'a' }));
+      expect(await log.count()).toBe(1);
     });
 
     it('finishes what was asked before it closes, and refuses what comes after', async () => {

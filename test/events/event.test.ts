@@ -6,6 +6,7 @@ const arrival = (given: Partial<Arrival>): Arrival => ({
   target: '/x?y=1',
   headers: {},
   remoteAddress: '192.0.2.1',
+  attributes: undefined,
   payload: undefined,
   ...given,
 });

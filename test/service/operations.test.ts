@@ -40,6 +40,9 @@ describe('an operation whose event log fails', () => {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
+    scan: () => Promise.resolve([]),
+    positionBefore: () => Promise.resolve(0n),
+    count: () => Promise.resolve(0),
     close: () => Promise.resolve(),
   };
   let service: TestService;
