@@ -11,5 +11,6 @@ export default {
   testMatch: ['**/*.test.ts'],
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
+  setupFilesAfterEnv: ['<rootDir>/test/support/cleanup.ts'],
   testTimeout: 30_000,
 };

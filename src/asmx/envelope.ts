@@ -120,7 +120,7 @@ class EnvelopeReader implements Envelope {
         this.#block(tag);
         break;
       case 4:
-        if (this.#content !== undefined && this.#content.end === undefined) this.#child(this.#content, tag);
+        if (isOpen(this.#content)) this.#child(this.#content, tag);
     }
   }
 
@@ -138,7 +138,7 @@ class EnvelopeReader implements Envelope {
   #part(tag: SaxesTagNS): void {
     const isSoap = tag.uri === this.version.namespace;
     if (isSoap && tag.local === 'Header' && !this.#header && this.#body === undefined) this.#header = true;
-    else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#contentOf(tag);
+    else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#newContent();
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
     else if (isSoap || this.version === SOAP_12 || this.#body === undefined) {
       throw invalid(`The element ${tag.name} is not allowed here in soap:Envelope.`);
@@ -151,7 +151,7 @@ class EnvelopeReader implements Envelope {
       this.#child(this.#body, tag);
       if (this.element !== undefined) return;
       this.element = { namespace: tag.uri, name: tag.local };
-      this.#content = this.#contentOf(tag);
+      this.#content = this.#newContent();
     }
   }
 
@@ -167,30 +167,28 @@ class EnvelopeReader implements Envelope {
     if (mandatory && roles.has(role)) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
   }
 
-  #contentOf(tag: SaxesTagNS): ElementContent {
+  #newContent(): ElementContent {
     return {
       start: this.#parser.position,
       end: undefined,
       scope: this.#open.map(({ ns }) => ns),
       children: [],
-      empty: true,
-      selfClosing: tag.isSelfClosing,
+      mixed: false,
     };
   }
 
   #child(parent: ElementContent, tag: SaxesTagNS): void {
-    parent.empty = false;
     parent.children.push({ nameEnd: this.#tagStart + 1 + tag.name.length, declared: tag.ns });
   }
 
   #text(text: string): void {
-    if (text.trim() === '') return;
+    if (/^[ \t\r\n]*$/.test(text)) return;
     const depth = this.#open.length;
     if (depth === 1 || (depth === 2 && this.#body === undefined)) {
       throw invalid(`Text is not allowed in ${this.#open.at(-1)?.name ?? ''}.`);
     }
-    if (depth >= 2 && this.#body !== undefined && this.#body.end === undefined) this.#body.empty = false;
-    if (depth >= 3 && this.#content !== undefined && this.#content.end === undefined) this.#content.empty = false;
+    if (depth === 2 && isOpen(this.#body)) this.#body.mixed = true;
+    if (depth === 3 && isOpen(this.#content)) this.#content.mixed = true;
   }
 
   #closed(tag: SaxesTagNS): void {
@@ -200,6 +198,10 @@ class EnvelopeReader implements Envelope {
     this.#open.pop();
     this.#depth--;
   }
+}
+
+function isOpen(content: ElementContent | undefined): content is ElementContent {
+  return content !== undefined && content.end === undefined;
 }
 
 function invalid(what: string): Fault {

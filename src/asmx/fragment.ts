@@ -9,18 +9,18 @@ export interface ElementContent {
   /** Namespace declarations of the element and those around it, outermost first. */
   readonly scope: readonly Readonly<Record<string, string>>[];
   readonly children: { readonly nameEnd: number; readonly declared: Readonly<Record<string, string>> }[];
-  /** True as long as nothing but white space and comments was seen. */
-  empty: boolean;
-  readonly selfClosing: boolean;
+  /** Whether text other than white space stands directly in it; then all white space counts. */
+  mixed: boolean;
 }
 
 /**
  * Cuts an element's content out as an XML fragment that stands for itself: each child element gets the declarations of
  * prefixes that the fragment mentions and that were made further out. A prefix counts as mentioned where it stands before
- * a colon, since values (`xsi:type="xsd:int"`) use prefixes too. Undefined: there is no content.
+ * a colon, since values (`xsi:type="xsd:int"`) use prefixes too. White space around elements alone is left out. Undefined:
+ * there is neither an element nor text.
  */
 export function fragmentOf(xml: string, content: ElementContent): string | undefined {
-  if (content.empty || content.selfClosing) return undefined;
+  if (content.children.length === 0 && !content.mixed) return undefined;
   const source = xml.slice(content.start, content.end);
   const inherited = new Map<string, string>();
   for (const declarations of content.scope) {
@@ -39,7 +39,8 @@ export function fragmentOf(xml: string, content: ElementContent): string | undef
     }
     position = nameEnd;
   }
-  return (fragment + xml.slice(position, content.end)).trim();
+  fragment += xml.slice(position, content.end);
+  return content.mixed ? fragment : fragment.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
 }
 
 function mentions(source: string, prefix: string): boolean {

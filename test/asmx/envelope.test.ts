@@ -106,8 +106,10 @@ describe('the payload of an envelope', () => {
     expect(payloadOf(inside)).toBeUndefined();
   });
 
-  it('is text as it was written', () => {
-    expect(payloadOf(' a &lt; b &#38; c ')).toBe('a &lt; b &#38; c');
+  it('is text as it was written, white space included', () => {
+    expect(payloadOf(' a &lt; b &#38; c ')).toBe(' a &lt; b &#38; c ');
+    expect(payloadOf('\u00a0')).toBe('\u00a0');
+    expect(payloadOf('\r\n\t<a/> \n')).toBe('<a/>');
     expect(payloadOf('<![CDATA[a < b]]>')).toBe('<![CDATA[a < b]]>');
   });
 
@@ -138,6 +140,6 @@ describe('the payload of an envelope', () => {
   });
 
   it('keeps what stands between the children', () => {
-    expect(payloadOf('\r\n<a/>\r\n text <!-- c --><b>\u{1F600}</b>')).toBe('<a/>\r\n text <!-- c --><b>\u{1F600}</b>');
+    expect(payloadOf('<a/>\r\n text <!-- c --><b>\u{1F600}</b>')).toBe('<a/>\r\n text <!-- c --><b>\u{1F600}</b>');
   });
 });

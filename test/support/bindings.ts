@@ -1,4 +1,4 @@
-import { create } from 'xmlbuilder2';
+import { SaxesParser } from 'saxes';
 import { send, type Answer, type Question } from './http';
 
 export const NAMESPACE = 'http://tempuri.org/';
@@ -54,16 +54,26 @@ export async function callOperation(
   binding: BindingName,
   operation: string,
   inside = '',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { path, ...question } = requestOf(binding, operation, inside);
-  const answer = await send(url + path, question);
+  const answer = await send(url + path, { ...question, headers: { ...question.headers, ...headers } });
   if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
   return resultOf(answer);
 }
 
-/** The result string of a successful answer over any binding. */
+/** The result string of a successful answer over any binding, read by a strict XML parser. */
 export function resultOf(answer: Answer): string {
-  return create(answer.body).root().node.textContent ?? '';
+  const parser = new SaxesParser({ xmlns: true });
+  let text = '';
+  let depth = 0;
+  parser.on('opentag', () => depth++);
+  parser.on('closetag', () => depth--);
+  parser.on('text', (part) => {
+    if (depth > 0) text += part;
+  });
+  parser.write(answer.body).close();
+  return text;
 }
 
 export interface CloudEvent {

@@ -12,13 +12,23 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Kills what a test that failed left running. */
+export function killProcesses(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 function run(variables: Readonly<Record<string, string>>, cwd: string): ChildProcess {
   const { PATH = '' } = process.env;
-  return spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     cwd,
     env: { PATH, PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.on('exit', () => running.delete(child));
+  return child;
 }
 
 /** Starts the service as a process of its own and waits until it has printed its address. */

@@ -13,6 +13,13 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+const running = new Set<TestService>();
+
+/** Stops what a test that failed left running. */
+export async function stopServices(): Promise<void> {
+  await Promise.all([...running].map((service) => service.stop()));
+}
+
 /** Makes an empty folder that `remove` takes away again. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'webhook-'));
@@ -27,13 +34,16 @@ export async function startService(
   const folder = await temporaryFolder();
   const log = givenLog ?? (await SqliteEventLog.open({ file: join(folder.path, 'events.db') }));
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
-  return {
+  const service: TestService = {
     url: app.url,
     log,
     async stop() {
+      running.delete(service);
       await app.close();
       await log.close();
       await folder.remove();
     },
   };
+  running.add(service);
+  return service;
 }

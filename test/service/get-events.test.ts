@@ -1,0 +1,159 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { request } from 'node:http';
+import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+describe('GetEvents', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const record = async (body: string, type = 'text/plain') =>
+    resultOf(await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body }));
+  const get = async (query = '') => eventsOf(await callOperation(service.url, 'httpget', `GetEvents?${query}&`));
+
+  it('takes after, limit and id over GET, and over POST from the form or the query', async () => {
+    const ids = [];
+    for (let i = 0; i < 5; i++) ids.push(await record(String(i)));
+    const all = await get();
+    const after = all[1]?.sequence ?? '';
+    expect((await get(`after=${after}&limit=2`)).map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    expect((await get('limit=2')).map(({ id }) => id)).toEqual(ids.slice(3));
+    expect((await get(`id=${ids[2] ?? ''}`)).map(({ data }) => data)).toEqual(['2']);
+    for (const [path, body] of [
+      ['/GetEvents', `after=${after}&limit=1`],
+      [`/GetEvents?after=${after}`, 'limit=1'],
+    ]) {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      const answer = await send(service.url + String(path), { method: 'POST', headers, body: String(body) });
+      expect(eventsOf(resultOf(answer)).map(({ id }) => id)).toEqual([ids[2]]);
+    }
+  });
+
+  it('takes no parameters over SOAP', async () => {
+    await record('1');
+    await record('2');
+    expect(eventsOf(await callOperation(service.url, 'soap11', 'GetEvents', '<limit>1</limit>'))).toHaveLength(2);
+  });
+
+  it.each([
+    ['limit=101', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['limit=ten', 'limit'],
+    ['after=-1', 'after'],
+    ['after=1.5', 'after'],
+    ['after=', 'after'],
+    ['id=', 'id'],
+  ])('refuses ?%s with 400 and the name', async (query, name) => {
+    const answer = await send(`${service.url}/GetEvents?${query}`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
+    expect(answer.body).toMatch(new RegExp(`^The parameter ${name} must be `));
+  });
+
+  it('of 200 events of 50 KB answers in 65,536 bytes at most, and after and dataref lead to all of them, whole', async () => {
+    const bodies = new Map<string, string>();
+    for (let i = 0; i < 200; i++) {
+      // Every third is so full of markup that it does not fit alone.
+      const body = (i % 3 === 0 ? '<&>' : 'abc').repeat(50_000 / 3) + String(i);
+      bodies.set(await record(body), body);
+    }
+    for (const binding of BINDINGS) {
+      const { path, ...question } = requestOf(binding, 'GetEvents');
+      const answer = await send(service.url + path, question);
+      expect(answer.status).toBe(200);
+      expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
+    }
+    const found = new Map<string, unknown>();
+    let last: CloudEvent | undefined;
+    let references = 0;
+    for (;;) {
+      const answer = await send(`${service.url}/GetEvents?after=${last?.sequence ?? '0'}`);
+      expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
+      const page = eventsOf(resultOf(answer));
+      if (page.length === 0) break;
+      for (const event of page) {
+        expect('data' in event).toBe(!('dataref' in event));
+        if ('data' in event) found.set(event.id, event.data);
+        else {
+          references++;
+          const [whole, ...others] = eventsOf(resultOf(await send(String(event.dataref))));
+          expect(others).toEqual([]);
+          expect(whole?.sequence).toBe(event.sequence);
+          found.set(event.id, whole?.data);
+        }
+      }
+      last = page.at(-1);
+    }
+    expect(references).toBe(67);
+    expect(found.size).toBe(200);
+    for (const [id, body] of bodies) expect(found.get(id) === body).toBe(true);
+  });
+
+  it('never exceeds GET_EVENTS_MAX_BYTES by a byte, nor wastes much of it', async () => {
+    const small = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
+    for (let i = 0; i < 300; i++) await callOperation(small.url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
+    for (const binding of BINDINGS) {
+      const { path, ...question } = requestOf(binding, 'GetEvents');
+      const bytes = Buffer.byteLength((await send(small.url + path, question)).body);
+      expect(bytes).toBeLessThanOrEqual(40_000);
+      expect(bytes).toBeGreaterThan(38_000);
+    }
+    await small.stop();
+  });
+
+  it('refers to the whole event where the sender sent a reference of its own', async () => {
+    const event = {
+      specversion: '1.0',
+      id: 'big/ä',
+      source: '/s',
+      type: 't',
+      dataref: 'https://elsewhere/',
+      data: 'x'.repeat(70_000),
+    };
+    const headers = { 'Content-Type': 'application/cloudevents+json' };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
+    const [listed] = await get();
+    expect(listed?.data).toBeUndefined();
+    const [whole] = eventsOf(resultOf(await send(String(listed?.dataref))));
+    expect(whole).toMatchObject(event);
+  });
+
+  it.each([
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ])('is compressed where the caller asks for %s', async (coding, inflate) => {
+    for (let i = 0; i < 20; i++) await record(String(i));
+    const plain = await send(`${service.url}/GetEvents`);
+    const { headers, body } = await new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
+      (resolve, reject) => {
+        request(`${service.url}/GetEvents`, { headers: { 'Accept-Encoding': coding } }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () => {
+            resolve({ headers: response.headers, body: Buffer.concat(chunks) });
+          });
+        })
+          .on('error', reject)
+          .end();
+      },
+    );
+    expect(headers['content-encoding']).toBe(coding);
+    expect(headers.vary).toBe('Accept-Encoding');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(body.length).toBeLessThan(plain.body.length / 2);
+    expect(inflate(body).toString()).toBe(plain.body);
+  });
+
+  it.each(['identity', 'gzip;q=0, identity', 'deflate'])(
+    'is not compressed with Accept-Encoding: %s',
+    async (accepted) => {
+      for (let i = 0; i < 20; i++) await record(String(i));
+      const answer = await send(`${service.url}/GetEvents`, { headers: { 'Accept-Encoding': accepted } });
+      expect(answer.headers['content-encoding']).toBeUndefined();
+      expect(eventsOf(resultOf(answer))).toHaveLength(20);
+    },
+  );
+});

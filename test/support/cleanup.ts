@@ -1,0 +1,7 @@
+import { killProcesses } from './process';
+import { stopServices } from './service';
+
+afterAll(async () => {
+  killProcesses();
+  await stopServices();
+});
