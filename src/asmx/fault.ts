@@ -1,6 +1,6 @@
 import { create } from 'xmlbuilder2';
 import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
-import { xmlCharacters } from './xml';
+import { builderText } from './xml';
 
 /** Whose mistake a fault is, in the words of SOAP 1.1; SOAP 1.2 says Sender and Receiver for Client and Server. */
 export type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
@@ -49,16 +49,14 @@ export function operationFault(error: unknown): Fault {
 /** Writes the envelope of a fault. A version mismatch is always told in SOAP 1.1 (SOAP 1.2 part 1, section 5.4.7). */
 export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = fault.code === 'VersionMismatch' ? SOAP_11 : version;
-  const envelope = create({ version: '1.0', encoding: 'utf-8', invalidCharReplacement: '\uFFFD' })
-    .ele(namespace, 'soap:Envelope')
-    .att(SCHEMA_NAMESPACES);
+  const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
   if (fault.code === 'VersionMismatch') {
     const upgrade = envelope.ele('soap:Header').ele(SOAP_12.namespace, 'soap12:Upgrade');
     upgrade.ele('soap12:SupportedEnvelope').att('qname', 'soap:Envelope');
     upgrade.ele('soap12:SupportedEnvelope').att('qname', 'soap12:Envelope');
   }
   const element = envelope.ele('soap:Body').ele('soap:Fault');
-  const text = xmlCharacters(fault.message);
+  const text = builderText(fault.message);
   // SOAP 1.1, section 4.4: detail tells of the body, so a fault that is about a header block has none.
   const hasDetail = fault.code !== 'MustUnderstand';
   if (namespace === SOAP_11.namespace) {

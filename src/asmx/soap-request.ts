@@ -1,6 +1,7 @@
 import { create } from 'xmlbuilder2';
 import type { Contract } from './contract';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
+import { builderText } from './xml';
 
 /** Writes the request of an operation, as the interface document shows it; indented for a person to read, or not. */
 export function soapRequest(operation: string, contract: Contract, version: SoapVersion, prettyPrint: boolean): string {
@@ -9,6 +10,6 @@ export function soapRequest(operation: string, contract: Contract, version: Soap
     .ele(version.namespace, `${prefix}:Envelope`)
     .att(SCHEMA_NAMESPACES)
     .ele(`${prefix}:Body`)
-    .ele(contract.namespace, operation)
+    .ele(builderText(contract.namespace), operation)
     .end({ prettyPrint, spaceBeforeSlash: true });
 }

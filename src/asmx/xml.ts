@@ -9,6 +9,14 @@ export function xmlCharacters(text: string): string {
   return text.replace(FORBIDDEN, '\uFFFD');
 }
 
+/**
+ * Prepares text for xmlbuilder2, which takes what looks like a reference (`&x;`) for one and leaves its ampersand alone:
+ * where every ampersand is written as a reference before, it writes all of the text as it is meant.
+ */
+export function builderText(text: string): string {
+  return xmlCharacters(text).replaceAll('&', '&amp;');
+}
+
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
 /**
