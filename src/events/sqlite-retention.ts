@@ -28,6 +28,7 @@ export class SqliteRetention {
   readonly #subtract: Database.Statement;
   readonly #free: Database.Statement;
   #rows = 64;
+  #shrunk = false;
 
   constructor(database: Database.Database, retention: Retention) {
     this.#retention = retention;
@@ -44,10 +45,11 @@ export class SqliteRetention {
   /** Takes one step. Returns whether there is more to do. */
   step(): boolean {
     const started = performance.now();
-    const forgot = this.#forget();
-    const shrank = !forgot && this.#shrink();
-    if (forgot) this.#adapt(performance.now() - started);
-    return forgot || shrank;
+    if (this.#forget()) this.#adapt(performance.now() - started);
+    else if (this.#shrink()) this.#shrunk = true;
+    else if (this.#shrunk) this.#writeBack();
+    else return false;
+    return true;
   }
 
   #forget(): boolean {
@@ -87,6 +89,12 @@ export class SqliteRetention {
     this.#database.exec(`PRAGMA incremental_vacuum(${String(Math.min(STEP_PAGES, free - SPARE_PAGES))})`);
     // A file of schema version 1 was not made to shrink: its free pages are used again instead.
     return this.#freePages() < free;
+  }
+
+  /** The file itself shrinks when the write-ahead log is written back, which otherwise waits for a thousand pages. */
+  #writeBack(): void {
+    this.#shrunk = false;
+    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   #freePages(): number {
