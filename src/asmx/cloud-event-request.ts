@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { CloudEventError, senderAttributes } from '../events/cloud-event';
-import { memberText } from '../events/json-text';
+import { senderAttributes } from '../events/cloud-event';
+import { cloudEventOf, parseJsonObject } from '../events/cloud-event-json';
 import type { Payload } from '../events/event';
 import { parseMediaType } from '../http/media-type';
 import type { Content } from '../service/call';
@@ -15,34 +15,10 @@ import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-paylo
 export function httpContent(input: HttpInput): Content {
   const { headers, body } = input;
   if (parseMediaType(headers['content-type'])?.essence === 'application/cloudevents+json') {
-    return structured(bodyText(headers['content-type'], body));
+    const json = bodyText(headers['content-type'], body);
+    return cloudEventOf(json ?? '', parseJsonObject(json));
   }
   return isBinary(headers) ? binary(input) : { payload: httpPayload(input) };
-}
-
-/** Structured content mode (HTTP Protocol Binding, section 3.2): the body is the event in the JSON format. */
-export function structured(json: string | undefined): Content {
-  const { data, data_base64: base64, ...given } = parsedObject(json);
-  const attributes = senderAttributes(given);
-  if (base64 === undefined || base64 === null) {
-    const text = data === undefined ? undefined : memberText(json ?? '', 'data');
-    return { attributes, payload: text === undefined ? undefined : { mediaType: undefined, json: text } };
-  }
-  if (data !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
-  if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64)) {
-    throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
-  }
-  return { attributes, payload: { mediaType: undefined, bytes: Buffer.from(base64, 'base64') } };
-}
-
-function parsedObject(json: string | undefined): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(json ?? '');
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-  } catch {
-    // Told below, as for JSON that is no object.
-  }
-  throw new CloudEventError('The CloudEvent is not a JSON object.');
 }
 
 const REQUIRED = ['specversion', 'id', 'source', 'type'];

@@ -70,8 +70,8 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
     const problem = name in set ? issue?.message : 'is missing';
     throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem ?? 'is not valid'}.`);
   }
-  if (wireBytes(JSON.stringify(parsed.data)) > MAX_ATTRIBUTES_BYTES) {
+  if (wireBytes(JSON.stringify(set)) > MAX_ATTRIBUTES_BYTES) {
     throw new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
   }
-  return parsed.data;
+  return set as unknown as SenderAttributes;
 }

@@ -53,8 +53,8 @@ describe('what is recorded comes back over every binding', () => {
         const listed = eventsOf(await callOperation(service.url, binding, 'GetEvents')).find(
           (event) => event.id === id,
         );
-        if (listed?.dataref === undefined) return listed;
-        return eventsOf(resultOf(await send(String(listed.dataref))))[0];
+        if (typeof listed?.dataref !== 'string') return listed;
+        return eventsOf(resultOf(await send(listed.dataref)))[0];
       }),
     );
     for (const event of told) expect(event).toEqual(told[0]);

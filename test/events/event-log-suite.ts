@@ -11,11 +11,11 @@ let made = 0;
 
 /** An event with an id of its own. */
 export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
-  const id = given.id ?? `event-${String(++made)}`;
+  const { id = `event-${String(++made)}`, source = '/test' } = given;
   return {
     id,
-    source: '/test',
-    attributes: JSON.stringify({ specversion: '1.0', id }),
+    source,
+    attributes: JSON.stringify({ specversion: '1.0', id, source, type: 'test' }),
     data: undefined,
     arrival: '{}',
     recordedAt: 1_700_000_000_000,

@@ -19,6 +19,33 @@ export async function recordFrom(callers: number, url: string, stop: () => boole
   return answered;
 }
 
+/**
+ * As {@link recordFrom}, but sends each event twice at the same moment, over two bindings under one `Idempotency-Key`. Adds
+ * the ids that were answered to those of the key.
+ */
+export async function recordTwice(
+  callers: number,
+  url: string,
+  prefix: string,
+  answers: Map<string, Set<string>>,
+  stop: () => boolean,
+): Promise<void> {
+  const caller = async (_value: unknown, first: number): Promise<void> => {
+    for (let i = 0; !stop(); i++) {
+      const key = `${prefix}-${String(first)}-${String(i)}`;
+      const ids = new Set<string>();
+      answers.set(key, ids);
+      const copies = [i, i + 1].map(async (n) => {
+        const binding = BINDINGS[n % BINDINGS.length] ?? 'soap11';
+        ids.add(await callOperation(url, binding, 'RecordEvent', '', { 'Idempotency-Key': key }));
+      });
+      const sent = await Promise.allSettled(copies);
+      if (sent.some(({ status }) => status === 'rejected')) return;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
 /** Reads the whole log over HTTP, page by page. */
 export async function everyEvent(url: string): Promise<CloudEvent[]> {
   const events: CloudEvent[] = [];
