@@ -1,0 +1,37 @@
+// Fills an event log to a number of events, past the service: node scripts/fill-log.mjs FILE EVENTS [BYTES]
+// BYTES is the size of each payload; without it there is a short one. Needs `npm run build`.
+import { SqliteEventLog } from '../dist/events/sqlite-event-log.js';
+import { eventOf } from '../dist/events/event.js';
+
+const BATCH = 5000;
+
+/** Brings the log in a file to so many events. */
+export async function fillLog(file, events, bytes = 40) {
+  const log = await SqliteEventLog.open({ file });
+  const defaults = { source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' };
+  const text = 'x'.repeat(bytes);
+  for (let count = await log.count(); count < events; count = await log.count()) {
+    const batch = Array.from({ length: Math.min(BATCH, events - count) }, () => {
+      const payload = { mediaType: 'text/plain', text };
+      const headers = { host: '127.0.0.1:8080', 'user-agent': 'fill-log', 'content-type': 'text/plain' };
+      const arrival = {
+        binding: 'httppost',
+        method: 'POST',
+        target: '/RecordEvent',
+        headers,
+        remoteAddress: '127.0.0.1',
+      };
+      return log.append(eventOf({ ...arrival, attributes: undefined, payload }, defaults));
+    });
+    await Promise.all(batch);
+  }
+  await log.close();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [file, events, bytes] = process.argv.slice(2);
+  if (file === undefined || !/^\d+$/.test(events ?? '') || !/^\d*$/.test(bytes ?? '')) {
+    console.error('node scripts/fill-log.mjs FILE EVENTS [BYTES]');
+    process.exitCode = 2;
+  } else await fillLog(file, Number(events), bytes === undefined ? undefined : Number(bytes));
+}
