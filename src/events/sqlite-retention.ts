@@ -2,15 +2,18 @@ import type Database from 'libsql';
 import type { Retention } from './event-log';
 
 /** How long one step should take, in milliseconds: a write that comes meanwhile waits for it. */
-const STEP_TARGET = 5;
-/** Rows and bytes of one step: the rows adapt to the target between these bounds. */
-const MIN_ROWS = 1;
-const MAX_ROWS = 1024;
-const STEP_BYTES = 256 * 1024;
+const STEP_TARGET = 4;
+/** What one step takes on adapts to the target between these bounds: rows to delete, pages to give back. */
+const ROWS = { from: 1, to: 1024 };
+const PAGES = { from: 4, to: 256 };
+/** Most bytes that one step deletes, unless a single event has more. */
+const STEP_BYTES = 512 * 1024;
 
-/** Free pages that stay in the file for the events to come, and how many one step gives back to the file system. */
+/** While there is much to forget, one step in so many shrinks the file instead. */
+const SHRINK_EVERY = 4;
+
+/** Free pages that stay in the file for the events to come. */
 const SPARE_PAGES = 256;
-const STEP_PAGES = 64;
 
 interface OldRow {
   sequence: number;
@@ -28,7 +31,8 @@ export class SqliteRetention {
   readonly #subtract: Database.Statement;
   readonly #free: Database.Statement;
   #rows = 64;
-  #shrunk = false;
+  #pages = 16;
+  #turn = 0;
 
   constructor(database: Database.Database, retention: Retention) {
     this.#retention = retention;
@@ -42,14 +46,16 @@ export class SqliteRetention {
     this.#free = database.prepare('PRAGMA freelist_count');
   }
 
-  /** Takes one step. Returns whether there is more to do. */
+  /** Takes one step: forgets, and where nothing is due, and now and then in between, shrinks. Returns whether to go on. */
   step(): boolean {
     const started = performance.now();
-    if (this.#forget()) this.#adapt(performance.now() - started);
-    else if (this.#shrink()) this.#shrunk = true;
-    else if (this.#shrunk) this.#writeBack();
-    else return false;
-    return true;
+    if (++this.#turn % SHRINK_EVERY !== 0 && this.#forget()) {
+      this.#rows = adapted(this.#rows, performance.now() - started, ROWS);
+      return true;
+    }
+    const shrank = this.#shrink();
+    if (shrank) this.#pages = adapted(this.#pages, performance.now() - started, PAGES);
+    return shrank || this.#due() !== undefined;
   }
 
   #forget(): boolean {
@@ -83,26 +89,30 @@ export class SqliteRetention {
     return last;
   }
 
+  /**
+   * Gives free pages back. The write-ahead log is written back at once: pages that were moved are scattered over the file,
+   * and a thousand of them would hold up the write that comes to write them back.
+   */
   #shrink(): boolean {
     const free = this.#freePages();
     if (free <= SPARE_PAGES) return false;
-    this.#database.exec(`PRAGMA incremental_vacuum(${String(Math.min(STEP_PAGES, free - SPARE_PAGES))})`);
+    this.#database.exec(`PRAGMA incremental_vacuum(${String(Math.min(this.#pages, free - SPARE_PAGES))})`);
+    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     // A file of schema version 1 was not made to shrink: its free pages are used again instead.
     return this.#freePages() < free;
-  }
-
-  /** The file itself shrinks when the write-ahead log is written back, which otherwise waits for a thousand pages. */
-  #writeBack(): void {
-    this.#shrunk = false;
-    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   #freePages(): number {
     return (this.#free.get() as { freelist_count: number }).freelist_count;
   }
+}
 
-  #adapt(elapsed: number): void {
-    if (elapsed > STEP_TARGET) this.#rows = Math.max(MIN_ROWS, this.#rows >> 1);
-    else if (elapsed < STEP_TARGET / 2) this.#rows = Math.min(MAX_ROWS, this.#rows * 2);
-  }
+/** Halves or doubles what a step takes on, by the milliseconds that the last one took. */
+function adapted(
+  amount: number,
+  elapsed: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): number {
+  if (elapsed > STEP_TARGET) return Math.max(from, amount >> 1);
+  return elapsed < STEP_TARGET / 2 ? Math.min(to, amount * 2) : amount;
 }
