@@ -3,13 +3,17 @@ import * as iconv from 'iconv-lite';
 
 const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: string])[] = [
   [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
+  // Before UTF-16, the mark of which it begins with.
+  [Buffer.from([0xff, 0xfe, 0, 0]), 'utf-32le'],
+  [Buffer.from([0, 0, 0xfe, 0xff]), 'utf-32be'],
   [Buffer.from([0xff, 0xfe]), 'utf-16le'],
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
 ];
 
 /** The character set that a byte order mark at the start of a body tells; undefined: there is none. */
 export function charsetOfMark(body: Buffer): string | undefined {
-  if (body.length < 2 || (body[0] ?? 0) < 0xef) return undefined;
+  const first = body[0] ?? 0;
+  if (first !== 0 && first < 0xef) return undefined;
   return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
 }
 
@@ -24,9 +28,10 @@ export function decode(body: Buffer, charset: string): string | undefined {
     if (!isUtf8(body)) return undefined;
     return body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0);
   }
-  const isUtf16 = /^utf-?16/.test(charset);
-  if (isUtf16 && body.length % 2 !== 0) return undefined;
+  const unit = /^utf-?(16|32)/.exec(charset)?.[1];
+  if (unit !== undefined && body.length % (Number(unit) / 8) !== 0) return undefined;
   const text = iconv.decode(body, charset);
-  const lossless = text.isWellFormed() && (isUtf16 || !text.includes('\uFFFD'));
+  // A decoder puts U+FFFD where bytes are no text; only the Unicode encodings can also mean it.
+  const lossless = text.isWellFormed() && (unit !== undefined || !text.includes('\uFFFD'));
   return lossless ? text : undefined;
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { runToEnd, startProcess } from '../support/process';
@@ -28,6 +29,16 @@ describe('the service as a process', () => {
     await callOperation(service.url, 'httpget', 'RecordEvent');
     const [event] = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
     expect(event?.type).toBe('from.environment');
+    await service.end('SIGTERM');
+  });
+
+  it('forgets what RETENTION_MAX_EVENTS says', async () => {
+    const service = await startProcess({ RETENTION_MAX_EVENTS: '5' }, folder.path);
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
+    const kept = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
+    while ((await kept()).length > 5) await setTimeout(20);
+    expect(await kept()).toEqual(ids.slice(-5));
     await service.end('SIGTERM');
   });
 
