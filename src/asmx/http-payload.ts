@@ -25,7 +25,7 @@ export function httpPayload({ query, headers, body }: HttpInput): Payload | unde
   const mediaType = parseMediaType(contentType);
   if (mediaType?.essence !== FORM) return bodyPayload(contentType, body);
   const encoded = body.toString('latin1');
-  return fieldsPayload(parseFields(encoded, knownCharset(mediaType)), decode(body, 'utf-8') ?? encoded);
+  return fieldsPayload(parseFields(encoded, charsetOf(body, mediaType)), decode(body, 'utf-8') ?? encoded);
 }
 
 /**
@@ -48,7 +48,8 @@ export function bodyText(contentType: string | undefined, body: Buffer): string 
 /** The fields by which a caller chooses what it gets: those of the query string and of a form. */
 export function httpParameters({ query, headers, body }: HttpInput): ParsedFields {
   const mediaType = parseMediaType(headers['content-type']);
-  const form = mediaType?.essence === FORM ? parseFields(body.toString('latin1'), knownCharset(mediaType)) : undefined;
+  const form =
+    mediaType?.essence === FORM ? parseFields(body.toString('latin1'), charsetOf(body, mediaType)) : undefined;
   return { ...parseFields(query), ...form };
 }
 
@@ -62,13 +63,11 @@ function isText(mediaType: MediaType | undefined): boolean {
   return [JSON_TYPE, XML_TYPE, TEXT_TYPE].some((type) => type.test(mediaType.essence));
 }
 
+/** The character set that the content type names, or else that of a byte order mark, or UTF-8. */
 function charsetOf(body: Buffer, mediaType: MediaType | undefined): string {
-  return charsetOfMark(body) ?? knownCharset(mediaType);
-}
-
-function knownCharset(mediaType: MediaType | undefined): string {
-  const charset = mediaType?.charset ?? 'utf-8';
-  return isKnownCharset(charset) ? charset : 'utf-8';
+  const named = mediaType?.charset;
+  if (named !== undefined && isKnownCharset(named)) return named;
+  return charsetOfMark(body) ?? 'utf-8';
 }
 
 function isJson(text: string): boolean {

@@ -92,7 +92,7 @@ describe('what is recorded comes back over every binding', () => {
           if (value.isWellFormed()) expect(event.data).toBe(value);
           else expect(event.data_base64).toBe(bytes.toString('base64'));
         },
-        ['\uD800', 'a\uDC00b', '\u{1F600}'],
+        ['\uD800', 'a\uDC00b', '\u{1F600}', '\uFFFE\u0000'],
       ),
     60_000,
   );
