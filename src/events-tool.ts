@@ -28,8 +28,9 @@ One CloudEvent a line (NDJSON). FILE may be - for standard output or input, exce
 /** How often a log that is followed is looked at, in milliseconds. */
 const POLL_INTERVAL = 200;
 const PAGE = 1000;
-/** Events that are imported at a time; they share commits. */
-const IMPORT_BATCH = 1000;
+/** Most events, and most characters of their lines, that are imported at a time; they share commits. */
+const IMPORT_EVENTS = 1000;
+const IMPORT_CHARACTERS = 8 * 1024 * 1024;
 /** A progress bar is shown from so many events on. */
 const LONG = 10_000;
 
@@ -141,6 +142,7 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const progress = file === '-' ? undefined : progressBar('bytes imported', (await stat(file)).size);
   let batch: NewEvent[] = [];
+  let characters = 0;
   let events = 0;
   let recorded = 0;
   const flush = async (): Promise<void> => {
@@ -148,6 +150,7 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
     events += appended.length;
     recorded += appended.filter((one) => one.recorded).length;
     batch = [];
+    characters = 0;
     progress?.update('bytesRead' in input ? input.bytesRead : 0);
   };
   let line = 0;
@@ -162,7 +165,8 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
       const done = summary(events, recorded);
       throw new Error(`Line ${String(line)} of ${file} cannot be imported; of those before it ${done}.`, { cause });
     }
-    if (batch.length === IMPORT_BATCH) await flush();
+    characters += text.length;
+    if (batch.length === IMPORT_EVENTS || characters > IMPORT_CHARACTERS) await flush();
   }
   await flush();
   progress?.stop();

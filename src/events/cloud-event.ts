@@ -14,7 +14,7 @@ export class CloudEventError extends Error {
   override readonly name = 'CloudEventError';
 }
 
-/** Most bytes that the attributes of one event take on the wire: any page of events must have room for one event. */
+/** Most bytes that the attributes of one event take on the wire: each page of events must have room for one. */
 const MAX_ATTRIBUTES_BYTES = 8192;
 const MAX_ID_LENGTH = 1024;
 
@@ -67,7 +67,7 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0] ?? '');
-    const problem = name in set ? issue?.message : 'is missing';
+    const problem = Object.hasOwn(set, name) ? issue?.message : 'is missing';
     throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem ?? 'is not valid'}.`);
   }
   if (wireBytes(JSON.stringify(set)) > MAX_ATTRIBUTES_BYTES) {

@@ -41,8 +41,11 @@ const SECRET_HEADER = /auth|cookie|token|secret|password|api-?key|subscription-k
 /** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
-/** Attributes that are the log's own; what a sender says in them is kept under the name behind the colon. */
-const RESERVED: Readonly<Record<string, string>> = { sequence: 'sendersequence', binding: 'senderbinding' };
+/** Attributes that are the log's own; what a sender says in them is kept under the other name. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  ['sequence', 'sendersequence'],
+  ['binding', 'senderbinding'],
+]);
 
 /**
  * Makes the event that a call records: CloudEvents 1.0 in its JSON format. What the sender did not say is filled in, with a
@@ -78,7 +81,7 @@ export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
 }
 
 function renamed(attributes: SenderAttributes): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [RESERVED[name] ?? name, value]));
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [RESERVED.get(name) ?? name, value]));
 }
 
 function mediaTypeOf(payload: Payload | undefined): string | undefined {

@@ -28,9 +28,8 @@ const MAX_SEQUENCE = BigInt(Number.MAX_SAFE_INTEGER);
 /** A UTF-16 code unit takes at most this many bytes when percent-encoded: three bytes of three characters. */
 const PERCENT_ENCODED_UNIT_BYTES = 9;
 
-/** Rows that a scan loads at a time, and characters behind which it stops. */
-const SCAN_ROWS = 100;
-const SCAN_CHARACTERS = 8 * 1024 * 1024;
+/** Most bytes of events that a scan returns, unless a single event has more. */
+const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** What is left of the write-ahead log when it has been written back. */
 const WAL_BYTES = 16 * 1024 * 1024;
@@ -108,7 +107,7 @@ export class SqliteDatabase {
     );
     this.#scan = database.prepare(
       `SELECT sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data
-       FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+       FROM events WHERE sequence > ? AND sequence <= ? ORDER BY sequence`,
     );
     this.#findFirst = database.prepare(
       `SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?
@@ -184,7 +183,7 @@ export class SqliteDatabase {
     return { kept, omitted };
   }
 
-  #sizes({ id, after, limit }: EventQuery): SizeRow[] {
+  #sizes({ id, after, limit }: Pick<EventQuery, 'after' | 'limit'> & { readonly id?: string | undefined }): SizeRow[] {
     const values: (string | number)[] = [];
     if (id !== undefined) values.push(id);
     if (after !== undefined) values.push(sequenceNumber(after));
@@ -200,21 +199,16 @@ export class SqliteDatabase {
     return statement;
   }
 
-  /** Reads events as `EventLog.scan` promises. */
+  /** Reads events as `EventLog.scan` promises. Here too sizes are looked at first. */
   scan({ after, limit }: { readonly after: bigint; readonly limit: number }): StoredEvent[] {
-    const events: StoredEvent[] = [];
-    let position = sequenceNumber(after);
-    let characters = 0;
-    while (events.length < limit && characters < SCAN_CHARACTERS) {
-      const rows = this.#scan.all(position, Math.min(SCAN_ROWS, limit - events.length)) as StoredRow[];
-      for (const row of rows) {
-        events.push(storedEvent(row));
-        characters += row.attributes.length + row.arrival.length + (row.data?.length ?? 0);
-        position = row.sequence;
-      }
-      if (rows.length === 0) break;
+    let last = sequenceNumber(after);
+    let bytes = 0;
+    for (const [i, row] of this.#sizes({ after, limit }).entries()) {
+      bytes += row.head_bytes + row.data_bytes;
+      if (i > 0 && bytes > SCAN_BYTES) break;
+      last = row.sequence;
     }
-    return events;
+    return (this.#scan.all(sequenceNumber(after), last) as StoredRow[]).map(storedEvent);
   }
 
   /** Finds the position as `EventLog.positionBefore` promises, by halving: times grow with positions. */

@@ -71,8 +71,10 @@ describe('a CloudEvent over HTTP', () => {
   });
 
   it('keeps what it says of the log’s own attributes under other names', async () => {
-    await structured({ ...REQUIRED, sequence: '7', binding: 'amqp' });
-    expect((await events())[0]).toMatchObject({ sendersequence: '7', senderbinding: 'amqp', binding: 'httppost' });
+    await structured({ ...REQUIRED, sequence: '7', binding: 'amqp', constructor: 'c' });
+    const [event] = await events();
+    expect(event).toMatchObject({ sendersequence: '7', senderbinding: 'amqp', binding: 'httppost' });
+    expect(Object.entries(event ?? {})).toContainEqual(['constructor', 'c']);
   });
 
   it.each<[string, object]>([

@@ -180,6 +180,20 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.count()).toBe(250);
     });
 
+    it('gives large events in small pages, each of which has one at least', async () => {
+      const data = `"data":"${'x'.repeat(3_000_000)}"`;
+      for (let i = 0; i < 7; i++) await log.append(newEvent({ data: i === 3 ? data.repeat(3) : data }));
+      const pages: number[] = [];
+      for (let position = 0n; ;) {
+        const page = await log.scan(position, 100);
+        if (page.length === 0) break;
+        pages.push(page.length);
+        position = BigInt(page.at(-1)?.sequence ?? 0);
+      }
+      expect(pages.reduce((sum, length) => sum + length)).toBe(7);
+      expect(Math.max(...pages)).toBeLessThan(4);
+    });
+
     it('finds where a time is', async () => {
       expect(await log.positionBefore(0)).toBe(0n);
       for (const [id, recordedAt] of Object.entries({ a: 10, b: 20, c: 20, d: 30 }))
