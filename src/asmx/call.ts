@@ -20,7 +20,7 @@ export function requestCall(
     method: request.method ?? '',
     target: request.url ?? '',
     headers: request.headers,
-    remoteAddress: callers.address(request),
+    remoteAddress: () => callers.address(request),
     endpointUrl: () => callers.baseUrl(request) + path,
   };
 }

@@ -1,7 +1,6 @@
 import { Server, WSDL } from 'soap';
 import type { Call, Operation, Service } from '../service/call';
 import type { Contract } from './contract';
-import { operationFault } from './fault';
 import { soapRequest } from './soap-request';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 import { xmlText } from './xml';
@@ -9,14 +8,14 @@ import { xmlText } from './xml';
 /**
  * Calls an operation and resolves to the reply's envelope.
  *
- * @throws {Fault} the operation failed.
+ * @throws whatever the operation threw.
  */
 export type SoapServer = (operation: string, call: Call) => Promise<string>;
 
 /** One call's way through node-soap, which hands it to the service method as the request's connection. */
 interface Exchange {
   readonly call: Call;
-  failure: unknown;
+  failure: Error | undefined;
 }
 
 /**
@@ -39,8 +38,8 @@ export async function soapServer(contract: Contract, service: Service, version: 
   return async (operation, call) => {
     const exchange: Exchange = { call, failure: undefined };
     const { statusCode, body } = await server.processRequest(requests.get(operation) ?? '', { connection: exchange });
-    if (exchange.failure !== undefined) throw operationFault(exchange.failure);
-    if (statusCode !== 200) throw operationFault(new Error(`The operation ${operation} gave no SOAP reply.`));
+    if (exchange.failure !== undefined) throw exchange.failure;
+    if (statusCode !== 200) throw new Error(`The operation ${operation} gave no SOAP reply.`);
     return body;
   };
 }
@@ -69,7 +68,7 @@ function soapMethod(name: string, operation: Operation) {
     try {
       return { [`${name}Result`]: xmlText(await operation(exchange.call)) };
     } catch (error) {
-      exchange.failure = error ?? new Error('Unknown error.');
+      exchange.failure = error instanceof Error ? error : new Error('Unknown error.', { cause: error });
       return {};
     }
   };

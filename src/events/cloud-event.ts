@@ -58,6 +58,9 @@ const attributes = z
  */
 export function senderAttributes(given: Readonly<Record<string, unknown>>): SenderAttributes {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  if (wireBytes(JSON.stringify(set)) > MAX_ATTRIBUTES_BYTES) {
+    throw new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
+  }
   const misnamed = Object.keys(set).find((name) => !EXTENSION_NAME.test(name));
   if (misnamed !== undefined) {
     const name = misnamed.slice(0, 64);
@@ -69,9 +72,6 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
     const name = String(issue?.path[0] ?? '');
     const problem = Object.hasOwn(set, name) ? issue?.message : 'is missing';
     throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem ?? 'is not valid'}.`);
-  }
-  if (wireBytes(JSON.stringify(set)) > MAX_ATTRIBUTES_BYTES) {
-    throw new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
   }
   return set as unknown as SenderAttributes;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { reply } from './reply';
 
@@ -10,9 +10,12 @@ const MIN_LENGTH = 1024;
 /** Brotli's default quality is made for files that are compressed once. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
+const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
+const gzipAsync = promisify<Buffer, Buffer>(gzip);
+
 const COMPRESS = {
-  br: (body: Buffer) => promisify(brotliCompress)(body, BROTLI),
-  gzip: (body: Buffer) => promisify(gzip)(body),
+  br: (body: Buffer) => brotliAsync(body, BROTLI),
+  gzip: (body: Buffer) => gzipAsync(body),
 };
 
 /** Sends a whole reply with status 200, compressed where it is worth it and `Accept-Encoding` asks for br or gzip. */

@@ -24,7 +24,7 @@ export interface Call {
   /** HTTP header fields, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
-  readonly remoteAddress: string | undefined;
+  remoteAddress(): string | undefined;
   /**
    * What the caller said beside the operation's name.
    *

@@ -18,9 +18,9 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
   return {
     /** Records what came with the call; returns the event's id once the event is durable. */
     async RecordEvent(call) {
-      const { binding, method, target, headers, remoteAddress } = call;
+      const { binding, method, target, headers } = call;
       const { attributes, payload } = call.content();
-      const arrival = { binding, method, target, headers, remoteAddress, attributes, payload };
+      const arrival = { binding, method, target, headers, remoteAddress: call.remoteAddress(), attributes, payload };
       const { id } = await log.append(eventOf(arrival, options.defaults));
       return id;
     },

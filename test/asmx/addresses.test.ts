@@ -1,3 +1,4 @@
+import { requestOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
@@ -103,6 +104,16 @@ describe('the address in the WSDL', () => {
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(answer.body).not.toMatch(/evil|javascript|<b|"/);
+  });
+
+  it('tells the same over SOAP in a fault of the caller, where an answer needs the address', async () => {
+    const service = await startService({ TRUST_PROXY: '1' });
+    services.push(service);
+    const { path, ...question } = requestOf('soap11', 'GetEvents');
+    const headers = { ...question.headers, 'X-Forwarded-Proto': 'javascript' };
+    const answer = await send(service.url + path, { ...question, headers });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('<faultcode>soap:Client</faultcode><faultstring>The forwarded scheme is neither');
   });
 
   it.each(['evil"><x', 'a b', 'a/b', 'user@host', '[::1', '[1:2]', 'host:99999', 'a%41', 'é'])(

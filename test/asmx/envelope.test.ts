@@ -135,6 +135,12 @@ describe('the payload of an envelope', () => {
     expect(payloadOf('<x:a/>', ' xmlns:x="urn:&lt;&quot;&amp;"')).toBe('<x:a xmlns:x="urn:&lt;&quot;&amp;"/>');
   });
 
+  it('is refused where outer declarations would make it many times as large', () => {
+    const declarations = ` xmlns:x="urn:${'x'.repeat(100_000)}"`;
+    expect(() => payloadOf('<x:a/>'.repeat(1000), declarations)).toThrow('would grow by');
+    expect(payloadOf('<x:a/>'.repeat(10), declarations)).toHaveLength(10 * (100_000 + '<x:a xmlns:x="urn:"/>'.length));
+  });
+
   it('is the whole body where the element is another than the operation’s', () => {
     expect(readEnvelope(message('<a><b/></a>')).payload(RECORD)).toBe('<a><b/></a>');
   });
