@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { EventLogError } from '../../src/events/event-log';
 import { SqliteEventLog } from '../../src/events/sqlite-event-log';
-import { temporaryFolder } from '../support/service';
+import { temporaryFolder, useTemporaryFolder } from '../support/service';
 import { describeEventLog, EVERYTHING, newEvent } from './event-log-suite';
 
 describeEventLog('SQLite', async () => {
@@ -12,13 +12,11 @@ describeEventLog('SQLite', async () => {
 });
 
 describe('a SQLite event log that fails', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useTemporaryFolder();
   let file: string;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
-  afterEach(() => folder.remove());
 
   const causeOf = async (promise: Promise<unknown>): Promise<[message: string, cause: string]> => {
     const error: unknown = await promise.then(

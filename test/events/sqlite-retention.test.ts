@@ -4,20 +4,18 @@ import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
 import type { Retention } from '../../src/events/event-log';
 import { SqliteEventLog } from '../../src/events/sqlite-event-log';
-import { temporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/service';
 import { newEvent } from './event-log-suite';
 
 describe('retention of a SQLite event log', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useTemporaryFolder();
   let file: string;
   const logs: SqliteEventLog[] = [];
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
   afterEach(async () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
-    await folder.remove();
   });
 
   const open = async (retention?: Retention): Promise<SqliteEventLog> => {

@@ -2,17 +2,15 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { SqliteEventLog } from '../../src/events/sqlite-event-log';
-import { temporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/service';
 import { EVERYTHING, newEvent } from './event-log-suite';
 
 describe('the schema of a SQLite event log', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useTemporaryFolder();
   let file: string;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
-  afterEach(() => folder.remove());
 
   const pragma = (name: string): unknown => {
     const database = new Database(file);

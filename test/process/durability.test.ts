@@ -6,17 +6,13 @@ import { callOperation, resultOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startProcess } from '../support/process';
 import { everyEvent, recordFrom, recordTwice } from '../support/load';
-import { temporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/service';
 
 /** How often the service is killed: ten times by default, a hundred by `scripts/kill-test.mjs`. */
 const KILLS = Number(process.env.KILLS ?? 10);
 
 describe('what was answered', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = useTemporaryFolder();
 
   it('is in the log once after the process was killed in the middle of 50 callers', async () => {
     const service = await startProcess({}, folder.path);

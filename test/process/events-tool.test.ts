@@ -7,18 +7,16 @@ import { SqliteEventLog } from '../../src/events/sqlite-event-log';
 import { newEvent } from '../events/event-log-suite';
 import { startProcess } from '../support/process';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
-import { temporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/service';
 
 const TOOL = join(__dirname, '..', '..', 'dist', 'events-tool.js');
 
 describe('the tool for the event log', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useTemporaryFolder();
   let file: string;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
-  afterEach(() => folder.remove());
 
   /** Runs the tool to its end. */
   const run = (args: string[], log = file): Promise<{ code: number; output: string; errors: string }> =>

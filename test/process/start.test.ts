@@ -4,14 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { runToEnd, startProcess } from '../support/process';
-import { temporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/service';
 
 describe('the service as a process', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = useTemporaryFolder();
 
   it('prints its address once it answers there, over every binding', async () => {
     const service = await startProcess({}, folder.path);

@@ -26,6 +26,21 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
+/** Gives each test of the surrounding `describe` an empty folder of its own. */
+export function useTemporaryFolder(): { readonly path: string } {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder?.remove());
+  return {
+    get path() {
+      if (folder === undefined) throw new Error('there is a folder only while a test runs');
+      return folder.path;
+    },
+  };
+}
+
 /** Starts the service in this process, on a free port and, unless one is given, on an empty event log. */
 export async function startService(
   variables: Readonly<Record<string, string>> = {},
