@@ -59,7 +59,11 @@ function declaration(prefix: string, uri: string): string {
   return ` xmlns${prefix && `:${prefix}`}="${xmlAttribute(uri)}"`;
 }
 
+/** Whether a prefix stands before a colon, and not as the end of a longer one. */
 function mentions(source: string, prefix: string): boolean {
-  const pattern = prefix.replace(/[.-]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}._-])${pattern}:`, 'u').test(source);
+  const sought = `${prefix}:`;
+  for (let at = source.indexOf(sought); at !== -1; at = source.indexOf(sought, at + 1)) {
+    if (!/[\p{L}\p{N}._-]$/u.test(source.slice(Math.max(0, at - 2), at))) return true;
+  }
+  return false;
 }

@@ -129,6 +129,11 @@ describe('the payload of an envelope', () => {
     expect(payloadOf('<a k="x:int"/>', ' xmlns:x="urn:x"')).toBe('<a xmlns:x="urn:x" k="x:int"/>');
   });
 
+  it('carries a prefix with a hyphen, and takes no longer prefix for it', () => {
+    expect(payloadOf('<s-env:a/>', ' xmlns:s-env="urn:s" xmlns:env="urn:e"')).toBe('<s-env:a xmlns:s-env="urn:s"/>');
+    expect(payloadOf('<éx:a/>', ' xmlns:éx="urn:é" xmlns:x="urn:x"')).toBe('<éx:a xmlns:éx="urn:é"/>');
+  });
+
   it('keeps a child’s own declaration and escapes what it carries', () => {
     expect(payloadOf('<x:a xmlns:x="urn:own"/>', ' xmlns:x="urn:out"')).toBe('<x:a xmlns:x="urn:own"/>');
     expect(payloadOf('<y.s:a/>', ' xmlns:y.s="urn:y" xmlns:y="urn:z"')).toBe('<y.s:a xmlns:y.s="urn:y"/>');

@@ -1,5 +1,5 @@
-import { SaxesParser } from 'saxes';
 import { send, type Answer, type Question } from './http';
+import { parsedText } from './xml';
 
 export const NAMESPACE = 'http://tempuri.org/';
 export const SOAP_11_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
@@ -64,16 +64,7 @@ export async function callOperation(
 
 /** The result string of a successful answer over any binding, read by a strict XML parser. */
 export function resultOf(answer: Answer): string {
-  const parser = new SaxesParser({ xmlns: true });
-  let text = '';
-  let depth = 0;
-  parser.on('opentag', () => depth++);
-  parser.on('closetag', () => depth--);
-  parser.on('text', (part) => {
-    if (depth > 0) text += part;
-  });
-  parser.write(answer.body).close();
-  return text;
+  return parsedText(answer.body);
 }
 
 export interface CloudEvent {

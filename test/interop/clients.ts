@@ -1,0 +1,108 @@
+import type { BindingName } from '../support/bindings';
+
+export type Check = 'HelloWorld' | 'RecordEvent' | 'payload' | 'GetEvents' | 'fault' | 'size' | 'length';
+
+/** One toolchain: `clients/<folder>/run.sh <WSDL's URL> <text>` makes a client from the live WSDL and prints what it got. */
+export interface Client {
+  readonly name: string;
+  readonly folder: string;
+  /** Program and the Debian package that brings it. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** What the client does over each binding that it knows. */
+  readonly checks: Readonly<Partial<Record<BindingName, readonly Check[]>>>;
+  /** What it cannot write as well-formed XML is left out of the text that it sends. */
+  readonly text?: string;
+}
+
+/** Beyond ASCII, beyond the Basic Multilingual Plane, and what XML would take for markup. */
+export const TEXT = 'Grüße € <b> & ]]> "日本" 😀';
+
+/** What every client does over every binding that it knows. */
+export const CALLS: readonly Check[] = ['HelloWorld', 'RecordEvent', 'GetEvents'];
+const TYPED: readonly Check[] = [...CALLS, 'fault'];
+const FREE: readonly Check[] = [...CALLS, 'payload'];
+const ALL: readonly Check[] = [...FREE, 'fault'];
+const RAW: readonly Check[] = [...ALL, 'size', 'length'];
+
+export const CLIENTS: readonly Client[] = [
+  {
+    name: '.NET Framework proxies',
+    folder: 'dotnet-framework',
+    programs: { wsdl: 'mono-devel', mcs: 'mono-devel', mono: 'mono-devel' },
+    checks: { soap11: TYPED, soap12: TYPED, httpget: CALLS, httppost: CALLS },
+  },
+  {
+    name: 'WCF (Mono)',
+    folder: 'wcf',
+    programs: { svcutil: 'mono-devel', mcs: 'mono-devel', mono: 'mono-devel' },
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'WCF (modern .NET)',
+    folder: 'dotnet-wcf',
+    programs: { dotnet: 'dotnet-sdk-10.0' },
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'HttpClient (modern .NET)',
+    folder: 'dotnet-http',
+    programs: { dotnet: 'dotnet-sdk-10.0' },
+    checks: { soap11: ALL, soap12: ALL, httpget: FREE, httppost: FREE },
+  },
+  {
+    name: 'Java JAX-WS',
+    folder: 'jax-ws',
+    programs: { wsimport: 'jaxws', javac: 'default-jdk-headless' },
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'Java Axis',
+    folder: 'axis',
+    programs: { '/usr/share/java/axis.jar': 'libaxis-java', javac: 'default-jdk-headless' },
+    checks: { soap11: ALL },
+    // Axis writes a character beyond U+FFFF as two references to surrogates, which XML forbids.
+    text: TEXT.replace(' 😀', ''),
+  },
+  {
+    name: 'node-soap',
+    folder: 'node-soap',
+    programs: {},
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'strong-soap',
+    folder: 'strong-soap',
+    programs: { npm: 'npm' },
+    checks: { soap11: CALLS, soap12: CALLS },
+  },
+  {
+    name: 'Python zeep',
+    folder: 'zeep',
+    programs: { '/usr/lib/python3/dist-packages/zeep/__init__.py': 'python3-zeep' },
+    checks: { soap11: ALL, soap12: ALL, httpget: CALLS, httppost: CALLS },
+  },
+  {
+    name: 'PHP SoapClient',
+    folder: 'php',
+    programs: { php: 'php-cli', '/usr/share/php8.2-soap': 'php-soap' },
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'Perl SOAP::Lite',
+    folder: 'soap-lite',
+    programs: { '/usr/share/perl5/SOAP/Lite.pm': 'libsoap-lite-perl' },
+    checks: { soap11: ALL, soap12: ALL },
+  },
+  {
+    name: 'C++ gSOAP',
+    folder: 'gsoap',
+    programs: { soapcpp2: 'gsoap', 'g++': 'g++', '/usr/include/stdsoap2.h': 'libgsoap-dev' },
+    checks: { soap11: TYPED, soap12: CALLS },
+  },
+  {
+    name: 'curl',
+    folder: 'curl',
+    programs: { curl: 'curl', xmllint: 'libxml2-utils' },
+    checks: { soap11: RAW, soap12: RAW, httpget: RAW, httppost: RAW },
+  },
+];

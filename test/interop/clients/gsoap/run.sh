@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# C++ from the WSDL: wsdl2h reads it, soapcpp2 writes the proxy, once for each SOAP version.
+set -euo pipefail
+printf 'version\t%s\n' "gSOAP $(soapcpp2 -V 2>&1 | tail -n 1)"
+here=$(dirname "$0")
+wsdl2h -o webhook.h "$1" >/dev/null 2>&1
+for version in 1 2; do
+  mkdir "soap1$version"
+  soapcpp2 -w "-$version" -C -j -x -L -d "soap1$version" webhook.h >/dev/null 2>&1
+  (cd "soap1$version" && g++ -o client -I. "$here/client.cpp" soapC.cpp soapWebHookSoapProxy.cpp -lgsoap++)
+  "soap1$version/client" "soap1$version"
+done

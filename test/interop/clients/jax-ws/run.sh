@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+set -euo pipefail
+printf 'version\t%s\n' "$(wsimport -version 2>&1 | tr -d '"')"
+here=$(dirname "$0")
+export CLASSPATH="/usr/share/jaxws/lib/*:/usr/share/java/*:."
+java com.sun.tools.ws.WsImport -extension -quiet -Xnocompile -keep -p webhook "$1"
+javac -nowarn -d . "$here/Client.java" webhook/*.java 2>/dev/null || javac -d . "$here/Client.java" webhook/*.java
+java -Dfile.encoding=UTF-8 Client "$2"

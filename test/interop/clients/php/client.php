@@ -1,0 +1,35 @@
+<?php
+[, $wsdl, $text] = $argv;
+ini_set('soap.wsdl_cache_enabled', '0');
+
+function show(string ...$fields): void
+{
+    echo implode("\t", $fields), "\n";
+}
+
+// docs:begin
+$soap11 = new SoapClient($wsdl, ['soap_version' => SOAP_1_1]);
+$soap12 = new SoapClient($wsdl, ['soap_version' => SOAP_1_2]);
+$greeting = $soap11->HelloWorld()->HelloWorldResult;
+// docs:end
+
+foreach (['soap11' => [$soap11, SOAP_1_1], 'soap12' => [$soap12, SOAP_1_2]] as $binding => [$client, $version]) {
+    show($binding, 'HelloWorld', $client->HelloWorld()->HelloWorldResult);
+    show($binding, 'RecordEvent', $client->RecordEvent()->RecordEventResult);
+    $note = '<note xmlns="http://tempuri.org/">' . htmlspecialchars($text, ENT_XML1) . '</note>';
+    // The type of the element is empty in the WSDL, so the payload is sent without it.
+    $plain = new SoapClient(null, [
+        'soap_version' => $version,
+        'location' => strtok($wsdl, '?'),
+        'uri' => 'http://tempuri.org/',
+        'use' => SOAP_LITERAL,
+    ]);
+    $options = ['soapaction' => 'http://tempuri.org/RecordEvent'];
+    show($binding, 'payload', $plain->__soapCall('RecordEvent', [new SoapVar($note, XSD_ANYXML)], $options));
+    show($binding, 'GetEvents', $client->GetEvents()->GetEventsResult);
+    try {
+        $plain->__soapCall('Unknown', [], ['soapaction' => 'http://tempuri.org/Unknown']);
+    } catch (SoapFault $fault) {
+        show($binding, 'fault', 'SoapFault ' . preg_replace('/.*:/', '', $fault->faultcode) . ': ' . $fault->faultstring);
+    }
+}

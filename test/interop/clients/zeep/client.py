@@ -1,0 +1,52 @@
+"""All four ports of the WSDL, with zeep."""
+
+import sys
+
+import zeep
+
+wsdl, text = sys.argv[1:3]
+NAMESPACE = "http://tempuri.org/"
+
+
+def show(binding, check, value):
+    print(binding, check, value, sep="\t")
+
+
+# docs:begin
+client = zeep.Client(wsdl)
+soap11 = client.bind("WebHook", "WebHookSoap")
+soap12 = client.bind("WebHook", "WebHookSoap12")
+httpget = client.bind("WebHook", "WebHookHttpGet")
+httppost = client.bind("WebHook", "WebHookHttpPost")
+# docs:end
+
+
+def send(proxy, operation, known):
+    """Sends an operation element of one's own making, below the typed proxy."""
+    binding = proxy._binding
+    address = proxy._binding_options["address"]
+    envelope, headers = binding._create(known, (), {}, client=client, options=proxy._binding_options)
+    element = envelope.find(".//{%s}%s" % (NAMESPACE, known))
+    element.tag = "{%s}%s" % (NAMESPACE, operation)
+    note = element.makeelement("{%s}note" % NAMESPACE)
+    note.text = text
+    element.append(note)
+    headers = {name: value.replace(known, operation) for name, value in headers.items()}
+    reply = client.transport.post_xml(address, envelope, headers)
+    return binding.process_reply(client, binding.get(known), reply)
+
+
+for name, proxy in {"soap11": soap11, "soap12": soap12}.items():
+    show(name, "HelloWorld", proxy.HelloWorld())
+    show(name, "RecordEvent", proxy.RecordEvent())
+    show(name, "payload", send(proxy, "RecordEvent", "RecordEvent"))
+    show(name, "GetEvents", proxy.GetEvents())
+    try:
+        send(proxy, "Unknown", "HelloWorld")
+    except zeep.exceptions.Fault as fault:
+        show(name, "fault", "Fault %s: %s" % (fault.code.split(":")[-1], fault.message))
+
+for name, proxy in {"httpget": httpget, "httppost": httppost}.items():
+    show(name, "HelloWorld", proxy.HelloWorld())
+    show(name, "RecordEvent", proxy.RecordEvent())
+    show(name, "GetEvents", proxy.GetEvents())

@@ -1,0 +1,57 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { missingPrograms } from '../support/tools';
+import { TEXT, type Client } from './clients';
+
+const run = promisify(execFile);
+
+/** Milliseconds that one client gets to be made, built and run. */
+const ALLOWED = 150_000;
+
+/** What a client printed. */
+export interface Transcript {
+  readonly version: string;
+  /** Value of each check, by `binding check`. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What it said on standard error where it did not end well; empty otherwise. */
+  readonly trouble: string;
+}
+
+/** What this machine lacks to make and run a client: programs, or packages that the client asks for itself. */
+export function missingFor(client: Client): string | undefined {
+  const programs = missingPrograms(client.programs);
+  if (programs !== undefined) return programs;
+  const asks = join(folderOf(client), 'available.sh');
+  if (!existsSync(asks)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
+  const { stdout } = spawnSync('bash', [asks], { cwd: folder, encoding: 'utf8', timeout: ALLOWED });
+  rmSync(folder, { recursive: true });
+  return stdout.trim().replaceAll('\n', ', ') || undefined;
+}
+
+/** Makes the client from the live WSDL in an empty folder, and runs it. */
+export async function runClient(client: Client, wsdl: string, folder: string): Promise<Transcript> {
+  const script = join(folderOf(client), 'run.sh');
+  const env = { ...process.env, LC_ALL: 'C.UTF-8', DOTNET_CLI_TELEMETRY_OPTOUT: '1' };
+  const options = { cwd: folder, env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+  const { stdout, trouble } = await run('bash', [script, wsdl, client.text ?? TEXT], options).then(
+    (ended) => ({ stdout: ended.stdout, trouble: '' }),
+    (error: unknown) => {
+      const ended = error as { stdout: string; stderr: string; message: string };
+      return { stdout: ended.stdout, trouble: ended.stderr || ended.message };
+    },
+  );
+  const lines = stdout.split('\n').map((line) => line.split('\t'));
+  return {
+    version: lines.find(([first]) => first === 'version')?.[1] ?? '',
+    values: new Map(lines.map(([binding, check, ...value]) => [`${binding ?? ''} ${check ?? ''}`, value.join('\t')])),
+    trouble,
+  };
+}
+
+function folderOf(client: Client): string {
+  return join(__dirname, 'clients', client.folder);
+}
