@@ -20,12 +20,16 @@ export interface Envelope {
   readonly mandatoryHeaders: readonly MandatoryHeader[];
   /** Namespace and local name of the first element in the body; undefined: the body is empty. */
   readonly element: { readonly namespace: string; readonly name: string } | undefined;
+  readonly hasHeader: boolean;
   /**
    * What stands inside the body's element when that has the name of the operation, otherwise what stands in the body, as
    * an XML fragment that needs no declaration from outside. Undefined: nothing but white space and comments.
    */
   payload(operation: { readonly namespace: string; readonly name: string }): string | undefined;
 }
+
+/** Reads envelopes one after the other: making a parser costs as much as reading a small message with it. */
+let reader: EnvelopeReader | undefined;
 
 /**
  * Reads a SOAP 1.1 or 1.2 message: strictly, with namespaces, and without document type declarations (SOAP 1.1,
@@ -34,47 +38,39 @@ export interface Envelope {
  * @throws {Fault} the text is no XML, or no SOAP message; it says what is wrong and where.
  */
 export function readEnvelope(xml: string): Envelope {
-  const reader = new EnvelopeReader(xml);
-  return reader.read();
+  const current = reader ?? new EnvelopeReader();
+  // One that stopped at a mistake stands in the middle of a message and is not used again.
+  reader = undefined;
+  const envelope = current.read(xml);
+  reader = current;
+  return envelope;
 }
 
-class EnvelopeReader implements Envelope {
-  readonly #xml: string;
+class EnvelopeReader {
   readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
   readonly #open: SaxesTagNS[] = [];
+  #xml = '';
   #attributes = 0;
-  #depth = 0;
-  #tagStart = 0;
   #version: SoapVersion | undefined;
   #header = false;
   #body: ElementContent | undefined;
   #content: ElementContent | undefined;
-  readonly mandatoryHeaders: MandatoryHeader[] = [];
-  element: { namespace: string; name: string } | undefined;
+  #mandatoryHeaders: MandatoryHeader[] = [];
+  #element: { namespace: string; name: string } | undefined;
 
-  constructor(xml: string) {
-    this.#xml = xml;
-  }
-
-  get version(): SoapVersion {
-    return this.#version ?? SOAP_11;
-  }
-
-  read(): this {
+  /**
+   * The parser keeps handlers as properties of itself. With more than these six V8 makes it a dictionary, and reading takes
+   * four times as long; so mistakes are thrown by the parser, and what there is to say of a start tag is said at its end.
+   */
+  constructor() {
     const parser = this.#parser;
-    parser.on('error', (error) => {
-      throw unreadable(readable(error.message));
-    });
     parser.on('doctype', () => {
       throw unreadable('A document type declaration is not allowed in a SOAP message.');
-    });
-    parser.on('opentagstart', ({ name }) => {
-      this.#tagStarts(name);
     });
     parser.on('attribute', ({ name }) => {
       if (++this.#attributes > MAX_ATTRIBUTES)
         throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
-      if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+      checkName(name);
     });
     parser.on('opentag', (tag) => {
       this.#opened(tag);
@@ -88,27 +84,50 @@ class EnvelopeReader implements Envelope {
     parser.on('closetag', (tag) => {
       this.#closed(tag);
     });
-    parser.write(this.#xml).close();
-    if (this.#body === undefined) throw invalid('Missing required soap:Body element.');
-    return this;
   }
 
-  payload(operation: { readonly namespace: string; readonly name: string }): string | undefined {
-    const { element } = this;
-    const named = element?.name === operation.name && element.namespace === operation.namespace;
-    const content = named ? this.#content : this.#body;
-    return content && fragmentOf(this.#xml, content);
+  read(xml: string): Envelope {
+    this.#xml = xml;
+    this.#version = undefined;
+    this.#header = false;
+    this.#body = undefined;
+    this.#content = undefined;
+    this.#mandatoryHeaders = [];
+    this.#element = undefined;
+    try {
+      this.#parser.write(xml).close();
+    } catch (error) {
+      throw error instanceof Fault ? error : unreadable(readable((error as Error).message));
+    }
+    this.#xml = '';
+    return this.#result(xml);
   }
 
-  #tagStarts(name: string): void {
-    if (++this.#depth > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
-    if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
-    this.#attributes = 0;
-    this.#tagStart = this.#xml.lastIndexOf('<', this.#parser.position - 1);
+  #result(xml: string): Envelope {
+    const element = this.#element;
+    const body = this.#body;
+    const content = this.#content;
+    if (body === undefined) throw invalid('Missing required soap:Body element.');
+    return {
+      version: this.#soapVersion,
+      mandatoryHeaders: this.#mandatoryHeaders,
+      element,
+      hasHeader: this.#header,
+      payload(operation) {
+        const named = element?.name === operation.name && element.namespace === operation.namespace;
+        return fragmentOf(xml, named && content !== undefined ? content : body);
+      },
+    };
+  }
+
+  get #soapVersion(): SoapVersion {
+    return this.#version ?? SOAP_11;
   }
 
   #opened(tag: SaxesTagNS): void {
-    this.#open.push(tag);
+    checkName(tag.name);
+    this.#attributes = 0;
+    if (this.#open.push(tag) > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
     switch (this.#open.length) {
       case 1:
         this.#envelope(tag);
@@ -136,11 +155,11 @@ class EnvelopeReader implements Envelope {
   }
 
   #part(tag: SaxesTagNS): void {
-    const isSoap = tag.uri === this.version.namespace;
+    const isSoap = tag.uri === this.#soapVersion.namespace;
     if (isSoap && tag.local === 'Header' && !this.#header && this.#body === undefined) this.#header = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#newContent();
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
-    else if (isSoap || this.version === SOAP_12 || this.#body === undefined) {
+    else if (isSoap || this.#soapVersion === SOAP_12 || this.#body === undefined) {
       throw invalid(`The element ${tag.name} is not allowed here in soap:Envelope.`);
     }
   }
@@ -149,14 +168,14 @@ class EnvelopeReader implements Envelope {
     if (this.#body === undefined) this.#headerBlock(tag);
     else if (this.#body.end === undefined) {
       this.#child(this.#body, tag);
-      if (this.element !== undefined) return;
-      this.element = { namespace: tag.uri, name: tag.local };
+      if (this.#element !== undefined) return;
+      this.#element = { namespace: tag.uri, name: tag.local };
       this.#content = this.#newContent();
     }
   }
 
   #headerBlock(tag: SaxesTagNS): void {
-    const { namespace, roleAttribute, roles } = this.version;
+    const { namespace, roleAttribute, roles } = this.#soapVersion;
     let mandatory = false;
     let role = '';
     for (const attribute of Object.values(tag.attributes)) {
@@ -164,7 +183,7 @@ class EnvelopeReader implements Envelope {
       if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
       if (attribute.local === roleAttribute) role = attribute.value.trim();
     }
-    if (mandatory && roles.has(role)) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+    if (mandatory && roles.has(role)) this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
   }
 
   #newContent(): ElementContent {
@@ -178,7 +197,9 @@ class EnvelopeReader implements Envelope {
   }
 
   #child(parent: ElementContent, tag: SaxesTagNS): void {
-    parent.children.push({ nameEnd: this.#tagStart + 1 + tag.name.length, declared: tag.ns });
+    // No attribute value holds this character.
+    const start = this.#xml.lastIndexOf('<', this.#parser.position - 1);
+    parent.children.push({ nameEnd: start + 1 + tag.name.length, declared: tag.ns });
   }
 
   #text(text: string): void {
@@ -196,12 +217,15 @@ class EnvelopeReader implements Envelope {
     if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
     this.#open.pop();
-    this.#depth--;
   }
 }
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {
   return content !== undefined && content.end === undefined;
+}
+
+function checkName(name: string): void {
+  if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
 }
 
 function invalid(what: string): Fault {
