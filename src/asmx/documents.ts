@@ -25,9 +25,9 @@ const HTML = 'text/html; charset=utf-8';
 export async function documents(contract: Contract, { path, callers }: EndpointAddress): Promise<Router> {
   const pages = await loadPages(contract);
   const router = Router({ strict: true });
-  router.use(path, securityHeaders(pages));
   router
     .route(path)
+    .all(securityHeaders(pages))
     .get((request, response) => {
       const endpointUrl = callers.baseUrl(request) + path;
       send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);

@@ -20,7 +20,8 @@ export interface Envelope {
   readonly mandatoryHeaders: readonly MandatoryHeader[];
   /** Namespace and local name of the first element in the body; undefined: the body is empty. */
   readonly element: { readonly namespace: string; readonly name: string } | undefined;
-  readonly hasHeader: boolean;
+  /** True where there is neither a header nor a payload: then callers send the same message every time. */
+  readonly isPlain: boolean;
   /**
    * What stands inside the body's element when that has the name of the operation, otherwise what stands in the body, as
    * an XML fragment that needs no declaration from outside. Undefined: nothing but white space and comments.
@@ -112,7 +113,7 @@ class EnvelopeReader {
       version: this.#soapVersion,
       mandatoryHeaders: this.#mandatoryHeaders,
       element,
-      hasHeader: this.#header,
+      isPlain: !this.#header && body.children.length === 1 && !body.mixed && isEmpty(content),
       payload(operation) {
         const named = element?.name === operation.name && element.namespace === operation.namespace;
         return fragmentOf(xml, named && content !== undefined ? content : body);
@@ -218,6 +219,10 @@ class EnvelopeReader {
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
     this.#open.pop();
   }
+}
+
+function isEmpty(content: ElementContent | undefined): boolean {
+  return content?.children.length === 0 && !content.mixed;
 }
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {

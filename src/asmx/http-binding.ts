@@ -5,8 +5,8 @@ import { CloudEventError } from '../events/cloud-event';
 import { replyCompressed } from '../http/compressed-reply';
 import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
-import { ParameterError, type Call, type Operation, type Service } from '../service/call';
-import { requestCall, type EndpointAddress } from './call';
+import { ParameterError, type Content, type Fields, type Operation, type Service } from '../service/call';
+import { RequestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { messageChain } from './fault';
 import { httpContent } from './cloud-event-request';
@@ -29,7 +29,7 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
     try {
       const operation = operationNamed(request.params.operation.join('/'), contract, service);
       const body = binding === 'httppost' ? await options.readBody(request, response) : EMPTY;
-      const result = await operation(httpCall(request, binding, body, options));
+      const result = await operation(new HttpCall(request, binding, body, options));
       await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
     } catch (error) {
       // ASP.NET writes the message of an exception HTML-escaped, although it is plain text.
@@ -67,21 +67,27 @@ function operationNamed(name: string, contract: Contract, service: Service): Ope
   );
 }
 
-function httpCall(
-  request: IncomingMessage,
-  binding: 'httpget' | 'httppost',
-  body: Buffer,
-  address: EndpointAddress,
-): Call {
-  const target = request.url ?? '';
-  const mark = target.indexOf('?');
-  const query = mark === -1 ? '' : target.slice(mark + 1);
-  const input: HttpInput = { query, headers: request.headers, body };
-  return {
-    ...requestCall(request, binding, address),
-    content: () => httpContent(input),
-    parameters: () => httpParameters(input),
-  };
+class HttpCall extends RequestCall {
+  readonly #body: Buffer;
+
+  constructor(request: IncomingMessage, binding: 'httpget' | 'httppost', body: Buffer, address: EndpointAddress) {
+    super(request, binding, address);
+    this.#body = body;
+  }
+
+  override content(): Content {
+    return httpContent(this.#input());
+  }
+
+  override parameters(): Fields {
+    return httpParameters(this.#input());
+  }
+
+  #input(): HttpInput {
+    const { target, headers } = this;
+    const mark = target.indexOf('?');
+    return { query: mark === -1 ? '' : target.slice(mark + 1), headers, body: this.#body };
+  }
 }
 
 function statusOf(error: unknown): number {

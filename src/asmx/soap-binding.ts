@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReadBody } from '../http/body';
 import { replyCompressed } from '../http/compressed-reply';
-import { parseMediaType, type MediaType } from '../http/media-type';
+import { parseMediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
-import type { Call, Service } from '../service/call';
-import { requestCall, type EndpointAddress } from './call';
+import type { Content, Fields, Service } from '../service/call';
+import { RequestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
-import { readEnvelope, type Envelope } from './envelope';
+import type { Envelope } from './envelope';
+import { EnvelopeMemory } from './envelope-memory';
 import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
-import { decodeXml } from './xml-body';
 
 /** What a binding needs beside the contract and the service. */
 export interface BindingOptions extends EndpointAddress {
@@ -27,32 +27,29 @@ export async function soapBinding(contract: Contract, service: Service, options:
     [SOAP_11, await soapServer(contract, service, SOAP_11)],
     [SOAP_12, await soapServer(contract, service, SOAP_12)],
   ]);
+  const messages = new EnvelopeMemory();
 
   return async (request, response) => {
     const mediaType = parseMediaType(request.headers['content-type']);
     // Until the envelope is read, the content type tells in which version to complain.
     let version: SoapVersion = mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
     try {
-      if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
+      if (mediaType?.isXml !== true) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
-      const envelope = readEnvelope(decodeXml(body, mediaType.charset));
+      const envelope = messages.read(body, mediaType.charset);
       ({ version } = envelope);
       if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
       const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
       const [unknown] = envelope.mandatoryHeaders;
       if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
 
-      const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
+      const call = new SoapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
       const invoke = servers.get(version);
       if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
     } catch (error) {
       replyFault(response, faultOf(error), version);
     }
   };
-}
-
-function isXml(mediaType: MediaType | undefined): mediaType is MediaType {
-  return mediaType !== undefined && /^(?:text|application)\/xml$|\+xml$/.test(mediaType.essence);
 }
 
 function unsupported(contentType: string | undefined): Fault {
@@ -88,7 +85,8 @@ function route(
 }
 
 function soapActionValue(header: string): string {
-  const value = header.replace(/^\s*"(.*)"\s*$/, '$1').trim();
+  const text = header.trim();
+  const value = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
   if (!value.includes('%')) return value;
   try {
     return decodeURIComponent(value);
@@ -97,20 +95,29 @@ function soapActionValue(header: string): string {
   }
 }
 
-function soapCall(
-  request: IncomingMessage,
-  envelope: Envelope,
-  operation: { readonly namespace: string; readonly name: string },
-  address: EndpointAddress,
-): Call {
-  return {
-    ...requestCall(request, envelope.version.binding, address),
-    content: () => {
-      const text = envelope.payload(operation);
-      return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
-    },
-    parameters: () => ({}),
-  };
+class SoapCall extends RequestCall {
+  readonly #envelope: Envelope;
+  readonly #operation: { readonly namespace: string; readonly name: string };
+
+  constructor(
+    request: IncomingMessage,
+    envelope: Envelope,
+    operation: { readonly namespace: string; readonly name: string },
+    address: EndpointAddress,
+  ) {
+    super(request, envelope.version.binding, address);
+    this.#envelope = envelope;
+    this.#operation = operation;
+  }
+
+  override content(): Content {
+    const text = this.#envelope.payload(this.#operation);
+    return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
+  }
+
+  override parameters(): Fields {
+    return {};
+  }
 }
 
 function faultOf(error: unknown): Fault {
