@@ -14,6 +14,8 @@ export interface App {
   readonly url: string;
   /** Finishes what is in flight; takes nothing new. The event log stays open. */
   close(): Promise<void>;
+  /** As {@link close}, where another process takes over the port: callers get time to come back to that one. */
+  handOver(): Promise<void>;
 }
 
 /** Puts the service together on an event log and starts to listen. */
@@ -33,5 +35,9 @@ export async function startApp(config: Config, log: EventLog): Promise<App> {
   const server = new HttpServer(handler);
   const port = await server.listen(config.port, config.host);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return { url: `http://${host}:${String(port)}${path}`, close: () => server.close() };
+  return {
+    url: `http://${host}:${String(port)}${path}`,
+    close: () => server.close(),
+    handOver: () => server.handOver(),
+  };
 }

@@ -1,3 +1,4 @@
+import { Server as NetServer } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isAuthority } from './caller';
 import { replyText } from './reply';
@@ -12,6 +13,9 @@ const HEADERS_TIMEOUT = 70_000;
 
 /** How long calls in flight may take to finish after a stop was asked for, in milliseconds. */
 const STOP_TIMEOUT = 10_000;
+
+/** How long a caller's connection stays open for its next call when another process takes over, in milliseconds. */
+const HANDOVER_TIMEOUT = 5000;
 
 /** The HTTP server: `GET /readyz`, and one handler for everything else. */
 export class HttpServer {
@@ -63,17 +67,30 @@ export class HttpServer {
   }
 
   /** Takes no new connection and resolves when every call in flight is answered, or after ten seconds. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#finish(0);
+  }
+
+  /**
+   * As {@link close}, where another process takes over the port: connections without a call are closed after five seconds
+   * and not at once, since a caller may be about to send on one. With its answer it is told that the connection ends.
+   */
+  handOver(): Promise<void> {
+    return this.#finish(HANDOVER_TIMEOUT);
+  }
+
+  async #finish(idleTimeout: number): Promise<void> {
     this.#stopping = true;
     const server = this.#server;
     const closed = new Promise<void>((resolve) => {
-      server.close(() => {
+      // That of http.Server would close the connections without a call.
+      NetServer.prototype.close.call(server, () => {
         resolve();
       });
     });
-    server.closeIdleConnections();
+    const sweepFrom = performance.now() + idleTimeout;
     const sweep = setInterval(() => {
-      server.closeIdleConnections();
+      if (performance.now() >= sweepFrom) server.closeIdleConnections();
     }, 50);
     const deadline = setTimeout(() => {
       server.closeAllConnections();

@@ -8,6 +8,8 @@ export interface ServiceProcess {
   readonly child: ChildProcess;
   /** Absolute address of the endpoint, as the process printed it. */
   readonly url: string;
+  /** Everything that the process printed so far. */
+  output(): string;
   /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
@@ -48,6 +50,7 @@ export async function startProcess(variables: Readonly<Record<string, string>>, 
   return {
     child,
     url,
+    output,
     async end(signal) {
       child.kill(signal);
       const [code, by] = await ended;
