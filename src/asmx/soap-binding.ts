@@ -12,6 +12,7 @@ import { EnvelopeMemory } from './envelope-memory';
 import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { decodeXml } from './xml-body';
 
 /** What a binding needs beside the contract and the service. */
 export interface BindingOptions extends EndpointAddress {
@@ -36,7 +37,7 @@ export async function soapBinding(contract: Contract, service: Service, options:
     try {
       if (mediaType?.isXml !== true) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
-      const envelope = messages.read(body, mediaType.charset);
+      const envelope = messages.read(decodeXml(body, mediaType.charset));
       ({ version } = envelope);
       if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
       const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
