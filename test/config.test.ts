@@ -16,6 +16,7 @@ describe('the configuration', () => {
       retentionMaxEvents: undefined,
       retentionMaxAge: undefined,
       maxRequestBytes: 4_194_304,
+      workers: 1,
     });
   });
 

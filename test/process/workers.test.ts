@@ -18,7 +18,7 @@ async function record(url: string, stop: () => boolean, failed: (error: unknown)
     for (let i = first; !stop(); i++) {
       const { path, ...question } = requestOf(BINDINGS[i % BINDINGS.length] ?? 'soap11', 'RecordEvent');
       try {
-        const answer = await fetch(url + path, question as RequestInit);
+        const answer = await fetch(url + path, question);
         const body = await answer.text();
         if (answer.status !== 200) throw new Error(body);
         ids.push(resultOf({ status: answer.status, headers: {}, body }));
