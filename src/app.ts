@@ -3,10 +3,11 @@ import { endpoint } from './asmx/endpoint';
 import { wrappingBytes } from './asmx/wrapping';
 import type { Config } from './config';
 import type { EventLog } from './events/event-log';
+import { accessControl } from './http/access';
 import { bodyReader } from './http/body';
 import { callersOf } from './http/caller';
 import { HttpServer } from './http/server';
-import { webhookService } from './service/webhook-service';
+import { ACCESS, webhookService } from './service/webhook-service';
 
 /** A service that answers. */
 export interface App {
@@ -25,10 +26,17 @@ export async function startApp(config: Config, log: EventLog): Promise<App> {
     limit: config.getEventsLimit,
     maxResultBytes: config.getEventsMaxBytes - wrappingBytes(config.namespace),
   });
+  const access = accessControl(config.access);
   const handler = await endpoint(contract, service, {
     path,
     readBody: bodyReader(config.maxRequestBytes),
     callers: callersOf(config),
+    access: access && {
+      needsBody: (request) => access.needsBody(request),
+      check: (operation, request, proof) => {
+        access.check(ACCESS[operation] ?? 'record', request, proof);
+      },
+    },
   });
   const server = new HttpServer(handler, () => log.check());
   const port = await server.listen(config.port, config.host);

@@ -2,6 +2,7 @@ import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { Fault, unreadable } from './fault';
 import { fragmentOf, type ElementContent } from './fragment';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
 /** Limits of a request's XML, checked while it is read. */
 const MAX_DEPTH = 64;
@@ -17,7 +18,10 @@ export interface MandatoryHeader {
 /** A SOAP message as the service needs it. */
 export interface Envelope {
   readonly version: SoapVersion;
+  /** Those that must be understood, without WS-Security headers. */
   readonly mandatoryHeaders: readonly MandatoryHeader[];
+  /** The WS-Security header that is addressed to this service; undefined: none. */
+  readonly security: SecurityHeader | undefined;
   /** Namespace and local name of the first element in the body; undefined: the body is empty. */
   readonly element: { readonly namespace: string; readonly name: string } | undefined;
   /**
@@ -50,6 +54,8 @@ class EnvelopeReader implements Envelope {
   #body: ElementContent | undefined;
   #content: ElementContent | undefined;
   readonly mandatoryHeaders: MandatoryHeader[] = [];
+  security: SecurityHeaderReader | undefined;
+  #insideSecurity = false;
   element: { namespace: string; name: string } | undefined;
 
   constructor(xml: string) {
@@ -109,6 +115,7 @@ class EnvelopeReader implements Envelope {
 
   #opened(tag: SaxesTagNS): void {
     this.#open.push(tag);
+    if (this.#insideSecurity) this.security?.opened(tag);
     switch (this.#open.length) {
       case 1:
         this.#envelope(tag);
@@ -164,7 +171,15 @@ class EnvelopeReader implements Envelope {
       if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
       if (attribute.local === roleAttribute) role = attribute.value.trim();
     }
-    if (mandatory && roles.has(role)) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+    if (!roles.has(role)) return;
+    if (isSecurityHeader(tag)) this.#securityHeader(mandatory);
+    else if (mandatory) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+  }
+
+  #securityHeader(mandatory: boolean): void {
+    this.security ??= new SecurityHeaderReader();
+    this.security.begins(mandatory);
+    this.#insideSecurity = true;
   }
 
   #newContent(): ElementContent {
@@ -182,6 +197,7 @@ class EnvelopeReader implements Envelope {
   }
 
   #text(text: string): void {
+    if (this.#insideSecurity) this.security?.text(text);
     if (/^[ \t\r\n]*$/.test(text)) return;
     const depth = this.#open.length;
     if (depth === 1 || (depth === 2 && this.#body === undefined)) {
@@ -193,6 +209,8 @@ class EnvelopeReader implements Envelope {
 
   #closed(tag: SaxesTagNS): void {
     const end = tag.isSelfClosing ? this.#parser.position : this.#xml.lastIndexOf('</', this.#parser.position - 1);
+    if (this.#insideSecurity && this.#open.length > 3) this.security?.closed();
+    if (this.#open.length === 3) this.#insideSecurity = false;
     if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
     this.#open.pop();

@@ -7,11 +7,11 @@ import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import { messageChain } from '../message-chain';
 import { ParameterError, type Call, type Operation, type Service } from '../service/call';
+import type { BindingOptions } from './binding';
 import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { httpContent } from './cloud-event-request';
 import { httpParameters, type HttpInput } from './http-payload';
-import type { BindingOptions } from './soap-binding';
 import { STRING_CONTENT_TYPE, stringElement } from './string-element';
 
 const EMPTY = Buffer.alloc(0);
@@ -20,6 +20,7 @@ const EMPTY = Buffer.alloc(0);
 export function httpBinding(contract: Contract, service: Service, options: BindingOptions): Router {
   const writeString = stringElement(contract.namespace);
   const router = Router({ strict: true });
+  const { access } = options;
 
   const answer = async (
     request: IncomingMessage & { params: { operation: readonly string[] } },
@@ -27,13 +28,17 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
     binding: 'httpget' | 'httppost',
   ): Promise<void> => {
     try {
-      const operation = operationNamed(request.params.operation.join('/'), contract, service);
+      const { name, operation } = operationNamed(request.params.operation.join('/'), contract, service);
+      const signed = access?.needsBody(request);
+      if (!signed) access?.check(name, request, {});
       const body = binding === 'httppost' ? await options.readBody(request, response) : EMPTY;
+      if (signed) access?.check(name, request, { body });
       const result = await operation(httpCall(request, binding, body, options));
       await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
     } catch (error) {
       // ASP.NET writes the message of an exception HTML-escaped, although it is plain text.
-      replyText(response, statusOf(error), escapeHtml(messageChain(error)));
+      const headers = error instanceof RequestError ? error.headers : undefined;
+      replyText(response, statusOf(error), escapeHtml(messageChain(error)), headers);
     }
   };
 
@@ -55,10 +60,14 @@ function refuseMethod(response: ServerResponse): void {
   replyText(response, 405, 'An operation is called with GET or POST.', { Allow: 'GET, POST' });
 }
 
-function operationNamed(name: string, contract: Contract, service: Service): Operation {
+function operationNamed(
+  name: string,
+  contract: Contract,
+  service: Service,
+): { readonly name: string; readonly operation: Operation } {
   const found = contract.operation(contract.namespace, name);
   const operation = found === undefined ? undefined : service[found];
-  if (operation !== undefined) return operation;
+  if (operation !== undefined) return { name, operation };
   const right = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
   if (right === undefined) throw new Error(`${name} Web Service method name is not valid.`);
   throw new Error(

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ReadBody } from '../http/body';
 import { replyCompressed } from '../http/compressed-reply';
 import { parseMediaType, type MediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import type { Call, Service } from '../service/call';
+import type { BindingOptions } from './binding';
 import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { readEnvelope, type Envelope } from './envelope';
@@ -12,11 +12,6 @@ import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { decodeXml } from './xml-body';
-
-/** What a binding needs beside the contract and the service. */
-export interface BindingOptions extends EndpointAddress {
-  readonly readBody: ReadBody;
-}
 
 /** Answers a `POST` on the endpoint itself. */
 export type SoapBinding = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -39,8 +34,9 @@ export async function soapBinding(contract: Contract, service: Service, options:
       ({ version } = envelope);
       if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
       const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
-      const [unknown] = envelope.mandatoryHeaders;
-      if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
+      mustUnderstand(envelope);
+      const { password, problem: passwordProblem } = envelope.security ?? {};
+      options.access?.check(operation, request, { body, password, passwordProblem });
 
       const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
       const invoke = servers.get(version);
@@ -97,6 +93,12 @@ function soapActionValue(header: string): string {
   }
 }
 
+/** SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3. */
+function mustUnderstand({ mandatoryHeaders: [unknown], security }: Envelope): void {
+  if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
+  if (security?.mandatory && security.problem !== undefined) throw new Fault('Client', security.problem);
+}
+
 function soapCall(
   request: IncomingMessage,
   envelope: Envelope,
@@ -121,5 +123,6 @@ function faultOf(error: unknown): Fault {
 
 function replyFault(response: ServerResponse, fault: Fault, version: SoapVersion): void {
   const { contentType } = fault.code === 'VersionMismatch' ? SOAP_11 : version;
-  reply(response, fault.status, contentType, faultEnvelope(fault, version));
+  const headers = fault.cause instanceof RequestError ? fault.cause.headers : undefined;
+  reply(response, fault.status, contentType, faultEnvelope(fault, version), headers);
 }

@@ -36,7 +36,7 @@ export interface EventDefaults {
 }
 
 /** Header fields that may hold a secret are not kept with the event. */
-const SECRET_HEADER = /auth|cookie|token|secret|password|api-?key|subscription-key/;
+const SECRET_HEADER = /auth|cookie|token|secret|password|signature|api-?key|subscription-key/;
 
 /** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
