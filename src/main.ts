@@ -1,33 +1,75 @@
 #!/usr/bin/env node
-import { startApp } from './app';
+import { isIP } from 'node:net';
+import { collectDefaultMetrics } from 'prom-client';
+import { startApp, type App } from './app';
 import { ConfigError, loadConfig, type Config } from './config';
 import type { Retention } from './events/event-log';
 import { SqliteEventLog } from './events/sqlite-event-log';
+import { createLogger, type Logger } from './logger';
 import { messageChain } from './message-chain';
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  const logger = createLogger(config.log.level);
   const log = await SqliteEventLog.open({ file: config.eventLog.file, ...retentionOf(config) });
-  const app = await startApp(config, log);
-  console.log(`WebHook answers at ${app.url}`);
+  const app = await startApp(config, log, logger);
+  collectDefaultMetrics({ register: app.metrics });
 
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) return;
     stopping = true;
-    console.log(`${signal}: finishing what is in flight`);
+    logger.info({ signal }, 'stopping');
     app
       .close()
       .then(() => log.close())
-      .then(() => process.exit(0), fail);
+      .then(() => {
+        logger.info('stopped');
+        logger.flush(() => process.exit(0));
+      }, fail);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  reloadOnHangUp(config, app, logger);
+
+  // For a person, and for a script that waits for it; every other line is JSON.
+  console.log(`WebHook answers at ${app.url}`);
+  logger.info({ url: app.url, adminUrl: app.adminUrl, eventLog: config.eventLog.file }, 'started');
+  warnOfOpenDoors(config, logger);
 }
 
 function retentionOf({ retentionMaxEvents, retentionMaxAge }: Config): { retention?: Retention } {
   if (retentionMaxEvents === undefined && retentionMaxAge === undefined) return {};
   return { retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
+}
+
+/** Whoever reaches an address that is not loopback may call what no key guards. */
+function warnOfOpenDoors({ host, access }: Config, logger: Logger): void {
+  if (isLoopback(host)) return;
+  const { recordKeys, webhookSecrets, readKeys } = access;
+  if (recordKeys === undefined && webhookSecrets === undefined)
+    logger.warn({ host }, 'anybody who reaches this address may record events: set RECORD_KEYS or WEBHOOK_SECRETS');
+  if (readKeys === undefined)
+    logger.warn({ host }, 'anybody who reaches this address may read events and metrics: set READ_KEYS');
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** On SIGHUP the TLS files are read again; without TLS the signal ends the process, as it does by default. */
+function reloadOnHangUp({ tls }: Config, app: App, logger: Logger): void {
+  if (tls === undefined) return;
+  process.on('SIGHUP', () => {
+    app.reloadTls().then(
+      () => {
+        logger.info(tls, 'TLS files read again');
+      },
+      (error: unknown) => {
+        logger.error({ reason: messageChain(error) }, 'TLS files not usable, those from before stay in use');
+      },
+    );
+  });
 }
 
 /** Tells what went wrong and ends the process with exit code 1. */

@@ -4,7 +4,7 @@ import { parseMediaType, type MediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import type { Call, Service } from '../service/call';
-import type { BindingOptions } from './binding';
+import { refusalOf, type BindingOptions } from './binding';
 import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { readEnvelope, type Envelope } from './envelope';
@@ -24,25 +24,37 @@ export async function soapBinding(contract: Contract, service: Service, options:
   ]);
 
   return async (request, response) => {
+    const started = performance.now();
     const mediaType = parseMediaType(request.headers['content-type']);
     // Until the envelope is read, the content type tells in which version to complain.
     let version: SoapVersion = mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    let operation: string | undefined;
     try {
+      if (options.rate !== undefined) await options.rate(request);
       if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
-      const envelope = readEnvelope(decodeXml(body, mediaType.charset));
-      ({ version } = envelope);
-      if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
-      const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
-      mustUnderstand(envelope);
-      const { password, problem: passwordProblem } = envelope.security ?? {};
-      options.access?.check(operation, request, { body, password, passwordProblem });
+      options.inFlight.enter();
+      try {
+        const envelope = readEnvelope(decodeXml(body, mediaType.charset));
+        ({ version } = envelope);
+        if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
+        operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
+        mustUnderstand(envelope);
+        const { password, problem: passwordProblem } = envelope.security ?? {};
+        options.access?.check(operation, request, { body, password, passwordProblem });
 
-      const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
-      const invoke = servers.get(version);
-      if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
+        const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
+        const invoke = servers.get(version);
+        if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
+      } finally {
+        options.inFlight.leave();
+      }
+      options.report(request, { binding: version.binding, operation, started });
     } catch (error) {
-      replyFault(response, faultOf(error), version);
+      const fault = faultOf(error);
+      replyFault(response, fault, version);
+      const refusal = fault.code === 'Server' ? {} : { refusal: refusalOf(fault) };
+      options.report(request, { binding: version.binding, operation, started, error: fault, ...refusal });
     }
   };
 }

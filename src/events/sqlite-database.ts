@@ -274,6 +274,12 @@ export class SqliteDatabase {
     return (this.#total.get() as { events: number }).events;
   }
 
+  /** Bytes of the file and of its write-ahead log. */
+  bytes(): number {
+    const { file } = this.#options;
+    return [file, `${file}-wal`].reduce((sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
   /** Forgets a few events that are past retention. Returns whether there is more to do. */
   retain(): boolean {
     return this.#retention?.step() ?? false;

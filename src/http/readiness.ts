@@ -7,13 +7,20 @@ const CHECK_TIMEOUT = 1000;
 export class Readiness {
   readonly #check: () => Promise<void>;
   #checking: Promise<string | undefined> | undefined;
+  #stopping = false;
 
   constructor(check: () => Promise<void>) {
     this.#check = check;
   }
 
+  /** From now on the service is stopping, and that is in the way. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
   /** Resolves to what is in the way; undefined: nothing. However many ask, one check is under way at a time. */
   async problem(): Promise<string | undefined> {
+    if (this.#stopping) return 'stopping';
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
       timer = setTimeout(resolve, CHECK_TIMEOUT, `The check takes longer than ${String(CHECK_TIMEOUT)} ms.`);

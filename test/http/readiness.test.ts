@@ -4,7 +4,7 @@ import { startService } from '../support/service';
 
 /** A log of which only the check is asked. */
 function logWith(check: () => Promise<void>): EventLog {
-  return { check, close: () => Promise.resolve() } as Partial<EventLog> as EventLog;
+  return { check, onCommit: () => undefined, close: () => Promise.resolve() } as Partial<EventLog> as EventLog;
 }
 
 describe('GET /readyz', () => {
