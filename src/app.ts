@@ -13,6 +13,7 @@ import { Metrics } from './http/metrics';
 import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/readiness';
 import { HttpServer } from './http/server';
+import { Turns } from './http/turns';
 import { readTls } from './http/tls';
 import { createLogger, type Logger } from './logger';
 import { observation } from './observation';
@@ -66,6 +67,7 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
     callers,
     readBody: bodyReader(config.maxRequestBytes, limits.maxBodyMemory),
     inFlight,
+    turns: new Turns(),
     rate: limits.rate && rateLimit(limits.rate, addressOf),
     access: access && {
       needsBody: (request) => access.needsBody(request),

@@ -3,6 +3,7 @@ import type { Proof } from '../http/access';
 import type { ReadBody } from '../http/body';
 import type { InFlight } from '../http/in-flight';
 import type { RateLimit } from '../http/rate-limit';
+import type { Turns } from '../http/turns';
 import { RequestError, type Refusal } from '../http/request-error';
 import type { Binding } from '../service/call';
 import type { EndpointAddress } from './call';
@@ -32,6 +33,7 @@ export interface CallReport {
 export interface BindingOptions extends EndpointAddress {
   readonly readBody: ReadBody;
   readonly inFlight: InFlight;
+  readonly turns: Turns;
   /** Undefined: every client may send as much as it likes. */
   readonly rate: RateLimit | undefined;
   /** Undefined: everybody may call every operation. */

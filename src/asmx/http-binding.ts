@@ -3,6 +3,7 @@ import escapeHtml from 'escape-html';
 import { Router } from 'express';
 import { CloudEventError } from '../events/cloud-event';
 import { replyCompressed } from '../http/compressed-reply';
+import { LARGE } from '../http/turns';
 import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import { messageChain } from '../message-chain';
@@ -39,6 +40,7 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
       if (signed) access?.check(operation, request, { body });
       inFlight.enter();
       try {
+        if (body.length > LARGE) await options.turns.next();
         const result = await found.operation(httpCall(request, binding, body, options));
         await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
       } finally {
