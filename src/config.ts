@@ -1,7 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { compile } from 'proxy-addr';
 import { z } from 'zod';
-import { parseDuration } from './duration';
+import {
+  contradictions,
+  isSecret,
+  protectionOf,
+  protectionVariables,
+  withSecretFiles,
+  type Protection,
+} from './config-protection';
+import { duration, MEBIBYTE, wholeNumber } from './config-values';
 
 /** Where the event log is kept. */
 export interface EventLogLocation {
@@ -11,7 +19,7 @@ export interface EventLogLocation {
 }
 
 /** The service's configuration, checked and in the units that the code uses. */
-export interface Config {
+export interface Config extends Protection {
   readonly host: string;
   /** TCP port; 0 lets the system pick a free one. */
   readonly port: number;
@@ -43,17 +51,6 @@ export interface Config {
 /** Thrown when the environment holds a value that the service cannot use; the message names each one. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-}
-
-const MEBIBYTE = 1024 * 1024;
-
-function wholeNumber(from: number, to: number) {
-  const allowed = `must be a whole number from ${String(from)} to ${String(to)}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, allowed)
-    .transform(Number)
-    .refine((value) => value >= from && value <= to, allowed);
 }
 
 const namespace = z
@@ -95,14 +92,6 @@ const eventLog = z
   .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
   .transform((value): EventLogLocation => ({ engine: 'sqlite', file: value.slice('sqlite:'.length) }));
 
-const duration = z.string().transform((value, context) => {
-  const milliseconds = parseDuration(value);
-  if (milliseconds === undefined || milliseconds <= 0) {
-    context.addIssue('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
-  }
-  return milliseconds ?? 0;
-});
-
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65535).default(8080),
@@ -128,6 +117,7 @@ const environment = z.object({
       error: 'must be auto, or a whole number from 1 to 128',
     })
     .default(1),
+  ...protectionVariables,
 });
 
 /**
@@ -136,15 +126,14 @@ const environment = z.object({
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const { variables: given, problems } = withSecretFiles(set);
   const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => {
-      const name = issue.path.join('.');
-      return `${name}=${given[name] ?? ''}: ${issue.message}`;
-    });
-    throw new ConfigError(lines.join('\n'));
-  }
+  const wrong = parsed.success
+    ? contradictions(parsed.data)
+    : parsed.error.issues.map(({ path, message }) => ({ name: path.join('.'), message }));
+  const lines = wrong.map(({ name, message }) => `${name}${isSecret(name) ? '' : `=${given[name] ?? ''}`}: ${message}`);
+  if (!parsed.success || lines.length + problems.length > 0) throw new ConfigError([...problems, ...lines].join('\n'));
   const env = parsed.data;
   return {
     host: env.HOST,
@@ -161,6 +150,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     retentionMaxAge: env.RETENTION_MAX_AGE,
     maxRequestBytes: env.MAX_REQUEST_BYTES,
     workers: env.WORKERS,
+    ...protectionOf(env),
   };
 }
 

@@ -1,17 +1,24 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { AggregatorRegistry, type Registry } from 'prom-client';
 
 /** What a worker process tells its supervisor once it answers. */
-export interface WorkerReady {
+interface WorkerReady {
   /** Absolute address of the endpoint. */
   readonly url: string;
 }
 
 /** What the supervisor tells a worker that another one takes over from. */
-export const RETIRE = 'retire';
+const RETIRE = 'retire';
 
 /** A worker that ended sooner than this after its start is replaced after as long, in milliseconds. */
 const SHORT_LIFE = 1000;
+
+/** The workers of a supervisor. */
+export interface Workers {
+  /** Whether at least one of them answers. */
+  readonly answer: boolean;
+}
 
 /** What the supervisor has to say to the operator. */
 export interface SupervisorEvents {
@@ -32,7 +39,7 @@ export interface SupervisorEvents {
  * replaced. SIGTERM and SIGINT end all of them, each after what it has in flight. SIGHUP replaces them one after the other:
  * the next starts before the one before it stops to listen, so that no request is dropped.
  */
-export function supervise(count: number, events: SupervisorEvents): void {
+export function supervise(count: number, events: SupervisorEvents): Workers {
   const supervisor = new Supervisor(count, events);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -42,10 +49,28 @@ export function supervise(count: number, events: SupervisorEvents): void {
   process.on('SIGHUP', () => {
     supervisor.renew();
   });
+  return supervisor;
 }
 
-class Supervisor {
+/** Makes this process a worker: says that it answers, and hears when another one takes over. */
+export function beWorker(
+  app: { readonly url: string; readonly metrics: Registry },
+  retire: (why: string) => void,
+): void {
+  AggregatorRegistry.setRegistries([app.metrics]);
+  // With this it answers when the supervisor collects metrics.
+  new AggregatorRegistry();
+  // For the supervisor; whoever sends it to the whole group means no worker.
+  process.on('SIGHUP', () => undefined);
+  process.on('message', (message) => {
+    if (message === RETIRE) retire(RETIRE);
+  });
+  process.send?.({ url: app.url } satisfies WorkerReady);
+}
+
+class Supervisor implements Workers {
   readonly #events: SupervisorEvents;
+  readonly #ready = new Set<Worker>();
   readonly #retiring = new Set<Worker>();
   #answering = false;
   #stopping = false;
@@ -57,6 +82,10 @@ class Supervisor {
     // Each worker accepts for itself: a connection that the supervisor hands to one that dies hangs until its caller gives up.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     for (let i = 0; i < count; i++) this.#start();
+  }
+
+  get answer(): boolean {
+    return !this.#stopping && this.#ready.size > 0;
   }
 
   stop(): void {
@@ -80,6 +109,8 @@ class Supervisor {
         return;
       }
       this.#watch(fresh, performance.now());
+      this.#ready.add(fresh);
+      this.#ready.delete(old);
       this.#retiring.add(old);
       old.send(RETIRE);
       this.#events.renewed(old.process.pid);
@@ -89,7 +120,9 @@ class Supervisor {
   #start(): void {
     const worker = cluster.fork();
     worker.once('message', (message: unknown) => {
-      if (this.#answering || !isReady(message)) return;
+      if (!isReady(message)) return;
+      this.#ready.add(worker);
+      if (this.#answering) return;
       this.#answering = true;
       this.#events.ready(message.url);
     });
@@ -103,6 +136,7 @@ class Supervisor {
   }
 
   #ended(worker: Worker, code: number | null, signal: string | null, lived: number): void {
+    this.#ready.delete(worker);
     if (!this.#answering && !this.#stopping) {
       // It cannot start, and so no other one can: it has said why.
       this.#exitCode = code ?? 1;

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ConfigError, readConfig } from '../src/config';
+import { useTemporaryFolder } from './support/service';
 
 describe('the configuration', () => {
   it('has the documented defaults', () => {
@@ -17,6 +20,20 @@ describe('the configuration', () => {
       retentionMaxAge: undefined,
       maxRequestBytes: 4_194_304,
       workers: 1,
+      access: { recordKeys: undefined, readKeys: undefined, webhookSecrets: undefined },
+      tls: undefined,
+      limits: {
+        maxConnections: 5000,
+        maxInFlight: 1000,
+        maxBodyMemory: 268_435_456,
+        maxHeaderBytes: 16_384,
+        headersTimeout: 20_000,
+        requestTimeout: 60_000,
+        sendTimeout: 30_000,
+        rate: undefined,
+      },
+      admin: undefined,
+      log: { level: 'info', access: false },
     });
   });
 
@@ -69,11 +86,51 @@ describe('the configuration', () => {
     ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
     ['RETENTION_MAX_AGE', 'PT', 'a duration, as in 30d'],
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
+    ['REQUEST_TIMEOUT', '2h', 'a duration from 1s to 1h'],
+    ['HEADERS_TIMEOUT', '2m', 'not be longer than REQUEST_TIMEOUT'],
+    ['RATE_LIMIT', '100', 'a number of calls and a duration'],
+    ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
+    ['ACCESS_LOG', 'yes', 'true or false'],
+    ['LOG_LEVEL', 'loud', 'debug, info, warn, error or silent'],
+    ['RECORD_KEYS_FILE', '/is/not/there', 'a file that can be read'],
   ])('refuses %s=%s, with the name, the value and what is allowed', (name, value, allowed) => {
     const read = () => readConfig({ [name]: value });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(`${name}=${value}: `);
     expect(read).toThrow(allowed);
+  });
+
+  describe('of secrets', () => {
+    const folder = useTemporaryFolder();
+
+    it('takes a list, or a file with a list', async () => {
+      const file = join(folder.path, 'keys');
+      await writeFile(file, 'first-key-of-sixteen\r\nsecond-key-of-sixteen\n');
+      const { access } = readConfig({ RECORD_KEYS: 'one-key-of-sixteen, another-key-of-it', READ_KEYS_FILE: file });
+      expect(access.recordKeys).toEqual(['one-key-of-sixteen', 'another-key-of-it']);
+      expect(access.readKeys).toEqual(['first-key-of-sixteen', 'second-key-of-sixteen']);
+      expect(() => readConfig({ READ_KEYS: 'a-key-of-sixteen-or-more', READ_KEYS_FILE: file })).toThrow(
+        `READ_KEYS_FILE=${file}: must not be set together with READ_KEYS`,
+      );
+    });
+
+    it.each([
+      ['RECORD_KEYS', 'short', '16 to 256'],
+      ['READ_KEYS', ', ,', '16 to 256'],
+      ['READ_KEYS', 'long-enough-but-with a space', 'without spaces'],
+      ['WEBHOOK_SECRETS', 'whsec_not-base-64-at-all', 'base64'],
+    ])('refuses %s=%s without printing it', (name, value, allowed) => {
+      const read = () => readConfig({ [name]: value });
+      expect(read).toThrow(allowed);
+      expect(read).toThrow(new RegExp(`^${name}: `));
+      expect(read).not.toThrow(value);
+    });
+  });
+
+  it('wants a certificate and its key together', () => {
+    expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY=: must be set together with TLS_CERT');
+    expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT=: must be set');
+    expect(() => readConfig({ TLS_CLIENT_CA: 'ca.pem' })).toThrow('TLS_CERT=: must be set');
   });
 
   it('names every variable that is wrong', () => {

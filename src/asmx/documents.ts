@@ -4,7 +4,7 @@ import { Router } from 'express';
 import fresh from 'fresh';
 import helmet from 'helmet';
 import { reply, replyText } from '../http/reply';
-import type { EndpointAddress } from './call';
+import type { BindingOptions } from './binding';
 import type { Contract } from './contract';
 import { discoveryDocument } from './disco';
 import { loadPages, type Pages } from './pages';
@@ -15,6 +15,8 @@ interface Document {
   readonly body: string;
 }
 
+type DocumentOptions = Pick<BindingOptions, 'path' | 'callers' | 'rate'>;
+
 const XML = 'text/xml; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 
@@ -22,13 +24,14 @@ const HTML = 'text/html; charset=utf-8';
  * The documents on the endpoint itself, for `GET` and `HEAD`: `?WSDL`, `?DISCO`, `?op=<Operation>` and, for any other query
  * or none, the service page. All of them name the address under which the caller reached the endpoint.
  */
-export async function documents(contract: Contract, { path, callers }: EndpointAddress): Promise<Router> {
+export async function documents(contract: Contract, { path, callers, rate }: DocumentOptions): Promise<Router> {
   const pages = await loadPages(contract);
   const router = Router({ strict: true });
   router
     .route(path)
     .all(securityHeaders(pages))
-    .get((request, response) => {
+    .get(async (request, response) => {
+      if (rate !== undefined) await rate(request);
       const endpointUrl = callers.baseUrl(request) + path;
       send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);
     })

@@ -1,10 +1,11 @@
 import { Router } from 'express';
 import type { Handler } from '../http/server';
 import type { Service } from '../service/call';
+import type { BindingOptions } from './binding';
 import { checkOperations, type Contract } from './contract';
 import { documents } from './documents';
 import { httpBinding } from './http-binding';
-import { soapBinding, type BindingOptions } from './soap-binding';
+import { soapBinding } from './soap-binding';
 
 /**
  * The endpoint: all four bindings of the service and its documents, on one path. Paths are compared without regard to

@@ -2,9 +2,11 @@ import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { Fault, unreadable } from './fault';
 import { fragmentOf, type ElementContent } from './fragment';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
 /** Limits of a request's XML, checked while it is read. */
 const MAX_DEPTH = 64;
+const MAX_ELEMENTS = 250_000;
 const MAX_ATTRIBUTES = 256;
 const MAX_NAME_LENGTH = 1024;
 
@@ -17,7 +19,10 @@ export interface MandatoryHeader {
 /** A SOAP message as the service needs it. */
 export interface Envelope {
   readonly version: SoapVersion;
+  /** Those that must be understood, without WS-Security headers. */
   readonly mandatoryHeaders: readonly MandatoryHeader[];
+  /** The WS-Security header that is addressed to this service; undefined: none. */
+  readonly security: SecurityHeader | undefined;
   /** Namespace and local name of the first element in the body; undefined: the body is empty. */
   readonly element: { readonly namespace: string; readonly name: string } | undefined;
   /** True where there is neither a header nor a payload: then callers send the same message every time. */
@@ -42,21 +47,50 @@ export function readEnvelope(xml: string): Envelope {
   const current = reader ?? new EnvelopeReader();
   // One that stopped at a mistake stands in the middle of a message and is not used again.
   reader = undefined;
-  const envelope = current.read(xml);
+  current.begin(xml);
+  current.write(xml);
+  const envelope = current.close();
   reader = current;
   return envelope;
 }
+
+/** Characters of a large message that are read at once: at most 35 ms of work, whatever they are (measured). */
+const SLICE = 128 * 1024;
+
+/** As {@link readEnvelope}, for a large message: it waits for `turn` before each part of it. */
+export async function readLargeEnvelope(xml: string, turn: () => Promise<void>): Promise<Envelope> {
+  const reader = new EnvelopeReader();
+  reader.begin(xml);
+  for (let start = 0; start < xml.length;) {
+    await turn();
+    const end = sliceEnd(xml, start + SLICE);
+    reader.write(xml.slice(start, end));
+    start = end;
+  }
+  return reader.close();
+}
+
+/** Not between the halves of a character or of a line break: the parser's count of characters would be off by one. */
+function sliceEnd(xml: string, end: number): number {
+  const last = xml.charCodeAt(end - 1);
+  return last === CARRIAGE_RETURN || (last >= 0xd800 && last < 0xdc00) ? end + 1 : end;
+}
+
+const CARRIAGE_RETURN = 0x0d;
 
 class EnvelopeReader {
   readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
   readonly #open: SaxesTagNS[] = [];
   #xml = '';
   #attributes = 0;
+  #elements = 0;
   #version: SoapVersion | undefined;
   #header = false;
   #body: ElementContent | undefined;
   #content: ElementContent | undefined;
   #mandatoryHeaders: MandatoryHeader[] = [];
+  #security: SecurityHeaderReader | undefined;
+  #insideSecurity = false;
   #element: { namespace: string; name: string } | undefined;
 
   /**
@@ -87,19 +121,36 @@ class EnvelopeReader {
     });
   }
 
-  read(xml: string): Envelope {
+  /** Begins with another message. */
+  begin(xml: string): void {
     this.#xml = xml;
+    this.#elements = 0;
     this.#version = undefined;
     this.#header = false;
     this.#body = undefined;
     this.#content = undefined;
     this.#mandatoryHeaders = [];
+    this.#security = undefined;
     this.#element = undefined;
+  }
+
+  /** Reads a part of the text; the parts together must be all of it. */
+  write(part: string): void {
     try {
-      this.#parser.write(xml).close();
+      this.#parser.write(part);
     } catch (error) {
-      throw error instanceof Fault ? error : unreadable(readable((error as Error).message));
+      throw mistake(error);
     }
+  }
+
+  /** Says that the whole text was written. */
+  close(): Envelope {
+    try {
+      this.#parser.close();
+    } catch (error) {
+      throw mistake(error);
+    }
+    const xml = this.#xml;
     this.#xml = '';
     return this.#result(xml);
   }
@@ -112,6 +163,7 @@ class EnvelopeReader {
     return {
       version: this.#soapVersion,
       mandatoryHeaders: this.#mandatoryHeaders,
+      security: this.#security,
       element,
       isPlain: !this.#header && body.children.length === 1 && !body.mixed && isEmpty(content),
       payload(operation) {
@@ -128,7 +180,9 @@ class EnvelopeReader {
   #opened(tag: SaxesTagNS): void {
     checkName(tag.name);
     this.#attributes = 0;
+    if (++this.#elements > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
     if (this.#open.push(tag) > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
+    if (this.#insideSecurity) this.#security?.opened(tag);
     switch (this.#open.length) {
       case 1:
         this.#envelope(tag);
@@ -184,7 +238,15 @@ class EnvelopeReader {
       if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
       if (attribute.local === roleAttribute) role = attribute.value.trim();
     }
-    if (mandatory && roles.has(role)) this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+    if (!roles.has(role)) return;
+    if (isSecurityHeader(tag)) this.#securityHeader(mandatory);
+    else if (mandatory) this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+  }
+
+  #securityHeader(mandatory: boolean): void {
+    this.#security ??= new SecurityHeaderReader();
+    this.#security.begins(mandatory);
+    this.#insideSecurity = true;
   }
 
   #newContent(): ElementContent {
@@ -204,6 +266,7 @@ class EnvelopeReader {
   }
 
   #text(text: string): void {
+    if (this.#insideSecurity) this.#security?.text(text);
     if (/^[ \t\r\n]*$/.test(text)) return;
     const depth = this.#open.length;
     if (depth === 1 || (depth === 2 && this.#body === undefined)) {
@@ -215,6 +278,8 @@ class EnvelopeReader {
 
   #closed(tag: SaxesTagNS): void {
     const end = tag.isSelfClosing ? this.#parser.position : this.#xml.lastIndexOf('</', this.#parser.position - 1);
+    if (this.#insideSecurity && this.#open.length > 3) this.#security?.closed();
+    if (this.#open.length === 3) this.#insideSecurity = false;
     if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
     this.#open.pop();
@@ -239,6 +304,11 @@ function invalid(what: string): Fault {
 
 function tooMuch(what: string): Fault {
   return unreadable(`The message has ${what}, which is more than this service reads.`);
+}
+
+/** What the parser throws is a mistake in the message. */
+function mistake(error: unknown): Fault {
+  return error instanceof Fault ? error : unreadable(readable((error as Error).message));
 }
 
 const MAX_REASON_LENGTH = 300;

@@ -32,8 +32,9 @@ export function fragmentOf(xml: string, content: ElementContent): string | undef
   for (const declared of content.scope) {
     for (const [prefix, uri] of Object.entries(declared)) inherited.set(prefix, uri);
   }
+  const mentioned = mentionedPrefixes(source, inherited);
   const carried = [...inherited].filter(
-    ([prefix, uri]) => prefix !== 'xml' && uri !== '' && (prefix === '' || mentions(source, prefix)),
+    ([prefix, uri]) => prefix !== 'xml' && uri !== '' && (prefix === '' || mentioned.has(prefix)),
   );
   const declarations = carried.map(([prefix, uri]) => [prefix, declaration(prefix, uri)] as const);
   const growth = declarations.reduce((sum, [, text]) => sum + text.length, 0) * content.children.length;
@@ -52,18 +53,45 @@ export function fragmentOf(xml: string, content: ElementContent): string | undef
     position = nameEnd;
   }
   fragment += xml.slice(position, content.end);
-  return content.mixed ? fragment : fragment.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  return content.mixed ? fragment : trimmed(fragment);
+}
+
+/** Without white space of XML around it. No expression: one would try every run of white space inside, at every place. */
+function trimmed(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0d || code === 0x0a;
 }
 
 function declaration(prefix: string, uri: string): string {
   return ` xmlns${prefix && `:${prefix}`}="${xmlAttribute(uri)}"`;
 }
 
-/** Whether a prefix stands before a colon, and not as the end of a longer one. */
-function mentions(source: string, prefix: string): boolean {
-  const sought = `${prefix}:`;
-  for (let at = source.indexOf(sought); at !== -1; at = source.indexOf(sought, at + 1)) {
-    if (!/[\p{L}\p{N}._-]$/u.test(source.slice(Math.max(0, at - 2), at))) return true;
+/** Which of the prefixes stand before a colon, and not as the end of a longer one. It goes through the text once. */
+function mentionedPrefixes(source: string, known: ReadonlyMap<string, string>): Set<string> {
+  const found = new Set<string>();
+  let behind = 0;
+  for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', behind)) {
+    let start = colon;
+    while (start > behind && isNameCharacter(source.charCodeAt(start - 1))) start--;
+    const prefix = source.slice(start, colon);
+    if (known.has(prefix)) found.add(prefix);
+    behind = colon + 1;
   }
-  return false;
+  return found;
+}
+
+const ASCII_NAME = new Set(
+  Array.from({ length: 128 }, (_, code) => code).filter((code) => /[\w.-]/.test(String.fromCharCode(code))),
+);
+
+/** Beyond ASCII, letters and digits; the halves of surrogate pairs count as letters. */
+function isNameCharacter(code: number): boolean {
+  return code < 128 ? ASCII_NAME.has(code) : /[\p{L}\p{N}\p{Cs}]/u.test(String.fromCharCode(code));
 }

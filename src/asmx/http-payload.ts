@@ -57,6 +57,15 @@ function fieldsPayload(fields: ParsedFields | undefined, text: string): Payload 
   return { mediaType: 'application/json', json: JSON.stringify(fields) };
 }
 
+/** How many objects and arrays a JSON text has at most: brackets in strings are counted too. */
+function containers(text: string): number {
+  let found = 0;
+  for (const opening of ['{', '[']) {
+    for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) found++;
+  }
+  return found;
+}
+
 function isText(mediaType: MediaType | undefined): boolean {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
   return mediaType.isXml || [JSON_TYPE, TEXT_TYPE].some((type) => type.test(mediaType.essence));
@@ -69,7 +78,11 @@ function charsetOf(body: Buffer, mediaType: MediaType | undefined): string {
   return charsetOfMark(body) ?? 'utf-8';
 }
 
+/** Most objects and arrays in a JSON text that is looked into; one with more is kept as the text that it is. */
+const MAX_JSON_CONTAINERS = 100_000;
+
 function isJson(text: string): boolean {
+  if (text.length > MAX_JSON_CONTAINERS && containers(text) > MAX_JSON_CONTAINERS) return false;
   try {
     JSON.parse(text);
     return true;

@@ -1,23 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ReadBody } from '../http/body';
 import { replyCompressed } from '../http/compressed-reply';
 import { parseMediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
+import { LARGE } from '../http/turns';
 import type { Content, Fields, Service } from '../service/call';
+import { refusalOf, type BindingOptions } from './binding';
 import { RequestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
-import type { Envelope } from './envelope';
+import { readLargeEnvelope, type Envelope } from './envelope';
 import { EnvelopeMemory } from './envelope-memory';
 import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { decodeXml } from './xml-body';
-
-/** What a binding needs beside the contract and the service. */
-export interface BindingOptions extends EndpointAddress {
-  readonly readBody: ReadBody;
-}
 
 /** Answers a `POST` on the endpoint itself. */
 export type SoapBinding = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -31,24 +27,40 @@ export async function soapBinding(contract: Contract, service: Service, options:
   const messages = new EnvelopeMemory();
 
   return async (request, response) => {
+    const started = performance.now();
     const mediaType = parseMediaType(request.headers['content-type']);
     // Until the envelope is read, the content type tells in which version to complain.
     let version: SoapVersion = mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    let operation: string | undefined;
     try {
+      if (options.rate !== undefined) await options.rate(request);
       if (mediaType?.isXml !== true) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
-      const envelope = messages.read(decodeXml(body, mediaType.charset));
-      ({ version } = envelope);
-      if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
-      const operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
-      const [unknown] = envelope.mandatoryHeaders;
-      if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
+      options.inFlight.enter();
+      try {
+        const xml = decodeXml(body, mediaType.charset);
+        const envelope =
+          xml.length > LARGE ? await readLargeEnvelope(xml, () => options.turns.next()) : messages.read(xml);
+        ({ version } = envelope);
+        if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
+        operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
+        mustUnderstand(envelope);
+        const { password, problem: passwordProblem } = envelope.security ?? {};
+        options.access?.check(operation, request, { body, password, passwordProblem });
 
-      const call = new SoapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
-      const invoke = servers.get(version);
-      if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
+        if (body.length > LARGE) await options.turns.next();
+        const call = new SoapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
+        const invoke = servers.get(version);
+        if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
+      } finally {
+        options.inFlight.leave();
+      }
+      options.report(request, { binding: version.binding, operation, started });
     } catch (error) {
-      replyFault(response, faultOf(error), version);
+      const fault = faultOf(error);
+      replyFault(response, fault, version);
+      const refusal = fault.code === 'Server' ? {} : { refusal: refusalOf(fault) };
+      options.report(request, { binding: version.binding, operation, started, error: fault, ...refusal });
     }
   };
 }
@@ -96,6 +108,12 @@ function soapActionValue(header: string): string {
   }
 }
 
+/** SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3. */
+function mustUnderstand({ mandatoryHeaders: [unknown], security }: Envelope): void {
+  if (unknown) throw new Fault('MustUnderstand', `SOAP header ${unknown.name} was not understood.`);
+  if (security?.mandatory && security.problem !== undefined) throw new Fault('Client', security.problem);
+}
+
 class SoapCall extends RequestCall {
   readonly #envelope: Envelope;
   readonly #operation: { readonly namespace: string; readonly name: string };
@@ -129,5 +147,6 @@ function faultOf(error: unknown): Fault {
 
 function replyFault(response: ServerResponse, fault: Fault, version: SoapVersion): void {
   const { contentType } = fault.code === 'VersionMismatch' ? SOAP_11 : version;
-  reply(response, fault.status, contentType, faultEnvelope(fault, version));
+  const headers = fault.cause instanceof RequestError ? fault.cause.headers : undefined;
+  reply(response, fault.status, contentType, faultEnvelope(fault, version), headers);
 }

@@ -75,6 +75,16 @@ export class EventLogError extends Error {
   override readonly name = 'EventLogError';
 }
 
+/** Events that became durable together. */
+export interface Commit {
+  /** How many events were to be recorded. */
+  readonly events: number;
+  /** How many of them were not in the log before. */
+  readonly recorded: number;
+  /** How long it took, in milliseconds. */
+  readonly milliseconds: number;
+}
+
 /** An append-only log of events in one order. Several processes may use one log at the same time. */
 export interface EventLog {
   /**
@@ -114,6 +124,23 @@ export interface EventLog {
    * @throws {EventLogError}
    */
   count(): Promise<number>;
+
+  /**
+   * How many bytes the log takes where it is kept.
+   *
+   * @throws {EventLogError}
+   */
+  bytes(): Promise<number>;
+
+  /** From now on tells a listener, the only one, of every commit that went well. */
+  onCommit(listener: (commit: Commit) => void): void;
+
+  /**
+   * Resolves when the log could take a write now, as far as that can be known without one.
+   *
+   * @throws {EventLogError} it could not; the cause says why.
+   */
+  check(): Promise<void>;
 
   /** Finishes what was asked before and releases the log. Calls after it are refused. */
   close(): Promise<void>;

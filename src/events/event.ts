@@ -36,7 +36,7 @@ export interface EventDefaults {
 }
 
 /** Header fields that may hold a secret are not kept with the event. */
-const SECRET_HEADER = /auth|cookie|token|secret|password|api-?key|subscription-key/;
+const SECRET_HEADER = /auth|cookie|token|secret|password|signature|api-?key|subscription-key/;
 
 /** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
@@ -98,9 +98,14 @@ export function dataMember(payload: Payload): string {
  * stand inside a string and becomes a JSON escape; line breaks and tabs can only stand between tokens and become spaces.
  */
 function xmlSafe(json: string): string {
-  return json.replace(/[\t\r\n]|[\uFFFE\uFFFF]|\p{Surrogate}/gu, (character) =>
-    character < ' ' ? ' ' : `\\u${character.charCodeAt(0).toString(16)}`,
-  );
+  let safe = json;
+  for (const character of ['\uFFFE', '\uFFFF']) safe = safe.replaceAll(character, escaped);
+  for (const space of ['\t', '\r', '\n']) safe = safe.replaceAll(space, ' ');
+  return safe.isWellFormed() ? safe : safe.replace(/\p{Surrogate}/gu, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16)}`;
 }
 
 function describe({ method, target, headers, remoteAddress }: Arrival): string {

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import {
   EventLogError,
   type Appended,
+  type Commit,
   type EventLog,
   type EventQuery,
   type LoggedEvent,
@@ -39,6 +40,7 @@ export class SqliteEventLog implements EventLog {
   #waiting: { event: NewEvent; caller: Pending<Appended> }[] = [];
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  #committed: (commit: Commit) => void = () => undefined;
 
   private constructor(options: SqliteOptions) {
     this.#options = options;
@@ -76,11 +78,14 @@ export class SqliteEventLog implements EventLog {
   async #commitWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
+      const started = performance.now();
       try {
         const appended = (await this.#ask({
           operation: 'append',
           argument: batch.map(({ event }) => event),
         })) as Appended[];
+        const recorded = appended.reduce((count, event) => count + Number(event.recorded), 0);
+        this.#committed({ events: batch.length, recorded, milliseconds: performance.now() - started });
         batch.forEach(({ caller }, i) => {
           caller.resolve(appended[i] as Appended);
         });
@@ -115,6 +120,23 @@ export class SqliteEventLog implements EventLog {
 
   count(): Promise<number> {
     return this.#reading({ operation: 'count', argument: undefined });
+  }
+
+  bytes(): Promise<number> {
+    return this.#reading({ operation: 'bytes', argument: undefined });
+  }
+
+  onCommit(listener: (commit: Commit) => void): void {
+    this.#committed = listener;
+  }
+
+  async check(): Promise<void> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    try {
+      await this.#ask({ operation: 'check', argument: undefined });
+    } catch (cause) {
+      throw new EventLogError('The event log cannot take events.', { cause });
+    }
   }
 
   /**

@@ -79,7 +79,8 @@ function withPort(host: string, port: string | undefined): string {
 }
 
 function prefixPath(prefix = ''): string {
-  const path = prefix.replace(/\/+$/, '');
+  let path = prefix;
+  while (path.endsWith('/')) path = path.slice(0, -1);
   if (path === '') return '';
   const isPath = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path);
   if (!isPath) throw new RequestError(400, 'The forwarded prefix is not a valid path.');

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { requestId } from './request-id';
 
 /** The header fields of every reply. */
 export function replyHeaders(contentType: string, body: string | Buffer): OutgoingHttpHeaders {
@@ -17,7 +18,8 @@ export function reply(
   body: string | Buffer,
   headers?: OutgoingHttpHeaders,
 ): void {
-  response.writeHead(status, { ...replyHeaders(contentType, body), ...headers });
+  const id = { 'X-Request-Id': requestId(response.req) };
+  response.writeHead(status, { ...replyHeaders(contentType, body), ...id, ...headers });
   response.end(body);
 }
 

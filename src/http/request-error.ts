@@ -1,3 +1,8 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+/** What a refused request ran into, in a word for metrics and logs. */
+export type Refusal = 'invalid' | 'too-large' | 'key' | 'signature' | 'cross-site' | 'busy' | 'rate' | 'timeout';
+
 /** A request that cannot be served because of what it says; the message names what is wrong. The sender's mistake. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
@@ -6,6 +11,9 @@ export class RequestError extends Error {
     /** HTTP status that tells it. */
     readonly status: number,
     message: string,
+    readonly refusal: Refusal = 'invalid',
+    /** Header fields that belong to the status, as `WWW-Authenticate` to 401. */
+    readonly headers?: OutgoingHttpHeaders,
   ) {
     super(message);
   }

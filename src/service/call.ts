@@ -49,5 +49,8 @@ export class ParameterError extends Error {
 /** An operation: takes what came with the call, returns the one string that is its result. */
 export type Operation = (call: Call) => Promise<string>;
 
+/** What a caller needs for an operation: nothing, a key to record, or a key to read. */
+export type Access = 'open' | 'record' | 'read';
+
 /** The operations by name. */
 export type Service = Readonly<Record<string, Operation>>;

@@ -1,7 +1,7 @@
 import { eventOf, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
 import { wireBytes } from '../events/wire-bytes';
-import { ParameterError, type Call, type Fields, type Service } from './call';
+import { ParameterError, type Access, type Call, type Fields, type Service } from './call';
 
 /** What the operations are bound to. */
 export interface ServiceOptions {
@@ -12,6 +12,13 @@ export interface ServiceOptions {
   /** Most bytes that the string of GetEvents may take on the wire, in the measure of `wireBytes`. */
   readonly maxResultBytes: number;
 }
+
+/** What a caller needs for each operation, where keys are set. One that is not named here needs what recording needs. */
+export const ACCESS: Readonly<Record<string, Access>> = {
+  RecordEvent: 'record',
+  GetEvents: 'read',
+  HelloWorld: 'open',
+};
 
 /** The WebHook service: the three operations of the interface document on an event log. */
 export function webhookService(log: EventLog, options: ServiceOptions): Service {

@@ -43,14 +43,18 @@ describe('a request that is refused', () => {
     expect(answer.status).toBe(413);
     expect(answer.headers['content-type']).toBe(contentType);
     expect(answer.body).toContain(code);
-    expect(answer.body).toContain('Maximum request length exceeded: the body has more than 2000 bytes.');
+    expect(answer.body).toContain(
+      'Maximum request length exceeded: the body has more than 2000 bytes (MAX_REQUEST_BYTES).',
+    );
   });
 
   it('over HTTP POST a body over MAX_REQUEST_BYTES gets 413 and a line of text', async () => {
     const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(2001) });
     expect(answer.status).toBe(413);
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toBe('Maximum request length exceeded: the body has more than 2000 bytes.\n');
+    expect(answer.body).toBe(
+      'Maximum request length exceeded: the body has more than 2000 bytes (MAX_REQUEST_BYTES).\n',
+    );
   });
 
   it('a small body that inflates over MAX_REQUEST_BYTES gets 413', async () => {

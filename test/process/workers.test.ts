@@ -24,6 +24,7 @@ async function record(url: string, stop: () => boolean, failed: (error: unknown)
         ids.push(resultOf({ status: answer.status, headers: {}, body }));
       } catch (error) {
         failed(error);
+        await setImmediate();
       }
     }
   };
@@ -46,8 +47,8 @@ describe('with several workers', () => {
       (error) => failures.push(error),
     );
     service.child.kill('SIGHUP');
-    await until(() => service.output().match(/hands over/g)?.length === 2);
-    await until(() => service.output().match(/finishing what is in flight/g)?.length === 2);
+    await until(() => service.output().match(/a worker hands over/g)?.length === 2);
+    await until(() => service.output().match(/"stopped"/g)?.length === 2);
     done = true;
     const ids = await recording;
     expect(failures).toEqual([]);

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 
@@ -10,6 +11,8 @@ export interface ServiceProcess {
   readonly url: string;
   /** Everything that the process printed so far. */
   output(): string;
+  /** Waits for a log line with this message and returns its fields. */
+  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
   /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
@@ -36,7 +39,7 @@ function run(variables: Readonly<Record<string, string>>, cwd: string): ChildPro
 /** Starts the service as a process of its own and waits until it has printed its address. */
 export async function startProcess(variables: Readonly<Record<string, string>>, cwd: string): Promise<ServiceProcess> {
   const child = run(variables, cwd);
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const output = collect(child);
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
@@ -51,12 +54,26 @@ export async function startProcess(variables: Readonly<Record<string, string>>, 
     child,
     url,
     output,
+    async logged(message) {
+      for (;;) {
+        const found = logLines(output()).find(({ msg }) => msg === message);
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`the service ended without the log line ${message}: ${output()}`);
+        await setTimeout(10);
+      }
+    },
     async end(signal) {
       child.kill(signal);
       const [code, by] = await ended;
       return code ?? by;
     },
   };
+}
+
+/** The log lines in what a process printed. */
+export function logLines(output: string): Readonly<Record<string, unknown>>[] {
+  const lines = output.split('\n').slice(0, -1);
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 /** Runs the service where it is expected not to start; resolves to its exit code and what it printed. */

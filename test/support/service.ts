@@ -9,6 +9,8 @@ import { SqliteEventLog } from '../../src/events/sqlite-event-log';
 export interface TestService {
   /** Absolute address of the endpoint. */
   readonly url: string;
+  /** Absolute address of the admin pages, where they have one of their own. */
+  readonly adminUrl: string | undefined;
   readonly log: EventLog;
   stop(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export async function startService(
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
   const service: TestService = {
     url: app.url,
+    adminUrl: app.adminUrl,
     log,
     async stop() {
       running.delete(service);

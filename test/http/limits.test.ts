@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import type { EventLog } from '../../src/events/event-log';
+import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { eventually } from '../support/eventually';
+import { metricsAt } from '../support/metrics';
+import { openConnection, sendRaw, untilClosed } from '../support/raw';
+import { startService } from '../support/service';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+
+const call = (url: string, binding: BindingName, headers: Record<string, string> = {}): Promise<Answer> => {
+  const { path, ...question } = requestOf(binding, 'RecordEvent');
+  return send(url + path, { ...question, headers: { ...question.headers, ...headers } });
+};
+
+function expectRefusal(answer: Answer, binding: BindingName, status: number, limit: string): void {
+  expect(answer.status).toBe(status);
+  expect(answer.body).toContain(limit);
+  expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+  if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Client</faultcode>');
+  if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Sender</soap:Value>');
+}
+
+describe('the limit', () => {
+  it('MAX_HEADER_BYTES is told with 431', async () => {
+    const service = await startService({ MAX_HEADER_BYTES: '4096' });
+    const answer = await sendRaw(service.url, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(5000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 431 [\s\S]*more than 4096 bytes \(MAX_HEADER_BYTES\)\.\n$/);
+    await service.stop();
+  });
+
+  it.each([
+    ['HEADERS_TIMEOUT', { HEADERS_TIMEOUT: '1s' }, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: `],
+    ['HEADERS_TIMEOUT, with nothing sent', { HEADERS_TIMEOUT: '1s' }, ''],
+    [
+      'REQUEST_TIMEOUT',
+      { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s' },
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123`,
+    ],
+  ])('%s is told with 408', async (name, variables: Record<string, string>, request) => {
+    const service = await startService(variables);
+    const answer = await sendRaw(service.url, request);
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(answer).toContain(`in 1 s (${name.split(',')[0] ?? ''})`);
+    expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="timeout"}')).toBe(1);
+    expect(await service.log.count()).toBe(0);
+    await service.stop();
+  });
+
+  it('SEND_TIMEOUT closes the connection of who does not take an answer, and of who takes it in drops', async () => {
+    const service = await startService({ SEND_TIMEOUT: '1s', GET_EVENTS_MAX_BYTES: '67108864' });
+    for (let i = 0; i < 10; i++)
+      await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(4_000_000) });
+    const idle = await openConnection(service.url);
+    const drops = await openConnection(service.url);
+    for (const socket of [idle, drops]) {
+      socket.pause();
+      socket.write(`GET ${PATH}/GetEvents HTTP/1.1\r\nHost: x\r\n\r\n`);
+    }
+    const drip = setInterval(() => void drops.read(1), 50);
+    await eventually(
+      'the connections are closed',
+      async () => (await metricsAt(service.url)).get('webhook_connections') === 1,
+    );
+    clearInterval(drip);
+    expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="timeout"}')).toBe(2);
+    for (const socket of [idle, drops]) socket.destroy();
+    await service.stop();
+  });
+
+  it('MAX_CONNECTIONS is told with 503, and a place that gets free is taken', async () => {
+    const service = await startService({ MAX_CONNECTIONS: '3' });
+    const sockets = [];
+    for (let i = 0; i < 3; i++) sockets.push(await openConnection(service.url));
+    const answer = await untilClosed(await openConnection(service.url));
+    expect(answer).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*more than 3 \(MAX_CONNECTIONS\)\.\n$/);
+    for (const socket of sockets) socket.destroy();
+    await eventually('a connection is taken again', async () => {
+      const again = await send(`${service.url}/HelloWorld`).catch(() => undefined);
+      return again?.status === 200;
+    });
+    await service.stop();
+  });
+
+  it.each(BINDINGS)('MAX_IN_FLIGHT is told with 503 over %s, and over SOAP in a fault', async (binding) => {
+    const waiting: ((value: { id: string; recorded: boolean }) => void)[] = [];
+    const append = () => new Promise<{ id: string; recorded: boolean }>((resolve) => waiting.push(resolve));
+    const log = { append, onCommit: () => undefined, close: () => Promise.resolve() } as Partial<EventLog> as EventLog;
+    const service = await startService({ MAX_IN_FLIGHT: '2' }, log);
+    const first = [call(service.url, binding), call(service.url, binding)];
+    await eventually('two calls are in flight', () => waiting.length === 2);
+    expectRefusal(await call(service.url, binding), binding, 503, 'more than 2 (MAX_IN_FLIGHT)');
+    for (const resolve of waiting) resolve({ id: 'x', recorded: true });
+    for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
+    expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    await service.stop();
+  });
+
+  it.each([
+    ['a length', '', `Content-Length: 1000000\r\n\r\n${'x'.repeat(900_000)}`],
+    ['chunks', '', `Transfer-Encoding: chunked\r\n\r\n${(900_000).toString(16)}\r\n${'x'.repeat(900_000)}`],
+    ['compression', '', 'Content-Length: 1000\r\nContent-Encoding: gzip\r\n\r\nx'],
+  ])('MAX_BODY_MEMORY is told with 503 for bodies with %s, while small ones are taken', async (_how, _none, rest) => {
+    const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
+    const request = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${rest}`;
+    const held = await openConnection(service.url);
+    held.write(request);
+    const refused = await openConnection(service.url);
+    const answer = untilClosed(refused);
+    refused.write(request);
+    // Whichever of the two came last has no room.
+    const other = untilClosed(held);
+    const text = await Promise.race([answer, other]);
+    expect(text).toMatch(/^HTTP\/1.1 503 [\s\S]*more than 1048576 bytes together \(MAX_BODY_MEMORY\)\.\n$/);
+    expect((await call(service.url, 'soap11')).status).toBe(200);
+    for (const socket of [held, refused]) socket.destroy();
+    await eventually(
+      'the connections are closed',
+      async () => (await metricsAt(service.url)).get('webhook_connections') === 1,
+    );
+    await eventually('a large body is taken again', async () => {
+      const large = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(900_000) });
+      return large.status === 200;
+    });
+    await service.stop();
+  });
+
+  it('RATE_LIMIT is told with 429 over every binding and for documents', async () => {
+    const service = await startService({ RATE_LIMIT: '3/1m', TRUST_PROXY: '1' });
+    const from = (address: string) => ({ 'X-Forwarded-For': address });
+    for (const binding of BINDINGS) {
+      const client = from(`192.0.2.${String(BINDINGS.indexOf(binding))}`);
+      for (let i = 0; i < 3; i++) expect((await call(service.url, binding, client)).status).toBe(200);
+      expectRefusal(await call(service.url, binding, client), binding, 429, 'more than 3 in 60 s (RATE_LIMIT)');
+    }
+    const pages = await Promise.all([1, 2, 3, 4].map(() => send(service.url, { headers: from('192.0.2.99') })));
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
+    expect(pages.find(({ status }) => status === 429)?.headers['retry-after']).toBeDefined();
+    await service.stop();
+  });
+
+  it('RATE_LIMIT counts the addresses of one IPv6 network as one client', async () => {
+    const service = await startService({ RATE_LIMIT: '2/1m', TRUST_PROXY: '1' });
+    const statuses = [];
+    for (const address of [
+      '2001:db8:1:2::1',
+      '2001:db8:1:2:3:4:5:6',
+      '2001:db8:1:2:ffff::',
+      '2001:db8:1:3::1',
+      '::1',
+    ]) {
+      statuses.push((await call(service.url, 'httpget', { 'X-Forwarded-For': address })).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 200, 200]);
+    await service.stop();
+  });
+
+  it('of elements in a message is told with a fault', async () => {
+    const service = await startService();
+    const body = envelope11('RecordEvent', '<a/>'.repeat(250_001));
+    const answer = await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('more than 250000 elements');
+    await service.stop();
+  });
+});
+
+describe('a large message', () => {
+  it.each(['\r\n', '\u{1F600}', 'é', '<a>\r\n</a>'])(
+    'with %j at every place is recorded as it was sent',
+    async (part) => {
+      const service = await startService({ MAX_REQUEST_BYTES: '16777216' });
+      for (const shift of ['', 'x', 'xy']) {
+        const inside = shift + part.repeat(Math.ceil(800_000 / part.length));
+        const { path, body = '', ...question } = requestOf('soap11', 'RecordEvent', `<p>${inside}</p>`);
+        expect((await send(service.url + path, { ...question, body: String(body) })).status).toBe(200);
+        const [event] = await service.log.scan(BigInt((await service.log.count()) - 1), 1);
+        const recorded = (JSON.parse(`{${event?.data ?? ''}}`) as { data: string }).data;
+        expect(recorded === `<p xmlns="http://tempuri.org/">${inside}</p>`).toBe(true);
+      }
+      await service.stop();
+    },
+  );
+
+  it('with more fields or JSON values than are looked into is recorded as the text that it is', async () => {
+    const service = await startService();
+    const bodies = [
+      ['application/x-www-form-urlencoded', 'a=1&'.repeat(10_001)],
+      ['application/json', `[${'[],'.repeat(100_001)}1]`],
+    ] as const;
+    for (const [type, body] of bodies) {
+      const headers = { 'Content-Type': type };
+      expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body })).status).toBe(200);
+      const event = (await service.log.scan(0n, 10)).at(-1);
+      expect((JSON.parse(`{${event?.data ?? ''}}`) as { data: string }).data === body).toBe(true);
+    }
+    await service.stop();
+  });
+});
+
+it('a half-open connection is closed', async () => {
+  const service = await startService();
+  const socket = await openConnection(service.url);
+  socket.end();
+  await once(socket.resume(), 'close');
+  expect((await metricsAt(service.url)).get('webhook_connections')).toBe(1);
+  await service.stop();
+});

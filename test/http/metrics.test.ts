@@ -1,0 +1,107 @@
+import { BINDINGS, callOperation, requestOf } from '../support/bindings';
+import { send } from '../support/http';
+import { metricsAt } from '../support/metrics';
+import { startService, type TestService } from '../support/service';
+
+const calls = (binding: string, operation: string, outcome: string) =>
+  `webhook_call_duration_seconds_count{binding="${binding}",operation="${operation}",outcome="${outcome}"}`;
+
+describe('GET /metrics', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('counts calls by binding, operation and outcome', async () => {
+    for (const binding of BINDINGS) {
+      await callOperation(service.url, binding, 'HelloWorld');
+      const { path, ...question } = requestOf(binding, 'Nothing');
+      await send(service.url + path, question);
+    }
+    await send(`${service.url}/GetEvents?limit=none`);
+    const metrics = await metricsAt(service.url);
+    for (const binding of BINDINGS) {
+      expect(metrics.get(calls(binding, 'HelloWorld', 'ok'))).toBe(1);
+      expect(metrics.get(calls(binding, 'unknown', 'refused'))).toBe(1);
+    }
+    expect(metrics.get(calls('httpget', 'GetEvents', 'refused'))).toBe(1);
+    expect(metrics.get('webhook_refusals_total{reason="invalid"}')).toBe(5);
+  });
+
+  it('counts events, duplicates and commits, and tells the size of the log', async () => {
+    for (let i = 0; i < 3; i++) {
+      await callOperation(service.url, 'httpget', 'RecordEvent', '', { 'Idempotency-Key': 'the same' });
+    }
+    const metrics = await metricsAt(service.url);
+    expect(metrics.get('webhook_events_recorded_total')).toBe(1);
+    expect(metrics.get('webhook_events_duplicate_total')).toBe(2);
+    expect(metrics.get('webhook_commit_events_sum')).toBe(3);
+    expect(metrics.get('webhook_commit_duration_seconds_count')).toBe(3);
+    expect(metrics.get('webhook_log_events')).toBe(1);
+    expect(metrics.get('webhook_log_bytes')).toBeGreaterThan(4096);
+    expect(metrics.get('webhook_calls_in_flight')).toBe(0);
+    expect(metrics.get('webhook_connections')).toBe(1);
+    expect(metrics.get('webhook_ready')).toBe(1);
+  });
+
+  it('counts a failed call as failed', async () => {
+    const failing = await startService();
+    await failing.log.close();
+    expect((await send(`${failing.url}/RecordEvent`)).status).toBe(500);
+    const metrics = await metricsAt(failing.url);
+    expect(metrics.get(calls('httpget', 'RecordEvent', 'failed'))).toBe(1);
+    expect(metrics.get('webhook_ready')).toBe(0);
+    await failing.stop();
+  });
+
+  it('is on ADMIN_PORT alone where there is one, and health on both', async () => {
+    const apart = await startService({ ADMIN_PORT: '0', READ_KEYS: 'read-key-0123456789' });
+    const admin = apart.adminUrl ?? '';
+    expect((await metricsAt(admin)).get('webhook_ready')).toBe(1);
+    expect((await send(new URL('/metrics', apart.url).href)).status).toBe(404);
+    for (const url of [admin, apart.url]) {
+      for (const page of ['/healthz', '/readyz']) expect((await send(new URL(page, url).href)).status).toBe(200);
+    }
+    expect((await send(new URL('/webhooks/Services/WebHooks.asmx/HelloWorld', admin).href)).status).toBe(404);
+    await apart.stop();
+  });
+
+  it('wants a READ_KEYS key on the public address', async () => {
+    const key = 'read-key-0123456789';
+    const guarded = await startService({ READ_KEYS: key });
+    const answer = await send(new URL('/metrics', guarded.url).href);
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
+    expect((await metricsAt(guarded.url, { Authorization: `Bearer ${key}` })).size).toBeGreaterThan(10);
+    await guarded.stop();
+  });
+
+  it.each(['/healthz', '/readyz', '/metrics'])('%s takes GET and HEAD alone', async (page) => {
+    const url = new URL(page, service.url).href;
+    expect((await send(url, { method: 'HEAD' })).status).toBe(200);
+    expect((await send(url, { method: 'POST' })).headers.allow).toBe('GET, HEAD');
+  });
+});
+
+describe('X-Request-Id', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const idOf = async (headers: Record<string, string>) =>
+    (await send(`${service.url}/HelloWorld`, { headers })).headers['x-request-id'];
+
+  it('of a request is in the reply', async () => {
+    expect(await idOf({ 'X-Request-Id': 'a1b2-c3:d4' })).toBe('a1b2-c3:d4');
+  });
+
+  it.each(['', 'x'.repeat(129), 'a b', '"quoted"', '<b>'])('is made where it is %j', async (given) => {
+    expect(await idOf({ 'X-Request-Id': given })).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
+  });
+
+  it('is another one for each request', async () => {
+    expect(await idOf({})).not.toBe(await idOf({}));
+  });
+});

@@ -1,0 +1,105 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { callOperation } from '../support/bindings';
+import { send } from '../support/http';
+import { metricsAt } from '../support/metrics';
+import { logLines, startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/service';
+
+const KEY = 'record-key-0123456789';
+
+describe('the log lines of the service', () => {
+  const folder = useTemporaryFolder();
+
+  it('are JSON behind the line with the address, one for the start, each refusal and the stop', async () => {
+    const service = await startProcess({ RECORD_KEYS: KEY }, folder.path);
+    const headers = { 'X-API-Key': `wrong ${KEY}`, 'X-Request-Id': 'id-1' };
+    expect((await send(`${service.url}/RecordEvent?secret=1`, { headers })).status).toBe(401);
+    await callOperation(service.url, 'httpget', 'RecordEvent', '', { 'X-API-Key': KEY });
+    expect(await service.end('SIGTERM')).toBe(0);
+
+    const [first, ...others] = service.output().trim().split('\n');
+    expect(first).toBe(`WebHook answers at ${service.url}`);
+    expect(others.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'started',
+      'refused',
+      'stopping',
+      'stopped',
+    ]);
+    const [started, refused] = logLines(service.output());
+    expect(started).toMatchObject({ level: 'info', url: service.url, pid: service.child.pid });
+    expect(refused).toMatchObject({ level: 'warn', requestId: 'id-1', operation: 'RecordEvent', refusal: 'key' });
+    expect(service.output()).not.toContain(KEY);
+    expect(service.output()).not.toContain('secret=1');
+  });
+
+  it('have one for each request with ACCESS_LOG=true, without its query string', async () => {
+    const service = await startProcess({ ACCESS_LOG: 'true' }, folder.path);
+    await callOperation(service.url, 'soap12', 'HelloWorld', '', { 'X-Request-Id': 'one' });
+    await send(`${service.url}/RecordEvent?token=secret`, { headers: { 'User-Agent': 'a "test"\u00ff' } });
+    await send(new URL('/nowhere', service.url).href);
+    await service.end('SIGTERM');
+    const answered = logLines(service.output()).filter(({ msg }) => msg === 'answered');
+    expect(answered).toMatchObject([
+      { requestId: 'one', method: 'POST', status: 200, binding: 'soap12', operation: 'HelloWorld', complete: true },
+      { status: 200, operation: 'RecordEvent', userAgent: 'a "test"\u00ff', remoteAddress: '127.0.0.1' },
+      { status: 404, path: '/nowhere' },
+    ]);
+    expect(service.output()).not.toContain('token=secret');
+  });
+
+  it('are no flood when refusals are one, and say how many were left out', async () => {
+    const service = await startProcess({ RECORD_KEYS: KEY }, folder.path);
+    for (let i = 0; i < 100; i++) await send(`${service.url}/RecordEvent`);
+    let omitted = 0;
+    while (omitted === 0) {
+      await send(`${service.url}/RecordEvent`);
+      omitted = logLines(service.output()).reduce((sum, line) => sum + Number(line.omitted ?? 0), 0);
+    }
+    await service.end('SIGTERM');
+    const lines = logLines(service.output()).filter(({ msg }) => msg === 'refused');
+    expect(lines.length + omitted).toBeGreaterThan(80);
+    expect(lines.length).toBeLessThan(100);
+  });
+
+  it('LOG_LEVEL=silent leaves the line with the address', async () => {
+    const service = await startProcess({ LOG_LEVEL: 'silent', HOST: '0.0.0.0' }, folder.path);
+    await send(`${service.url}/Nothing`);
+    await service.end('SIGTERM');
+    expect(service.output()).toBe(`WebHook answers at ${service.url}\n`);
+  });
+
+  it('warn of an address that is not loopback where keys are missing, and only there', async () => {
+    const open = await startProcess({ HOST: '0.0.0.0', RECORD_KEYS: KEY }, folder.path);
+    await open.end('SIGTERM');
+    const warnings = logLines(open.output()).filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ msg }) => msg)).toEqual([expect.stringMatching(/read events and metrics: set READ_KEYS/)]);
+    const loopback = await startProcess({}, folder.path);
+    await loopback.end('SIGTERM');
+    expect(loopback.output()).not.toContain('warn');
+  });
+});
+
+describe('a service that stops', () => {
+  const folder = useTemporaryFolder();
+
+  it('is alive and not ready on ADMIN_PORT until the last call is answered', async () => {
+    const service = await startProcess({ ADMIN_PORT: '0' }, folder.path);
+    const admin = String((await service.logged('started')).adminUrl);
+    const { hostname, port, pathname } = new URL(service.url);
+    const call = connect(Number(port), hostname);
+    await once(call, 'connect');
+    call.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+    await once(call, 'data');
+    expect((await metricsAt(admin)).get('webhook_connections')).toBe(1);
+    const ended = service.end('SIGTERM');
+    await service.logged('stopping');
+    expect((await send(new URL('/healthz', admin).href)).status).toBe(200);
+    const ready = await send(new URL('/readyz', admin).href);
+    expect([ready.status, ready.body]).toEqual([503, 'stopping\n']);
+    call.write('12');
+    const [answer] = (await once(call, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(await ended).toBe(0);
+  });
+});

@@ -1,0 +1,211 @@
+import {
+  BINDINGS,
+  callOperation,
+  envelope11,
+  eventsOf,
+  requestOf,
+  resultOf,
+  type BindingName,
+} from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader } from '../support/wsse';
+
+const RECORD_KEY = 'record-key-0123456789';
+const NEW_RECORD_KEY = 'record-key-9876543210';
+const READ_KEY = 'read-key-0123456789abc';
+
+const basic = (password: string) => ({ Authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}` });
+
+const CARRIERS: readonly (readonly [string, (key: string) => Record<string, string>])[] = [
+  ['Authorization: Bearer', (key) => ({ Authorization: `Bearer ${key}` })],
+  ['Authorization: bearer, in lower case', (key) => ({ Authorization: `bearer  ${key}` })],
+  ['Authorization: Basic', basic],
+  ['X-API-Key', (key) => ({ 'X-API-Key': key })],
+];
+
+const NO_KEY: readonly (readonly [string, Record<string, string>])[] = [
+  ['no key', {}],
+  ['a wrong key', { Authorization: 'Bearer not-the-key-0123456' }],
+  ['a key with a byte more', { 'X-API-Key': `${RECORD_KEY}0` }],
+  ['a key that only reads', { 'X-API-Key': READ_KEY }],
+  [
+    'a user name in place of the password',
+    { Authorization: `Basic ${Buffer.from(`${RECORD_KEY}:`).toString('base64')}` },
+  ],
+  ['Basic without a colon', { Authorization: `Basic ${Buffer.from(RECORD_KEY).toString('base64')}` }],
+  ['the key under another scheme', { Authorization: `Digest ${RECORD_KEY}` }],
+];
+
+describe('with RECORD_KEYS and READ_KEYS', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ RECORD_KEYS: `${RECORD_KEY},${NEW_RECORD_KEY}`, READ_KEYS: READ_KEY });
+  });
+  afterAll(() => service.stop());
+
+  const read = async () =>
+    eventsOf(await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': READ_KEY }));
+  const sendTo = (binding: BindingName, operation: string, headers: Record<string, string>): Promise<Answer> => {
+    const { path, ...question } = requestOf(binding, operation);
+    return send(service.url + path, { ...question, headers: { ...question.headers, ...headers } });
+  };
+
+  describe.each(BINDINGS)('over %s', (binding) => {
+    it.each(CARRIERS)('a key is taken as %s', async (_carrier, headers) => {
+      const id = await callOperation(service.url, binding, 'RecordEvent', '', headers(RECORD_KEY));
+      const events = await callOperation(service.url, binding, 'GetEvents', '', headers(READ_KEY));
+      expect(eventsOf(events).at(-1)?.id).toBe(id);
+      await callOperation(service.url, binding, 'RecordEvent', '', headers(NEW_RECORD_KEY));
+    });
+
+    it.each(NO_KEY)('%s gets 401, a challenge, and records nothing', async (_what, headers) => {
+      const before = (await read()).length;
+      const answer = await sendTo(binding, 'RecordEvent', headers);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Basic realm="WebHook", charset="UTF-8", Bearer realm="WebHook"');
+      expect(answer.body).toMatch(/A key to record is needed\.|The key is not valid to record\./);
+      if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Client</faultcode>');
+      if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Sender</soap:Value>');
+      expect(answer.body).not.toContain(RECORD_KEY);
+      expect(await read()).toHaveLength(before);
+    });
+
+    it('GetEvents is not answered to a key that only records', async () => {
+      expect((await sendTo(binding, 'GetEvents', { 'X-API-Key': RECORD_KEY })).status).toBe(401);
+      expect((await sendTo(binding, 'GetEvents', {})).status).toBe(401);
+    });
+
+    it('HelloWorld is open', async () => {
+      expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    });
+
+    it.each(['cross-site', 'same-site'])('a page of another site (%s) gets 403, whatever it brings', async (site) => {
+      for (const operation of ['RecordEvent', 'GetEvents', 'HelloWorld']) {
+        const answer = await sendTo(binding, operation, { ...basic(RECORD_KEY), 'Sec-Fetch-Site': site });
+        expect(answer.status).toBe(403);
+        expect(answer.body).toContain('Sec-Fetch-Site');
+      }
+    });
+
+    it.each(['same-origin', 'none'])('a browser on the service’s own page (%s) is answered', async (site) => {
+      const headers = { ...basic(RECORD_KEY), 'Sec-Fetch-Site': site };
+      expect((await sendTo(binding, 'RecordEvent', headers)).status).toBe(200);
+    });
+  });
+
+  it.each(['', '?WSDL', '?DISCO', '?op=RecordEvent'])('the document %s is open', async (query) => {
+    expect((await send(service.url + query)).status).toBe(200);
+  });
+
+  it('no key is kept with the event', async () => {
+    const id = await callOperation(service.url, 'httppost', 'RecordEvent', '', {
+      'X-API-Key': RECORD_KEY,
+      ...basic(RECORD_KEY),
+    });
+    const stored = (await service.log.scan(0n, 10_000)).find((event) => event.id === id);
+    expect(stored?.arrival).toContain('"method":"POST"');
+    expect(JSON.stringify(stored)).not.toMatch(/record-key|authorization|api-key/i);
+  });
+
+  describe.each(['soap11', 'soap12'] as const)('a WS-Security UsernameToken over %s', (binding) => {
+    const call = (blocks: string, operation = 'RecordEvent', headers: Record<string, string> = {}): Promise<Answer> => {
+      const { path, body = '', ...question } = requestOf(binding, operation, '<a/>');
+      const text = withHeader(String(body), blocks);
+      return send(service.url + path, { ...question, headers: { ...question.headers, ...headers }, body: text });
+    };
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const timestamp = (expires: string) =>
+      `<wsu:Timestamp><wsu:Created>2026-01-01T00:00:00Z</wsu:Created><wsu:Expires>${expires}</wsu:Expires></wsu:Timestamp>`;
+
+    it.each([
+      ['', usernameToken(RECORD_KEY)],
+      ['SOAP:mustUnderstand="1"', usernameToken(RECORD_KEY)],
+      ['', `<wsse:UsernameToken><wsse:Username/><wsse:Password>${RECORD_KEY}</wsse:Password></wsse:UsernameToken>`],
+      ['SOAP:mustUnderstand="1"', timestamp(later) + usernameToken(`<![CDATA[${RECORD_KEY}]]>`)],
+    ])('marked %s is taken, and is no part of the event: %s', async (attributes, token) => {
+      const answer = await call(securityHeader(token, attributes));
+      expect(answer.status).toBe(200);
+      const event = (await service.log.scan(0n, 10_000)).at(-1);
+      expect(event?.id).toBe(resultOf(answer));
+      expect(event?.data).toContain('<a xmlns=');
+      expect(JSON.stringify(event)).not.toMatch(/record-key|wsse|Password/);
+    });
+
+    it.each([
+      ['a wrong password', usernameToken('not-the-key-0123456'), 401, 'The key is not valid to record.'],
+      [
+        'an expired Timestamp',
+        timestamp('2026-01-01T00:05:00Z') + usernameToken(RECORD_KEY),
+        401,
+        'its Timestamp has expired',
+      ],
+      ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), 401, 'only a password of the type PasswordText'],
+      [
+        'no password',
+        '<wsse:UsernameToken><wsse:Username>me</wsse:Username></wsse:UsernameToken>',
+        401,
+        'no UsernameToken with a Password',
+      ],
+      ['two tokens', usernameToken(RECORD_KEY) + usernameToken(RECORD_KEY), 401, 'more than one wsse:UsernameToken'],
+      [
+        'another token',
+        `<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>${usernameToken(RECORD_KEY)}`,
+        401,
+        'wsse:BinarySecurityToken is not supported',
+      ],
+    ])('with %s is refused', async (_what, token, status, reason) => {
+      const answer = await call(securityHeader(token));
+      expect(answer.status).toBe(status);
+      expect(answer.body).toContain(reason);
+      expect(answer.body).toContain(binding === 'soap11' ? 'soap:Client' : 'soap:Sender');
+    });
+
+    it('that cannot be used and must be understood is refused even beside a valid key', async () => {
+      const header = securityHeader(usernameToken('ZGlnZXN0', PASSWORD_DIGEST), 'SOAP:mustUnderstand="1"');
+      const answer = await call(header, 'RecordEvent', { 'X-API-Key': RECORD_KEY });
+      expect(answer.status).toBe(500);
+      expect(answer.body).toContain('only a password of the type PasswordText is supported');
+    });
+
+    it('twice in a message is refused', async () => {
+      const answer = await call(securityHeader(usernameToken(RECORD_KEY)).repeat(2));
+      expect(answer.status).toBe(401);
+      expect(answer.body).toContain('there are two');
+    });
+
+    it('for another receiver is not looked at', async () => {
+      const role = binding === 'soap11' ? 'actor' : 'role';
+      const answer = await call(securityHeader(usernameToken(RECORD_KEY), `SOAP:${role}="urn:somebody-else"`));
+      expect(answer.status).toBe(401);
+    });
+  });
+});
+
+describe('without keys', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('a UsernameToken that must be understood is', async () => {
+    const header = securityHeader(usernameToken('any'), 'SOAP:mustUnderstand="1"');
+    const { path, ...question } = requestOf('soap11', 'HelloWorld');
+    const answer = await send(service.url + path, { ...question, body: withHeader(envelope11('HelloWorld'), header) });
+    expect(resultOf(answer)).toBe('Hello World');
+  });
+
+  it('a page of another site may call', async () => {
+    expect((await send(`${service.url}/HelloWorld`, { headers: { 'Sec-Fetch-Site': 'cross-site' } })).status).toBe(200);
+  });
+});
+
+describe('with RECORD_KEYS alone', () => {
+  it('GetEvents is open', async () => {
+    const service = await startService({ RECORD_KEYS: RECORD_KEY });
+    expect(await callOperation(service.url, 'httpget', 'GetEvents')).toBe('[]');
+    await expect(callOperation(service.url, 'httpget', 'RecordEvent')).rejects.toThrow('401');
+    await service.stop();
+  });
+});

@@ -1,0 +1,118 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Webhook } from 'standardwebhooks';
+import { callOperation, envelope11, eventsOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const OLD_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
+const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
+const GITHUB_SECRET = 'the text of a GitHub secret'.replaceAll(' ', '-');
+const KEY = 'record-key-0123456789';
+const BODY = '{"order":19,"name":"é"}';
+
+/** Signs as the reference implementation of Standard Webhooks does. */
+function standard(secret: string, body = BODY, sent = new Date(), id = 'msg_1'): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, sent, body),
+  };
+}
+
+function github(secret: string, body: string | Buffer = BODY): Record<string, string> {
+  return { 'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+}
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+describe('with WEBHOOK_SECRETS', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ WEBHOOK_SECRETS: `${OLD_SECRET},${SECRET},${GITHUB_SECRET}`, RECORD_KEYS: KEY });
+  });
+  afterAll(() => service.stop());
+
+  const post = (headers: Record<string, string>, body: string | Buffer = BODY, path = '/RecordEvent') =>
+    send(service.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body });
+
+  it.each([
+    ['Standard Webhooks', standard(SECRET)],
+    ['Standard Webhooks with the secret before', standard(OLD_SECRET)],
+    [
+      'Standard Webhooks with several signatures',
+      { ...standard(SECRET), 'webhook-signature': `v1a,x v1,AAAA ${standard(SECRET)['webhook-signature'] ?? ''}` },
+    ],
+    ['Standard Webhooks four minutes ago', standard(SECRET, BODY, minutesAgo(4))],
+    ['GitHub', github(GITHUB_SECRET)],
+  ])('what %s signed is recorded', async (_who, headers) => {
+    const answer = await post({ ...headers });
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('<string')]);
+  });
+
+  it('a signed body may be any bytes, and may be compressed', async () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
+    expect((await post(github(GITHUB_SECRET, bytes), bytes)).status).toBe(200);
+    const answer = await post({ ...github(GITHUB_SECRET), 'Content-Encoding': 'gzip' }, gzipSync(BODY));
+    expect(answer.status).toBe(200);
+  });
+
+  it('a signed SOAP message is recorded', async () => {
+    const body = envelope11('RecordEvent');
+    const answer = await post(
+      { ...standard(SECRET, body, new Date(), 'msg_soap'), 'Content-Type': 'text/xml' },
+      body,
+      '',
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['of another secret', standard(`whsec_${randomBytes(24).toString('base64')}`), 'not valid for this body'],
+    ['of another body', standard(SECRET, '{}'), 'not valid for this body'],
+    ['of another id', { ...standard(SECRET), 'webhook-id': 'msg_2' }, 'not valid for this body'],
+    ['that is too old', standard(SECRET, BODY, minutesAgo(6)), 'more than 300 seconds'],
+    ['from the future', standard(SECRET, BODY, minutesAgo(-6)), 'more than 300 seconds'],
+    ['without its time', { ...standard(SECRET), 'webhook-timestamp': 'now' }, 'webhook-timestamp'],
+    ['of another version', { ...standard(SECRET), 'webhook-signature': 'v2,AAAA' }, 'not valid for this body'],
+    ['that is empty', { ...standard(SECRET), 'webhook-signature': 'v1,' }, 'not valid for this body'],
+    ['of GitHub with another secret', github(SECRET), 'X-Hub-Signature-256 is not valid'],
+    ['of GitHub that is no SHA-256', { 'X-Hub-Signature-256': 'sha256=00' }, 'X-Hub-Signature-256 is not valid'],
+  ])('a signature %s is refused, with and without a valid key', async (_what, headers, reason) => {
+    const before = await service.log.count();
+    for (const key of [{}, { 'X-API-Key': KEY }]) {
+      const answer = await post({ ...headers, ...key });
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBeDefined();
+      expect(answer.body).toContain(reason);
+    }
+    expect(await service.log.count()).toBe(before);
+  });
+
+  it('a signature of nothing does not sign a query string', async () => {
+    const answer = await post(standard(SECRET, ''), '', '/RecordEvent?amount=1000');
+    expect(answer.status).toBe(401);
+    expect((await send(`${service.url}/RecordEvent?a=1`, { headers: standard(SECRET, '') })).status).toBe(401);
+  });
+
+  it('without a signature a key is needed', async () => {
+    expect((await post({})).status).toBe(401);
+    expect((await post({ 'X-API-Key': KEY })).status).toBe(200);
+  });
+
+  it('no signature is kept with the event', async () => {
+    await post({ ...standard(SECRET, BODY, new Date(), 'msg_kept'), ...github(GITHUB_SECRET) });
+    const stored = (await service.log.scan(0n, 1000)).at(-1);
+    expect(stored?.webhookId).toBe('msg_kept');
+    expect(stored?.arrival).not.toMatch(/signature"/);
+    const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+    expect(events.at(-1)?.data).toEqual(JSON.parse(BODY));
+  });
+});
+
+it('a signature for which there is no secret is not looked at', async () => {
+  const service = await startService({ RECORD_KEYS: KEY });
+  const headers = { ...standard(SECRET), 'X-API-Key': KEY };
+  expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: BODY })).status).toBe(200);
+  await service.stop();
+});
