@@ -7,7 +7,7 @@ import type { Call, Service } from '../service/call';
 import { refusalOf, type BindingOptions } from './binding';
 import { requestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
-import { LARGE, type Turns } from '../http/turns';
+import { LARGE } from '../http/turns';
 import { readEnvelope, readLargeEnvelope, type Envelope } from './envelope';
 import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
@@ -35,8 +35,10 @@ export async function soapBinding(contract: Contract, service: Service, options:
       if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
       options.inFlight.enter();
+      const turnEnds = body.length > LARGE ? await options.turns.take() : undefined;
       try {
-        const envelope = await envelopeOf(decodeXml(body, mediaType.charset), options.turns);
+        const xml = decodeXml(body, mediaType.charset);
+        const envelope = turnEnds ? await readLargeEnvelope(xml) : readEnvelope(xml);
         ({ version } = envelope);
         if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
         operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
@@ -44,11 +46,11 @@ export async function soapBinding(contract: Contract, service: Service, options:
         const { password, problem: passwordProblem } = envelope.security ?? {};
         options.access?.check(operation, request, { body, password, passwordProblem });
 
-        if (body.length > LARGE) await options.turns.next();
         const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
         const invoke = servers.get(version);
         if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
       } finally {
+        turnEnds?.();
         options.inFlight.leave();
       }
       options.report(request, { binding: version.binding, operation, started });
@@ -59,10 +61,6 @@ export async function soapBinding(contract: Contract, service: Service, options:
       options.report(request, { binding: version.binding, operation, started, error: fault, ...refusal });
     }
   };
-}
-
-function envelopeOf(xml: string, turns: Turns): Envelope | Promise<Envelope> {
-  return xml.length > LARGE ? readLargeEnvelope(xml, () => turns.next()) : readEnvelope(xml);
 }
 
 function isXml(mediaType: MediaType | undefined): mediaType is MediaType {

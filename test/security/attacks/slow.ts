@@ -73,7 +73,11 @@ export const SLOW_ATTACKS: readonly Attack[] = [
     // Far more answers are asked for than the buffers of the system hold.
     socket.pause();
     socket.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2000));
-    return nothing;
+    // When the time-out is long over, what was sent before is looked at, and the end of the connection seen.
+    const timer = setTimeout(() => socket.resume(), 5000);
+    return () => {
+      clearTimeout(timer);
+    };
   }),
   {
     name: 'large bodies that stop short, 100 connections',
