@@ -114,7 +114,7 @@ describe('a SQLite event log that fails', () => {
 
   it('takes nothing into a file whose place another file has, and then goes on in that one', async () => {
     const log = await SqliteEventLog.open({ file });
-    await rm(file);
+    await rm(folder.path, { recursive: true });
     const other = await SqliteEventLog.open({ file });
     expect((await causeOf(log.append(newEvent())))[1]).toBe('another file has taken the place of the file');
     const event = newEvent();
