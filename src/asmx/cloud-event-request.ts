@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { senderAttributes } from '../events/cloud-event';
+import { CloudEventError, senderAttributes } from '../events/cloud-event';
 import { cloudEventOf, parseJsonObject } from '../events/cloud-event-json';
 import type { Payload } from '../events/event';
 import { parseMediaType } from '../http/media-type';
 import type { Content } from '../service/call';
-import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
+import { bodyPayload, bodyText, hasTooManyParts, httpPayload, type HttpInput } from './http-payload';
 
 /**
  * Reads what a caller over HTTP GET or POST said: a CloudEvent (HTTP Protocol Binding 1.0) in structured or binary content
@@ -16,6 +16,8 @@ export function httpContent(input: HttpInput): Content {
   const { headers, body } = input;
   if (parseMediaType(headers['content-type'])?.essence === 'application/cloudevents+json') {
     const json = bodyText(headers['content-type'], body);
+    if (json !== undefined && hasTooManyParts(json))
+      throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
     return cloudEventOf(json ?? '', parseJsonObject(json));
   }
   return isBinary(headers) ? binary(input) : { payload: httpPayload(input) };

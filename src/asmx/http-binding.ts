@@ -39,11 +39,12 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
       const body = binding === 'httppost' ? await options.readBody(request, response) : EMPTY;
       if (signed) access?.check(operation, request, { body });
       inFlight.enter();
+      const turnEnds = body.length > LARGE ? await options.turns.take() : undefined;
       try {
-        if (body.length > LARGE) await options.turns.next();
         const result = await found.operation(new HttpCall(request, binding, body, options));
         await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
       } finally {
+        turnEnds?.();
         inFlight.leave();
       }
       options.report(request, { binding, operation, started });

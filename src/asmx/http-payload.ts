@@ -57,13 +57,14 @@ function fieldsPayload(fields: ParsedFields | undefined, text: string): Payload 
   return { mediaType: 'application/json', json: JSON.stringify(fields) };
 }
 
-/** How many objects and arrays a JSON text has at most: brackets in strings are counted too. */
-function containers(text: string): number {
+/** Whether a JSON text has more objects, arrays and members than are looked into; marks in strings are counted too. */
+export function hasTooManyParts(text: string): boolean {
+  if (text.length < MAX_JSON_PARTS) return false;
   let found = 0;
-  for (const opening of ['{', '[']) {
-    for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) found++;
+  for (const mark of ['{', '[', ':']) {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) found++;
   }
-  return found;
+  return found > MAX_JSON_PARTS;
 }
 
 function isText(mediaType: MediaType | undefined): boolean {
@@ -78,11 +79,11 @@ function charsetOf(body: Buffer, mediaType: MediaType | undefined): string {
   return charsetOfMark(body) ?? 'utf-8';
 }
 
-/** Most objects and arrays in a JSON text that is looked into; one with more is kept as the text that it is. */
-const MAX_JSON_CONTAINERS = 100_000;
+/** Most objects, arrays and members in a JSON text that is looked into; one with more is kept as the text that it is. */
+const MAX_JSON_PARTS = 100_000;
 
 function isJson(text: string): boolean {
-  if (text.length > MAX_JSON_CONTAINERS && containers(text) > MAX_JSON_CONTAINERS) return false;
+  if (hasTooManyParts(text)) return false;
   try {
     JSON.parse(text);
     return true;

@@ -37,10 +37,10 @@ export async function soapBinding(contract: Contract, service: Service, options:
       if (mediaType?.isXml !== true) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
       options.inFlight.enter();
+      const turnEnds = body.length > LARGE ? await options.turns.take() : undefined;
       try {
         const xml = decodeXml(body, mediaType.charset);
-        const envelope =
-          xml.length > LARGE ? await readLargeEnvelope(xml, () => options.turns.next()) : messages.read(xml);
+        const envelope = turnEnds ? await readLargeEnvelope(xml) : messages.read(xml);
         ({ version } = envelope);
         if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
         operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
@@ -48,11 +48,11 @@ export async function soapBinding(contract: Contract, service: Service, options:
         const { password, problem: passwordProblem } = envelope.security ?? {};
         options.access?.check(operation, request, { body, password, passwordProblem });
 
-        if (body.length > LARGE) await options.turns.next();
         const call = new SoapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
         const invoke = servers.get(version);
         if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
       } finally {
+        turnEnds?.();
         options.inFlight.leave();
       }
       options.report(request, { binding: version.binding, operation, started });

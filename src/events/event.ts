@@ -99,7 +99,7 @@ export function dataMember(payload: Payload): string {
  */
 function xmlSafe(json: string): string {
   let safe = json;
-  for (const character of ['\uFFFE', '\uFFFF']) safe = safe.replaceAll(character, escaped);
+  for (const character of ['\uFFFE', '\uFFFF']) safe = safe.split(character).join(escaped(character));
   for (const space of ['\t', '\r', '\n']) safe = safe.replaceAll(space, ' ');
   return safe.isWellFormed() ? safe : safe.replace(/\p{Surrogate}/gu, escaped);
 }

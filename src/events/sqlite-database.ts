@@ -64,6 +64,11 @@ interface EventRow {
   data: string | null;
 }
 
+/** Thrown when the file of the database was removed, moved or replaced: this connection is of no more use. */
+export class LostFileError extends Error {
+  override readonly name = 'LostFileError';
+}
+
 /**
  * The SQLite side of the event log: one connection, synchronous. It runs in a worker thread, so that neither a slow disk
  * nor another program's lock holds up the thread that answers requests.
@@ -138,10 +143,13 @@ export class SqliteDatabase {
   }
 
   #transaction<T>(action: () => T): T {
+    this.#requireFile();
     try {
       this.#begin.run();
       const result = action();
       this.#commit.run();
+      // Whoever reads this file by its name must find what was written.
+      this.#requireFile();
       this.#lastCommitFailed = false;
       return result;
     } catch (error) {
@@ -156,10 +164,7 @@ export class SqliteDatabase {
    * commit that changes nothing is tried.
    */
   check(): void {
-    const { dev, ino } = statSync(this.#options.file, { throwIfNoEntry: false }) ?? {};
-    if (ino === undefined) throw new Error('the file is not there any more');
-    if (ino !== this.#file.ino || dev !== this.#file.dev)
-      throw new Error('another file has taken the place of the file');
+    this.#requireFile();
     if (!this.#lastCommitFailed) return;
     this.#setBusyTimeout(CHECK_BUSY_TIMEOUT);
     try {
@@ -170,6 +175,15 @@ export class SqliteDatabase {
       });
     } finally {
       this.#setBusyTimeout(this.#options.busyTimeout);
+    }
+  }
+
+  /** @throws {LostFileError} the file that is open has no name any more, or another one. */
+  #requireFile(): void {
+    const { dev, ino } = statSync(this.#options.file, { throwIfNoEntry: false }) ?? {};
+    if (ino === undefined) throw new LostFileError('the file is not there any more');
+    if (ino !== this.#file.ino || dev !== this.#file.dev) {
+      throw new LostFileError('another file has taken the place of the file');
     }
   }
 

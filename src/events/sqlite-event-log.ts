@@ -28,6 +28,9 @@ const BATCH_MAX_CHARACTERS = 16 * 1024 * 1024;
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 
+/** How long a database that could not be opened is not tried again, in milliseconds. */
+const OPEN_PAUSE = 250;
+
 /**
  * The event log in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. Events that arrive while a
  * commit is under way wait for it and then share the next one.
@@ -35,6 +38,7 @@ const DEFAULT_BUSY_TIMEOUT = 5000;
 export class SqliteEventLog implements EventLog {
   readonly #options: SqliteOptions;
   #worker: Promise<Worker> | undefined;
+  #openFailure: { readonly at: number; readonly error: Error | undefined } = { at: 0, error: undefined };
   #calls = 0;
   readonly #answers = new Map<number, Pending<unknown>>();
   #waiting: { event: NewEvent; caller: Pending<Appended> }[] = [];
@@ -168,9 +172,11 @@ export class SqliteEventLog implements EventLog {
 
   async #close(): Promise<void> {
     await this.#committing;
+    const worker = await this.#worker?.catch(() => undefined);
+    // Without a database thread, its file being lost, there is nothing to release.
+    if (worker === undefined) return;
     await this.#ask({ operation: 'close', argument: undefined });
-    const worker = await this.#worker;
-    await worker?.terminate();
+    await worker.terminate();
   }
 
   async #ask(question: Question): Promise<unknown> {
@@ -184,6 +190,8 @@ export class SqliteEventLog implements EventLog {
 
   /** Starts the worker thread that holds the database. One that ended by accident is replaced on the next call. */
   #connect(): Promise<Worker> {
+    const { at, error: failure } = this.#openFailure;
+    if (failure !== undefined && performance.now() - at < OPEN_PAUSE) return Promise.reject(failure);
     const connecting = new Promise<Worker>((resolve, reject) => {
       const worker = new Worker(join(__dirname, 'sqlite-worker.js'), { workerData: this.#options });
       this.#answers.set(0, {
@@ -200,7 +208,10 @@ export class SqliteEventLog implements EventLog {
       };
       worker.on('message', (reply: WorkerReply) => {
         this.#answered(reply);
-        if (reply.call === 0 && 'failure' in reply) void worker.terminate();
+        if (reply.call !== 0) return;
+        const failed = 'failure' in reply;
+        this.#openFailure = { at: performance.now(), error: failed ? new Error(reply.failure) : undefined };
+        if (failed) void worker.terminate();
       });
       worker.on('error', lost);
       worker.on('exit', () => {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { SqliteDatabase, type SqliteOptions } from './sqlite-database';
+import { LostFileError, SqliteDatabase, type SqliteOptions } from './sqlite-database';
 
 type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'bytes' | 'check' | 'backup' | 'close';
 
@@ -22,10 +22,18 @@ const answer = (call: number, action: () => unknown): void => {
     port.postMessage({ call, result: action() } satisfies WorkerReply);
   } catch (error) {
     port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
+    if (error instanceof LostFileError) end();
   }
 };
 
 let database: SqliteDatabase | undefined;
+
+/** Ends the thread: the next question is asked of a new one, which opens what is then at the place of the file. */
+function end(): void {
+  database?.close();
+  process.exit();
+}
+
 answer(0, () => {
   database = new SqliteDatabase(workerData as SqliteOptions);
 });

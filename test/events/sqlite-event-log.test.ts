@@ -1,5 +1,6 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
 import { EventLogError } from '../../src/events/event-log';
 import { SqliteEventLog } from '../../src/events/sqlite-event-log';
@@ -97,14 +98,38 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('is not ready when its folder is lost, or another file stands in its place', async () => {
+  it('takes nothing while its folder is lost, and opens what is there when it is back', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent());
+    await rm(folder.path, { recursive: true });
+    expect((await causeOf(log.append(newEvent())))[1]).toBe('the file is not there any more');
+    expect((await causeOf(log.check()))[0]).toBe('The event log cannot take events.');
+    await mkdir(folder.path);
+    while ((await log.check().catch(() => false)) === false) await setTimeout(10);
+    const event = newEvent();
+    await log.append(event);
+    expect((await log.scan(0n, 10)).map(({ id }) => id)).toEqual([event.id]);
+    await log.close();
+  });
+
+  it('takes nothing into a file whose place another file has, and then goes on in that one', async () => {
     const log = await SqliteEventLog.open({ file });
     await rm(folder.path, { recursive: true });
-    expect((await causeOf(log.check()))[1]).toBe('the file is not there any more');
     const other = await SqliteEventLog.open({ file });
-    expect((await causeOf(log.check()))[1]).toBe('another file has taken the place of the file');
+    expect((await causeOf(log.append(newEvent())))[1]).toBe('another file has taken the place of the file');
+    const event = newEvent();
+    await log.append(event);
+    expect((await other.scan(0n, 10)).map(({ id }) => id)).toEqual([event.id]);
     await log.close();
     await other.close();
+  });
+
+  it('is closed without an error while its folder is lost', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await rm(folder.path, { recursive: true });
+    await log.check().catch(() => undefined);
+    await log.check().catch(() => undefined);
+    await log.close();
   });
 
   it('waits for another program that locks the database for a moment', async () => {
@@ -112,7 +137,7 @@ describe('a SQLite event log that fails', () => {
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
     const appended = log.append(newEvent());
-    setTimeout(() => other.exec('ROLLBACK'), 100);
+    void setTimeout(100).then(() => other.exec('ROLLBACK'));
     expect((await appended).recorded).toBe(true);
     other.close();
     await log.close();

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Database from 'libsql';
+import { BINDINGS, callOperation } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { everyEvent } from '../support/load';
+import { startProcess, type ServiceProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/service';
+import { describeUnless } from '../support/tools';
+
+/** Records events over all bindings, one after the other, until it is stopped; tells what was answered and what not. */
+function recorder(url: string) {
+  let stopped = false;
+  const answered: string[] = [];
+  const faults = new Set<string>();
+  let lastAnswered = 0;
+  const recording = (async () => {
+    for (let i = 0; !stopped; i++) {
+      try {
+        answered.push(
+          await callOperation(url, BINDINGS[i % BINDINGS.length] ?? 'soap11', 'RecordEvent', 'x'.repeat(2000)),
+        );
+        lastAnswered = Date.now();
+      } catch (error) {
+        faults.add((error as Error).message);
+        await setTimeout(20);
+      }
+    }
+  })();
+  return {
+    answered,
+    faults,
+    failed: () => eventually('a call fails', () => faults.size > 0),
+    /** Waits until a call was answered that began after now. */
+    async resumed() {
+      const now = Date.now();
+      await eventually('calls are answered again', () => lastAnswered > now);
+    },
+    async stop() {
+      stopped = true;
+      await recording;
+    },
+  };
+}
+
+const ready = async (service: ServiceProcess) => (await send(new URL('/readyz', service.url).href)).status;
+
+async function expectKept(service: ServiceProcess, answered: readonly string[]): Promise<void> {
+  const ids = (await everyEvent(service.url)).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const known = new Set(ids);
+  expect(answered.filter((id) => !known.has(id))).toEqual([]);
+  expect(answered.length).toBeGreaterThan(0);
+}
+
+function expectFaults(faults: ReadonlySet<string>): void {
+  for (const fault of faults) {
+    expect(fault).toMatch(/^500: [\s\S]*The event could not be recorded/);
+    expect(fault).not.toMatch(/\/tmp|node_modules|\n\s+at /);
+  }
+}
+
+describe('the service goes on by itself, with all that was answered,', () => {
+  const folder = useTemporaryFolder();
+
+  it('when another program let go of the database that it had locked for ten seconds', async () => {
+    const service = await startProcess({}, folder.path);
+    const calls = recorder(service.url);
+    await calls.resumed();
+    const other = new Database(join(folder.path, 'data', 'events.db'));
+    other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+    const locked = Date.now();
+    await eventually('the service is not ready', async () => (await ready(service)) === 503);
+    await calls.failed();
+    await setTimeout(10_000 - (Date.now() - locked));
+    expect(await ready(service)).toBe(503);
+    other.exec('ROLLBACK');
+    other.close();
+    await calls.resumed();
+    expect(await ready(service)).toBe(200);
+    await calls.stop();
+    expectFaults(calls.faults);
+    await expectKept(service, calls.answered);
+    expect(await service.end('SIGTERM')).toBe(0);
+  }, 60_000);
+
+  it('when the folder of the log, which was moved away, is back', async () => {
+    const service = await startProcess({}, folder.path);
+    const data = join(folder.path, 'data');
+    const calls = recorder(service.url);
+    await calls.resumed();
+    await rename(data, `${data}-away`);
+    await calls.failed();
+    expect(await ready(service)).toBe(503);
+    const recorded = calls.answered.length;
+    await setTimeout(500);
+    expect(calls.answered).toHaveLength(recorded);
+    await rename(`${data}-away`, data);
+    await calls.resumed();
+    expect(await ready(service)).toBe(200);
+    await calls.stop();
+    expectFaults(calls.faults);
+    await expectKept(service, calls.answered);
+    await service.end('SIGTERM');
+  });
+
+  it('when the folder of the log was removed and made again, on a new log', async () => {
+    const service = await startProcess({}, folder.path);
+    const data = join(folder.path, 'data');
+    const calls = recorder(service.url);
+    await calls.resumed();
+    await rm(data, { recursive: true });
+    await calls.failed();
+    expect(await ready(service)).toBe(503);
+    await mkdir(data);
+    const before = calls.answered.length;
+    await calls.resumed();
+    expect(await ready(service)).toBe(200);
+    await calls.stop();
+    expectFaults(calls.faults);
+    await expectKept(service, calls.answered.slice(before));
+    await service.end('SIGTERM');
+  });
+});
+
+const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';
+
+describeUnless(cannotMount, 'the service on a disk that gets full', () => {
+  const folder = useTemporaryFolder();
+
+  it('refuses what it cannot keep and goes on when there is room again', async () => {
+    const disk = join(folder.path, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
+    try {
+      await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
+      const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db' }, folder.path);
+      const calls = recorder(service.url);
+      await calls.failed();
+      await eventually('the service is not ready', async () => (await ready(service)) === 503);
+      const problem = await send(new URL('/readyz', service.url).href);
+      expect(problem.body).toMatch(/database or disk is full|disk I\/O error/);
+      await rm(join(disk, 'others'));
+      await calls.resumed();
+      await eventually('the service is ready', async () => (await ready(service)) === 200);
+      await calls.stop();
+      expectFaults(calls.faults);
+      await expectKept(service, calls.answered);
+      expect(await service.end('SIGTERM')).toBe(0);
+    } finally {
+      execFileSync('umount', ['-l', disk]);
+    }
+  });
+});
