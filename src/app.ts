@@ -30,7 +30,7 @@ export async function startApp(config: Config, log: EventLog): Promise<App> {
     readBody: bodyReader(config.maxRequestBytes),
     callers: callersOf(config),
   });
-  const server = new HttpServer(handler);
+  const server = new HttpServer(handler, () => log.check());
   const port = await server.listen(config.port, config.host);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return { url: `http://${host}:${String(port)}${path}`, close: () => server.close() };

@@ -7,13 +7,13 @@ import { finished } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
-import { messageChain } from './asmx/fault';
 import { loadConfig } from './config';
 import { parseDuration } from './duration';
 import { archiveLine, parseArchiveLine } from './events/archive';
 import type { EventLog, NewEvent } from './events/event-log';
 import { linesOf } from './events/lines';
 import { SqliteEventLog } from './events/sqlite-event-log';
+import { messageChain } from './message-chain';
 
 const USAGE = `Works on the event log that EVENT_LOG names, also while the service runs.
 

@@ -3,7 +3,7 @@ import { startApp } from './app';
 import { ConfigError, loadConfig, type Config } from './config';
 import type { Retention } from './events/event-log';
 import { SqliteEventLog } from './events/sqlite-event-log';
-import { messageChain } from './asmx/fault';
+import { messageChain } from './message-chain';
 
 async function main(): Promise<void> {
   const config = loadConfig();

@@ -1,4 +1,5 @@
 import { create } from 'xmlbuilder2';
+import { messageChain } from '../message-chain';
 import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { builderText } from './xml';
 
@@ -30,13 +31,6 @@ export class Fault extends Error {
 /** A fault for a message that cannot be read as XML: HTTP status 400. */
 export function unreadable(reason: string): Fault {
   return new Fault('Client', `Server was unable to read request. ---> ${reason}`, 400);
-}
-
-/** The messages of an error and its causes, outermost first, as ASP.NET chains them. */
-export function messageChain(error: unknown): string {
-  const messages: string[] = [];
-  for (let link = error; link instanceof Error; link = link.cause) messages.push(link.message);
-  return messages.join(' ---> ') || 'Unknown error.';
 }
 
 /** The fault that tells a caller of an operation's failure. */

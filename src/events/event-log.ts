@@ -115,6 +115,13 @@ export interface EventLog {
    */
   count(): Promise<number>;
 
+  /**
+   * Resolves when the log could take a write now, as far as that can be known without one.
+   *
+   * @throws {EventLogError} it could not; the cause says why.
+   */
+  check(): Promise<void>;
+
   /** Finishes what was asked before and releases the log. Calls after it are refused. */
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { statSync, type Stats } from 'node:fs';
 import Database from 'libsql';
 import type { Appended, EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
 import { SqliteRetention } from './sqlite-retention';
@@ -34,6 +35,9 @@ const SCAN_BYTES = 8 * 1024 * 1024;
 /** What is left of the write-ahead log when it has been written back. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
+/** How long a check waits for another program's lock, in milliseconds: shorter than whoever asks for it waits. */
+const CHECK_BUSY_TIMEOUT = 500;
+
 interface StoredRow {
   sequence: number;
   recorded_at: number;
@@ -65,6 +69,8 @@ interface EventRow {
  * nor another program's lock holds up the thread that answers requests.
  */
 export class SqliteDatabase {
+  readonly #options: SqliteOptions;
+  readonly #file: Stats;
   readonly #database: Database.Database;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
@@ -77,12 +83,14 @@ export class SqliteDatabase {
   readonly #recordedAt: Database.Statement;
   readonly #retention: SqliteRetention | undefined;
   readonly #sizeStatements = new Map<string, Database.Statement>();
+  #lastCommitFailed = false;
 
   /** @throws the database cannot be opened, is none, or is not one of this program and version. */
   constructor(options: SqliteOptions) {
     const database = new Database(options.file);
+    this.#options = options;
     this.#database = database;
-    database.exec(`PRAGMA busy_timeout = ${String(options.busyTimeout)}`);
+    this.#setBusyTimeout(options.busyTimeout);
     // Two processes that turn a new file into a WAL database at the same moment: one is told "locked" without waiting.
     retryWhileLocked(options.busyTimeout, () => {
       if (schemaVersion(database) === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
@@ -91,6 +99,7 @@ export class SqliteDatabase {
     database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
     migrate(database);
+    this.#file = statSync(options.file);
     if (options.retention !== undefined) this.#retention = new SqliteRetention(database, options.retention);
 
     this.#begin = database.prepare('BEGIN IMMEDIATE');
@@ -121,16 +130,51 @@ export class SqliteDatabase {
 
   /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
   append(events: readonly NewEvent[]): Appended[] {
-    this.#begin.run();
-    try {
+    return this.#transaction(() => {
       const appended = events.map((event) => this.#record(event));
       this.#add.run(appended.filter(({ recorded }) => recorded).length);
-      this.#commit.run();
       return appended;
+    });
+  }
+
+  #transaction<T>(action: () => T): T {
+    try {
+      this.#begin.run();
+      const result = action();
+      this.#commit.run();
+      this.#lastCommitFailed = false;
+      return result;
     } catch (error) {
+      this.#lastCommitFailed = true;
       if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /**
+   * Returns when the file is where it was and the last commit went well or another one does: after one that failed, a
+   * commit that changes nothing is tried.
+   */
+  check(): void {
+    const { dev, ino } = statSync(this.#options.file, { throwIfNoEntry: false }) ?? {};
+    if (ino === undefined) throw new Error('the file is not there any more');
+    if (ino !== this.#file.ino || dev !== this.#file.dev)
+      throw new Error('another file has taken the place of the file');
+    if (!this.#lastCommitFailed) return;
+    this.#setBusyTimeout(CHECK_BUSY_TIMEOUT);
+    try {
+      // An update that leaves a row as it was would write no page.
+      this.#transaction(() => {
+        this.#add.run(1);
+        this.#add.run(-1);
+      });
+    } finally {
+      this.#setBusyTimeout(this.#options.busyTimeout);
+    }
+  }
+
+  #setBusyTimeout(milliseconds: number): void {
+    this.#database.exec(`PRAGMA busy_timeout = ${String(milliseconds)}`);
   }
 
   #record(event: NewEvent): Appended {

@@ -117,6 +117,15 @@ export class SqliteEventLog implements EventLog {
     return this.#reading({ operation: 'count', argument: undefined });
   }
 
+  async check(): Promise<void> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    try {
+      await this.#ask({ operation: 'check', argument: undefined });
+    } catch (cause) {
+      throw new EventLogError('The event log cannot take events.', { cause });
+    }
+  }
+
   /**
    * Writes a copy of the log, as it is at one moment, into a new file, while others go on writing.
    *

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteDatabase, type SqliteOptions } from './sqlite-database';
 
-type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'backup' | 'close';
+type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'check' | 'backup' | 'close';
 
 /** What the thread that answers requests asks of this one. `call` numbers the question. */
 export type WorkerCall = { readonly call: number } & {
@@ -62,6 +62,9 @@ port.on('message', ({ call, operation, argument }: WorkerCall) => {
         return database.positionBefore(argument);
       case 'count':
         return database.count();
+      case 'check':
+        database.check();
+        return undefined;
       case 'backup':
         database.backup(argument);
         return undefined;

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isAuthority } from './caller';
+import { Readiness } from './readiness';
 import { replyText } from './reply';
 import { RequestError } from './request-error';
 
@@ -16,9 +17,12 @@ const STOP_TIMEOUT = 10_000;
 /** The HTTP server: `GET /readyz`, and one handler for everything else. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #readiness: Readiness;
   #stopping = false;
 
-  constructor(handler: Handler) {
+  /** `check` resolves when the service can do its work, and rejects with the reason when it cannot. */
+  constructor(handler: Handler, check: () => Promise<void>) {
+    this.#readiness = new Readiness(check);
     const timeouts = { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, headersTimeout: HEADERS_TIMEOUT };
     this.#server = createServer(timeouts, (request, response) => {
       this.#answer(request, response, handler);
@@ -28,7 +32,7 @@ export class HttpServer {
   #answer(request: IncomingMessage, response: ServerResponse, handler: Handler): void {
     if (this.#stopping) response.setHeader('Connection', 'close');
     if (!hasValidTarget(request)) replyText(response, 400, 'The Host header is not a valid authority.');
-    else if (request.url === '/readyz') this.#ready(request, response);
+    else if (request.url === '/readyz') void this.#ready(request, response);
     else {
       handler(request, response, (error) => {
         unhandled(response, error);
@@ -36,13 +40,15 @@ export class HttpServer {
     }
   }
 
-  #ready(request: IncomingMessage, response: ServerResponse): void {
+  async #ready(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       replyText(response, 405, 'Use GET.', { Allow: 'GET, HEAD' });
     } else if (this.#stopping) {
       replyText(response, 503, 'stopping');
     } else {
-      replyText(response, 200, 'ready');
+      const problem = await this.#readiness.problem();
+      if (problem === undefined) replyText(response, 200, 'ready');
+      else replyText(response, 503, problem);
     }
   }
 

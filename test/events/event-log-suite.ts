@@ -213,6 +213,14 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.count()).toBe(1);
     });
 
+    it('says whether it can take events', async () => {
+      await log.check();
+      await log.append(newEvent());
+      await log.check();
+      await log.close();
+      await expect(log.check()).rejects.toThrow(EventLogError);
+    });
+
     it('finishes what was asked before it closes, and refuses what comes after', async () => {
       const appended = log.append(newEvent());
       const closed = log.close();

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { EventLogError } from '../../src/events/event-log';
@@ -82,6 +82,29 @@ describe('a SQLite event log that fails', () => {
     other.close();
     expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
     await log.close();
+  });
+
+  it('is not ready from a commit that failed until one is possible again', async () => {
+    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    await causeOf(log.append(newEvent()));
+    expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database is locked']);
+    other.exec('ROLLBACK');
+    other.close();
+    await log.check();
+    expect(await log.count()).toBe(0);
+    await log.close();
+  });
+
+  it('is not ready when its folder is lost, or another file stands in its place', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await rm(folder.path, { recursive: true });
+    expect((await causeOf(log.check()))[1]).toBe('the file is not there any more');
+    const other = await SqliteEventLog.open({ file });
+    expect((await causeOf(log.check()))[1]).toBe('another file has taken the place of the file');
+    await log.close();
+    await other.close();
   });
 
   it('waits for another program that locks the database for a moment', async () => {

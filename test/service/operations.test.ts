@@ -43,6 +43,7 @@ describe('an operation whose event log fails', () => {
     scan: () => Promise.resolve([]),
     positionBefore: () => Promise.resolve(0n),
     count: () => Promise.resolve(0),
+    check: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   let service: TestService;
