@@ -1,13 +1,7 @@
 import { compile } from 'proxy-addr';
 import { z } from 'zod';
 import { parseDuration } from './duration';
-
-/** Where the event log is kept. */
-export interface EventLogLocation {
-  readonly engine: 'sqlite';
-  /** Path of the database file, relative to the working directory. */
-  readonly file: string;
-}
+import { parseEventLogLocation, withoutSecrets, type EventLogLocation } from './event-log-location';
 
 /** The service's configuration, checked and in the units that the code uses. */
 export interface Config {
@@ -23,6 +17,8 @@ export interface Config {
   /** Which proxies in front are believed: so many hops, or these networks in the terms of `proxy-addr`. */
   readonly trustProxy: number | readonly string[];
   readonly eventLog: EventLogLocation;
+  /** The longest that a call waits for an event log on other machines, in milliseconds. */
+  readonly eventLogTimeout: number;
   /** CloudEvents `type` of an event whose sender named none. */
   readonly eventType: string;
   /** Most events that one GetEvents response lists. */
@@ -87,10 +83,14 @@ const trustProxy = z.string().transform((value, context): number | readonly stri
   return networks;
 });
 
-const eventLog = z
-  .string()
-  .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
-  .transform((value): EventLogLocation => ({ engine: 'sqlite', file: value.slice('sqlite:'.length) }));
+const eventLog = z.string().transform((value, context): EventLogLocation => {
+  try {
+    return parseEventLogLocation(value);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+});
 
 const duration = z.string().transform((value, context) => {
   const milliseconds = parseDuration(value);
@@ -111,6 +111,7 @@ const environment = z.object({
   BASE_URL: baseUrl.optional(),
   TRUST_PROXY: trustProxy.default(0),
   EVENT_LOG: eventLog.default({ engine: 'sqlite', file: 'data/events.db' }),
+  EVENT_LOG_TIMEOUT: duration.default(5000),
   EVENT_TYPE: z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces')
@@ -133,7 +134,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => {
       const name = issue.path.join('.');
-      return `${name}=${given[name] ?? ''}: ${issue.message}`;
+      const value = given[name] ?? '';
+      return `${name}=${name === 'EVENT_LOG' ? withoutSecrets(value) : value}: ${issue.message}`;
     });
     throw new ConfigError(lines.join('\n'));
   }
@@ -146,6 +148,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     baseUrl: env.BASE_URL,
     trustProxy: env.TRUST_PROXY,
     eventLog: env.EVENT_LOG,
+    eventLogTimeout: env.EVENT_LOG_TIMEOUT,
     eventType: env.EVENT_TYPE,
     getEventsLimit: env.GET_EVENTS_LIMIT,
     getEventsMaxBytes: env.GET_EVENTS_MAX_BYTES,
@@ -167,4 +170,9 @@ export function loadConfig(): Config {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return readConfig(process.env);
+}
+
+/** What the configuration says of the event log beside where it is. */
+export function eventLogSettings({ eventLogTimeout, retentionMaxEvents, retentionMaxAge }: Config) {
+  return { timeout: eventLogTimeout, retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
 }

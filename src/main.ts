@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 import { startApp } from './app';
-import { ConfigError, loadConfig, type Config } from './config';
-import type { Retention } from './events/event-log';
-import { SqliteEventLog } from './events/sqlite-event-log';
+import { ConfigError, eventLogSettings, loadConfig } from './config';
+import { openEventLog } from './events/open-event-log';
 import { messageChain } from './message-chain';
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const log = await SqliteEventLog.open({ file: config.eventLog.file, ...retentionOf(config) });
+  const log = await openEventLog(config.eventLog, eventLogSettings(config));
   const app = await startApp(config, log);
   console.log(`WebHook answers at ${app.url}`);
 
@@ -23,11 +22,6 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-}
-
-function retentionOf({ retentionMaxEvents, retentionMaxAge }: Config): { retention?: Retention } {
-  if (retentionMaxEvents === undefined && retentionMaxAge === undefined) return {};
-  return { retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
 }
 
 /** Tells what went wrong and ends the process with exit code 1. */
