@@ -145,7 +145,7 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
   let events = 0;
   let recorded = 0;
   const flush = async (): Promise<void> => {
-    const appended = await Promise.all(batch.map((event) => log.append(event)));
+    const appended = await log.appendAll(batch);
     events += appended.length;
     recorded += appended.filter((one) => one.recorded).length;
     batch = [];

@@ -76,6 +76,10 @@ export class JetStreamEventLog implements EventLog {
     return this.#call('The event could not be recorded.', () => this.#recorder.record(event));
   }
 
+  appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    return this.#call('The events could not be recorded.', () => this.#recorder.recordAll(events));
+  }
+
   read(query: EventQuery): Promise<LoggedEvent[]> {
     return this.#reading(async (deadline) => {
       const page = new Page(query);

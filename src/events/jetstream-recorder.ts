@@ -70,17 +70,24 @@ export class JetStreamRecorder {
   }
 
   async record(event: NewEvent): Promise<Appended> {
-    const recording = new Recording(
-      { name: nuid.next(), event },
-      this.#names,
-      this.#writer,
-      this.#connection.deadline(),
-    );
-    const { id, recorded } = await recording.run((placing) => {
+    const { id, recorded } = await this.#recording(event).run();
+    return { id, recorded };
+  }
+
+  /** Records events in their order: the keys of all are claimed first, and then nothing is waited for between events. */
+  async recordAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    const recordings = events.map((event) => this.#recording(event));
+    const found = await Promise.all(recordings.map((recording) => recording.claimKeys()));
+    const all = await Promise.all(recordings.map((recording, i) => recording.finish(found[i])));
+    return all.map(({ id, recorded }) => ({ id, recorded }));
+  }
+
+  #recording(event: NewEvent): Recording {
+    const attempt = { name: nuid.next(), event };
+    return new Recording(attempt, this.#names, this.#writer, this.#connection.deadline(), (placing) => {
       this.#placing.add(placing);
       void placing.then(() => this.#placing.delete(placing));
     });
-    return { id, recorded };
   }
 
   /** Resolves when nothing is under way any more. */
@@ -99,39 +106,47 @@ class Recording {
   readonly #names: StreamNames;
   readonly #writer: JetStreamWriter;
   readonly #deadline: number;
+  readonly #afterwards: Afterwards;
   readonly #held: Claim[] = [];
 
-  constructor(attempt: Attempt, names: StreamNames, writer: JetStreamWriter, deadline: number) {
+  constructor(attempt: Attempt, names: StreamNames, writer: JetStreamWriter, deadline: number, afterwards: Afterwards) {
     this.#attempt = attempt;
     this.#body = encodeEvent(attempt);
     this.#names = names;
     this.#writer = writer;
     this.#deadline = deadline;
+    this.#afterwards = afterwards;
   }
 
-  async run(afterwards: Afterwards): Promise<Recorded> {
+  async run(): Promise<Recorded> {
+    return this.finish(await this.claimKeys());
+  }
+
+  /** Takes the keys that the sender gave the event, or finds the event that has one of them. */
+  async claimKeys(): Promise<Recorded | undefined> {
     const { idempotencyKey, webhookId } = this.#attempt.event;
     const keys: Key[] = [];
     if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
     if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
-    let first: Recorded | undefined;
     for (const key of keys) {
-      const claimed = await this.#claim(key, 0, afterwards);
-      if ('recorded' in claimed) {
-        first = claimed;
-        break;
-      }
+      const claimed = await this.#claim(key, 0);
+      if ('recorded' in claimed) return claimed;
     }
-    first ??= await this.#publish(afterwards);
+    return undefined;
+  }
+
+  /** Records the event, unless its keys have led to one. */
+  async finish(found: Recorded | undefined): Promise<Recorded> {
+    const first = found ?? (await this.#publish());
     // That a place is not written does no harm: the claim leads to the same event.
     for (const { key, sequence } of this.#held) {
-      afterwards(this.#place(key, first, sequence).catch(() => undefined));
+      this.#afterwards(this.#place(key, first, sequence).catch(() => undefined));
     }
     return first;
   }
 
   /** Puts the event into its slot, unless it is there. */
-  async #publish(afterwards: Afterwards): Promise<Recorded> {
+  async #publish(): Promise<Recorded> {
     const { name, event } = this.#attempt;
     const subject = slotOf(this.#names, event.id);
     let previous = 0;
@@ -152,7 +167,7 @@ class Recording {
       if (claim === undefined) {
         // The first in the slot needed no claim; it does when it is not the last in it any more.
         if (!last.header.has(PREVIOUS_HEADER)) await this.#placeOf(last);
-        const claimed = await this.#claim(eventKey(event), last.seq, afterwards);
+        const claimed = await this.#claim(eventKey(event), last.seq);
         if ('recorded' in claimed) return claimed;
         claim = claimed;
       }
@@ -184,7 +199,7 @@ class Recording {
   }
 
   /** Takes a key for the attempt, or finds, and where need be records, the event that has it. */
-  async #claim(key: Key, after: number, afterwards: Afterwards): Promise<Claim | Recorded> {
+  async #claim(key: Key, after: number): Promise<Claim | Recorded> {
     const subject = this.#subjectOf(key);
     // A key of each kind has a message id of its own, under which the stream stores one message.
     const name = `${this.#attempt.name}.${key[0]}`;
@@ -204,8 +219,8 @@ class Recording {
         if (holder.name === this.#attempt.name) {
           return this.#hold({ key, sequence: last.seq, after: Number(last.header.get(AFTER_HEADER)) });
         }
-        const recording = new Recording(holder, this.#names, this.#writer, this.#deadline);
-        return { ...(await recording.run(afterwards)), recorded: false };
+        const recording = new Recording(holder, this.#names, this.#writer, this.#deadline, this.#afterwards);
+        return { ...(await recording.run()), recorded: false };
       } else if ((await this.#writer.firstPosition(this.#names.events, this.#deadline)) <= place.sequence) {
         return { ...place, recorded: false };
       } else {

@@ -239,6 +239,17 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(Math.max(...pages)).toBeLessThan(4);
     });
 
+    it('records many events in the order in which they are given, whatever keys they have', async () => {
+      const events = Array.from({ length: 200 }, (_, i) => ({
+        ...newEvent(),
+        idempotencyKey: i % 3 === 0 ? `k${String(i)}` : undefined,
+        webhookId: i % 5 === 0 ? `w${String(i)}` : undefined,
+      }));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: true })));
+      expect(await ids()).toEqual(events.map(({ id }) => id));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: false })));
+    });
+
     it('finds where a time is', async () => {
       expect(await log.positionBefore(0)).toBe(0n);
       for (const [id, recordedAt] of Object.entries({ a: 10, b: 20, c: 20, d: 30 }))
