@@ -146,8 +146,11 @@ async function run() {
   console.log(
     `Of the ${keyed.length} keys that were sent until answered ${keyedTwice} have not exactly that one event.`,
   );
+  const copies = await Promise.all(cluster.nats.servers.map(copyOf));
+  const same = new Set(copies).size === 1;
+  console.log(`The three servers hold ${same ? 'the same' : `DIFFERENT things:\n${copies.join('\n')}`}.`);
   const leaderGap = rows[0]['longest time without a successful call in s'] * 1000;
-  return lost + doubled + keyedTwice === 0 && keyed.length > 0 && leaderGap < LEADER_LIMIT;
+  return same && lost + doubled + keyedTwice === 0 && keyed.length > 0 && leaderGap < LEADER_LIMIT;
 }
 
 function isKeyed(mark) {
@@ -186,6 +189,22 @@ async function healthy() {
     if (current && ready.every((code) => code === 200)) return;
     if (Date.now() > deadline) throw new Error('the cluster did not get well within a minute');
   }
+}
+
+/** What a server itself has of both streams: how many messages and bytes, from where to where. */
+async function copyOf({ monitor }) {
+  const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=true&streams=true`);
+  const {
+    account_details: [account],
+  } = await answer.json();
+  const states = account.stream_detail.map(({ name, state: { messages, bytes, first_seq, last_seq } }) => [
+    name,
+    messages,
+    bytes,
+    first_seq,
+    last_seq,
+  ]);
+  return JSON.stringify(states.sort());
 }
 
 function status({ url }) {

@@ -68,15 +68,18 @@ async function freePorts(count) {
 
 /** Starts so many nats-servers as one cluster; one alone is no cluster. */
 export async function startNats(folder, count) {
-  const ports = await freePorts(count * 2);
-  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
-  const servers = ports.slice(0, count).map((port, i) => ({ name: `n${i + 1}`, port, cluster: ports[count + i] }));
+  const ports = await freePorts(count * 3);
+  const routes = ports.slice(count, count * 2).map((port) => `nats://127.0.0.1:${port}`);
+  const servers = ports
+    .slice(0, count)
+    .map((port, i) => ({ name: `n${i + 1}`, port, cluster: ports[count + i], monitor: ports[2 * count + i] }));
   for (const server of servers) {
-    const { name, port, cluster } = server;
+    const { name, port, cluster, monitor } = server;
     const file = join(folder, `${name}.conf`);
     const lines = [
       `server_name: ${name}`,
       `listen: "127.0.0.1:${port}"`,
+      `http: "127.0.0.1:${monitor}"`,
       'max_payload: 8MB',
       `authorization { user: webhook, password: "${PASSWORD}" }`,
       `jetstream { store_dir: ${JSON.stringify(join(folder, name))} }`,

@@ -1,7 +1,7 @@
 import { loadContract } from './asmx/contract';
 import { endpoint } from './asmx/endpoint';
 import { wrappingBytes } from './asmx/wrapping';
-import type { Config } from './config';
+import { endpointPath, type Config } from './config';
 import type { EventLog } from './events/event-log';
 import { bodyReader } from './http/body';
 import { callersOf } from './http/caller';
@@ -18,7 +18,7 @@ export interface App {
 
 /** Puts the service together on an event log and starts to listen. */
 export async function startApp(config: Config, log: EventLog): Promise<App> {
-  const path = `/${config.serviceRoot}/Services/WebHooks.asmx`;
+  const path = endpointPath(config);
   const contract = await loadContract(config.namespace);
   const service = webhookService(log, {
     defaults: { source: path, type: config.eventType },

@@ -172,7 +172,13 @@ export function loadConfig(): Config {
   return readConfig(process.env);
 }
 
+/** Path of the endpoint, which is the source of its own events too. */
+export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): string {
+  return `/${serviceRoot}/Services/WebHooks.asmx`;
+}
+
 /** What the configuration says of the event log beside where it is. */
-export function eventLogSettings({ eventLogTimeout, retentionMaxEvents, retentionMaxAge }: Config) {
-  return { timeout: eventLogTimeout, retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
+export function eventLogSettings(config: Config) {
+  const { eventLogTimeout: timeout, retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = config;
+  return { timeout, retention: { maxEvents, maxAge }, source: endpointPath(config) };
 }

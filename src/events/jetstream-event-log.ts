@@ -11,7 +11,9 @@ import {
 import { JetStreamConnection, type NatsAddress } from './jetstream-connection';
 import { JetStreamReader, type PlacedEvent } from './jetstream-reader';
 import { JetStreamRecorder } from './jetstream-recorder';
+import { JetStreamSources } from './jetstream-sources';
 import { provideStreams, requireStreams, streamNames, type StreamNames } from './jetstream-streams';
+import { JetStreamWriter } from './jetstream-writer';
 import { Page, SCAN_BYTES, sizeOf } from './page';
 import { paddedSequence, sequenceNumber } from './position';
 
@@ -24,6 +26,8 @@ export interface JetStreamOptions extends NatsAddress {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** The source of the service's own events: they are found by their id without being listed under it. */
+  readonly source: string;
   /** Whether the streams are made where they are missing; otherwise they must be there, and may have any settings. */
   readonly create: boolean;
 }
@@ -44,11 +48,12 @@ export class JetStreamEventLog implements EventLog {
   readonly #calls = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
-  private constructor(connection: JetStreamConnection, names: StreamNames) {
+  private constructor(connection: JetStreamConnection, names: StreamNames, sources: JetStreamSources) {
     this.#connection = connection;
     this.#names = names;
-    this.#recorder = new JetStreamRecorder(connection, names);
-    this.#reader = new JetStreamReader(connection, names);
+    const writer = new JetStreamWriter(connection);
+    this.#recorder = new JetStreamRecorder(connection, names, writer, sources);
+    this.#reader = new JetStreamReader(connection, names, writer, sources);
   }
 
   /**
@@ -64,7 +69,9 @@ export class JetStreamEventLog implements EventLog {
       connection = await JetStreamConnection.open(options, options.timeout);
       if (options.create) await provideStreams(connection, names, options);
       else await requireStreams(connection, names);
-      return new JetStreamEventLog(connection, names);
+      const sources = new JetStreamSources(names.keys, new JetStreamWriter(connection));
+      await sources.settle(options.create ? options.source : undefined, connection.deadline());
+      return new JetStreamEventLog(connection, names, sources);
     } catch (cause) {
       await connection?.close();
       const where = `${options.stream} on ${options.servers.join(',')}`;
@@ -100,7 +107,7 @@ export class JetStreamEventLog implements EventLog {
       if (position === undefined) yield* this.#reader.downwards(limit, deadline);
       else yield* this.#reader.upwards(position, limit, deadline);
     } else if (position === undefined) {
-      yield* this.#reader.withId(id, deadline);
+      yield* await this.#reader.withId(id, deadline);
     } else {
       yield* await this.#firstWithId(id, position, limit, deadline);
     }
@@ -110,13 +117,11 @@ export class JetStreamEventLog implements EventLog {
     // The reference to an event without its data leads here.
     const next = limit === 1 ? await this.#reader.at(after + 1, deadline) : undefined;
     if (next?.event.id === id) return [next];
-    const first: PlacedEvent[] = [];
-    for await (const placed of this.#reader.withId(id, deadline)) {
-      if (placed.sequence <= after) break;
-      first.unshift(placed);
-      if (first.length > limit) first.pop();
-    }
-    return first;
+    const all = await this.#reader.withId(id, deadline);
+    return all
+      .reverse()
+      .filter(({ sequence }) => sequence > after)
+      .slice(0, limit);
   }
 
   scan(after: bigint, limit: number): Promise<StoredEvent[]> {

@@ -1,8 +1,10 @@
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { JetStreamConnection } from './jetstream-connection';
 import { decodeEvent } from './jetstream-message';
-import { PREVIOUS_HEADER, slotOf } from './jetstream-recorder';
+import type { JetStreamSources } from './jetstream-sources';
 import type { StreamNames } from './jetstream-streams';
+import { slotOf } from './jetstream-subjects';
+import type { JetStreamWriter } from './jetstream-writer';
 import type { NewEvent } from './event-log';
 
 /** An event and its position. */
@@ -30,10 +32,14 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 export class JetStreamReader {
   readonly #connection: JetStreamConnection;
   readonly #names: StreamNames;
+  readonly #writer: JetStreamWriter;
+  readonly #sources: JetStreamSources;
 
-  constructor(connection: JetStreamConnection, names: StreamNames) {
+  constructor(connection: JetStreamConnection, names: StreamNames, writer: JetStreamWriter, sources: JetStreamSources) {
     this.#connection = connection;
     this.#names = names;
+    this.#writer = writer;
+    this.#sources = sources;
   }
 
   /** What the stream holds, as its leader has it. */
@@ -86,17 +92,14 @@ export class JetStreamReader {
   }
 
   /** The events with an id, newest first. */
-  async *withId(id: string, deadline: number): AsyncGenerator<PlacedEvent> {
-    const query = { last_by_subj: slotOf(this.#names, id) };
-    let message = await this.#connection.persist(deadline, () =>
-      this.#connection.manager.streams.getMessage(this.#names.events, query),
+  async withId(id: string, deadline: number): Promise<PlacedEvent[]> {
+    const { events } = this.#names;
+    const sources = await this.#sources.of(id, deadline);
+    const messages = await Promise.all(
+      sources.map((source) => this.#writer.last(events, slotOf(events, source, id), deadline)),
     );
-    while (message !== null) {
-      const found = placed(message);
-      if (found.event.id === id) yield found;
-      const previous = Number(message.header.get(PREVIOUS_HEADER));
-      message = previous > 0 ? ((await this.#message(previous, deadline)) ?? null) : null;
-    }
+    const found = messages.filter((message) => message !== undefined).map(placed);
+    return found.sort((a, b) => b.sequence - a.sequence);
   }
 
   /** Asks the nearest replica, and the leader for what that does not have: it may be behind, or not answer. */

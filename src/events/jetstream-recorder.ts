@@ -1,72 +1,60 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StoredMsg } from '@nats-io/jetstream';
 import { nuid } from '@nats-io/transport-node';
 import type { Appended, NewEvent } from './event-log';
 import type { JetStreamConnection } from './jetstream-connection';
 import { decodeEvent, encodeEvent, type Attempt } from './jetstream-message';
+import type { JetStreamSources } from './jetstream-sources';
 import type { StreamNames } from './jetstream-streams';
-import { JetStreamWriter } from './jetstream-writer';
+import { jsonOf, slotOf, subjectOf, type Key } from './jetstream-subjects';
+import type { JetStreamWriter } from './jetstream-writer';
 
-/** On an event that shares its id with events of other sources: the position of the one before. */
-export const PREVIOUS_HEADER = 'Webhook-Previous';
-/** On a claim: see {@link Claim.after}. */
-const AFTER_HEADER = 'Webhook-After';
-
-/** Pause before a subject is looked at again whose message is on its way or just gone, in milliseconds. */
+/** Pause before a subject is looked at again whose message is just gone, in milliseconds. */
 const LOOK_PAUSE = 20;
-
-/** What names an event: the kind of name, and the name. */
-type Key = readonly [kind: string, ...name: string[]];
 
 /** An event in the log. */
 interface Recorded extends Appended {
   readonly sequence: number;
 }
 
-/** A key that an attempt holds. */
-interface Claim {
-  readonly key: Key;
-  /** Position of the claim in the stream of keys. */
-  readonly sequence: number;
-  /** The event is at no position up to this one: the last in its slot when the claim was made. */
-  readonly after: number;
-}
-
-/** What the stream of keys says of a key whose event is in the log. */
+/** Where the event of a key is, as the stream of keys says it. */
 interface Place {
-  readonly place: { readonly id: string; readonly sequence: number };
+  readonly id: string;
+  readonly sequence: number;
 }
 
-/** The subject on which the stream keeps the events with an id. */
-export function slotOf({ events }: StreamNames, id: string): string {
-  return `${events}.${digest(['id', id])}`;
+/** What an attempt to record an event works with. */
+interface Tools {
+  readonly names: StreamNames;
+  readonly writer: JetStreamWriter;
+  readonly sources: JetStreamSources;
+  /** Takes over what goes on after an event was recorded; it never rejects. */
+  readonly afterwards: (work: Promise<unknown>) => void;
 }
 
 /**
  * Records events once, however many instances are told of them, by writes that the servers put in order and by nothing
  * else: no lock, no clock, and no reading that another server may contradict.
  *
- * The stream of events has a subject for each id, its slot. An event is published to its slot on the condition that the
- * slot is empty, so the servers refuse a second one for as long as they keep the first. A further key (Idempotency-Key,
+ * The stream of events has a subject for each source and id, the slot. An event is stored in its slot on the condition that
+ * the slot is empty, so the servers refuse a second one for as long as they keep the first. A further key (Idempotency-Key,
  * webhook-id) is claimed before, in the stream of keys and under the same condition, with a copy of the whole event; whoever
  * finds a claim whose event is not recorded yet records that event, and answers with its id. When the event is recorded
- * its place takes the place of the claim; a place that retention has passed frees the key.
- *
- * An id that several sources use is the exception: from the second source on, an event in the slot is claimed by source
- * and id as well, and names the one before it.
+ * its place is written behind the claim. When retention has passed that place the key is free: the next claim is made on
+ * a subject of its own, to which the place leads.
  */
 export class JetStreamRecorder {
-  readonly #names: StreamNames;
-  readonly #writer: JetStreamWriter;
   readonly #connection: JetStreamConnection;
+  readonly #tools: Tools;
   /** Places that are being written; nobody waits for them but `settled`. */
   readonly #placing = new Set<Promise<unknown>>();
 
-  constructor(connection: JetStreamConnection, names: StreamNames) {
+  constructor(connection: JetStreamConnection, names: StreamNames, writer: JetStreamWriter, sources: JetStreamSources) {
     this.#connection = connection;
-    this.#names = names;
-    this.#writer = new JetStreamWriter(connection);
+    const afterwards = (placing: Promise<unknown>): void => {
+      this.#placing.add(placing);
+      void placing.then(() => this.#placing.delete(placing));
+    };
+    this.#tools = { names, writer, sources, afterwards };
   }
 
   async record(event: NewEvent): Promise<Appended> {
@@ -83,11 +71,7 @@ export class JetStreamRecorder {
   }
 
   #recording(event: NewEvent): Recording {
-    const attempt = { name: nuid.next(), event };
-    return new Recording(attempt, this.#names, this.#writer, this.#connection.deadline(), (placing) => {
-      this.#placing.add(placing);
-      void placing.then(() => this.#placing.delete(placing));
-    });
+    return new Recording({ name: nuid.next(), event }, this.#tools, this.#connection.deadline());
   }
 
   /** Resolves when nothing is under way any more. */
@@ -96,26 +80,20 @@ export class JetStreamRecorder {
   }
 }
 
-/** Takes over what goes on after an event was recorded, and never rejects. */
-type Afterwards = (work: Promise<unknown>) => void;
-
 /** One attempt to record one event. */
 class Recording {
   readonly #attempt: Attempt;
   readonly #body: Buffer;
-  readonly #names: StreamNames;
-  readonly #writer: JetStreamWriter;
+  readonly #tools: Tools;
   readonly #deadline: number;
-  readonly #afterwards: Afterwards;
-  readonly #held: Claim[] = [];
+  /** The subjects on which keys are claimed for it. */
+  readonly #claims: string[] = [];
 
-  constructor(attempt: Attempt, names: StreamNames, writer: JetStreamWriter, deadline: number, afterwards: Afterwards) {
+  constructor(attempt: Attempt, tools: Tools, deadline: number) {
     this.#attempt = attempt;
     this.#body = encodeEvent(attempt);
-    this.#names = names;
-    this.#writer = writer;
+    this.#tools = tools;
     this.#deadline = deadline;
-    this.#afterwards = afterwards;
   }
 
   async run(): Promise<Recorded> {
@@ -129,124 +107,80 @@ class Recording {
     if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
     if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
     for (const key of keys) {
-      const claimed = await this.#claim(key, 0);
-      if ('recorded' in claimed) return claimed;
+      const found = await this.#claim(key);
+      if (found !== undefined) return found;
     }
     return undefined;
   }
 
   /** Records the event, unless its keys have led to one. */
   async finish(found: Recorded | undefined): Promise<Recorded> {
-    const first = found ?? (await this.#publish());
-    // That a place is not written does no harm: the claim leads to the same event.
-    for (const { key, sequence } of this.#held) {
-      this.#afterwards(this.#place(key, first, sequence).catch(() => undefined));
+    const { names, writer, sources, afterwards } = this.#tools;
+    const { id, source } = this.#attempt.event;
+    let first = found;
+    if (first === undefined) {
+      const slot = slotOf(names.events, source, id);
+      const [stored, listed] = await Promise.all([this.#store(slot), sources.start(id, source, this.#deadline)]);
+      if (!listed) await sources.add(id, source, stored.recorded, this.#deadline);
+      first = stored;
+    }
+    const body = placeBody(first);
+    for (const subject of this.#claims) {
+      // That it is not written does no harm: the claim leads to the same event.
+      afterwards(writer.store(subject, body, this.#deadline).catch(() => undefined));
     }
     return first;
   }
 
   /** Puts the event into its slot, unless it is there. */
-  async #publish(): Promise<Recorded> {
-    const { name, event } = this.#attempt;
-    const subject = slotOf(this.#names, event.id);
-    let previous = 0;
-    let claim: Claim | undefined;
+  async #store(slot: string): Promise<Recorded> {
+    const { names, writer } = this.#tools;
     for (;;) {
-      const fields = claim === undefined ? {} : { [PREVIOUS_HEADER]: String(previous) };
-      const message = { subject, body: this.#body, previous, name, fields };
-      const sequence = await this.#writer.store(message, this.#deadline);
-      if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
-      const last = await this.#writer.last(this.#names.events, subject, this.#deadline);
-      if (last === undefined) {
-        previous = 0;
-        await this.#pause();
-        continue;
+      const sequence = await writer.storeFirst(slot, this.#body, this.#deadline);
+      const { id } = this.#attempt.event;
+      if (sequence !== undefined) return { id, recorded: true, sequence };
+      const there = await writer.last(names.events, slot, this.#deadline);
+      if (there !== undefined) {
+        const { name } = decodeEvent(there.data);
+        return { id, recorded: name === this.#attempt.name, sequence: there.seq };
       }
-      const there = this.#found(last);
-      if (there !== undefined) return there;
-      if (claim === undefined) {
-        // The first in the slot needed no claim; it does when it is not the last in it any more.
-        if (!last.header.has(PREVIOUS_HEADER)) await this.#placeOf(last);
-        const claimed = await this.#claim(eventKey(event), last.seq);
-        if ('recorded' in claimed) return claimed;
-        claim = claimed;
-      }
-      // Whoever found the claim may have recorded the event, and others theirs behind it.
-      const before = await this.#foundBefore(last, claim.after);
-      if (before !== undefined) return before;
-      previous = last.seq;
+      await this.#pause();
     }
-  }
-
-  /** The event at hand, if it is the one in a message. */
-  #found({ seq: sequence, data }: StoredMsg): Recorded | undefined {
-    const { name, event } = decodeEvent(data);
-    const { id, source } = this.#attempt.event;
-    if (event.id !== id || event.source !== source) return undefined;
-    return { id, recorded: name === this.#attempt.name, sequence };
-  }
-
-  /** Looks for the event at hand in its slot, from before a message back to a position. */
-  async #foundBefore(message: StoredMsg, after: number): Promise<Recorded | undefined> {
-    for (let at: StoredMsg | undefined = message; at !== undefined;) {
-      const position = Number(at.header.get(PREVIOUS_HEADER));
-      if (position <= after) return undefined;
-      at = await this.#writer.at(this.#names.events, position, this.#deadline);
-      const found = at && this.#found(at);
-      if (found !== undefined) return found;
-    }
-    return undefined;
   }
 
   /** Takes a key for the attempt, or finds, and where need be records, the event that has it. */
-  async #claim(key: Key, after: number): Promise<Claim | Recorded> {
-    const subject = this.#subjectOf(key);
-    // A key of each kind has a message id of its own, under which the stream stores one message.
-    const name = `${this.#attempt.name}.${key[0]}`;
-    const fields = { [AFTER_HEADER]: String(after) };
-    let previous = 0;
+  async #claim(key: Key): Promise<Recorded | undefined> {
+    const { names, writer } = this.#tools;
+    const start = subjectOf(names.keys, key);
+    let subject = start;
     for (;;) {
-      const message = { subject, body: this.#body, previous, name, fields };
-      const sequence = await this.#writer.store(message, this.#deadline);
-      if (sequence !== undefined) return this.#hold({ key, sequence, after });
-      const last = await this.#writer.last(this.#names.keys, subject, this.#deadline);
-      const place = last && parsePlace(last.data);
-      if (last === undefined) {
-        previous = 0;
-        await this.#pause();
-      } else if (place === undefined) {
-        const holder = decodeEvent(last.data);
-        if (holder.name === this.#attempt.name) {
-          return this.#hold({ key, sequence: last.seq, after: Number(last.header.get(AFTER_HEADER)) });
-        }
-        const recording = new Recording(holder, this.#names, this.#writer, this.#deadline, this.#afterwards);
-        return { ...(await recording.run()), recorded: false };
-      } else if ((await this.#writer.firstPosition(this.#names.events, this.#deadline)) <= place.sequence) {
-        return { ...place, recorded: false };
-      } else {
-        previous = last.seq;
+      const claimed = await writer.storeFirst(subject, this.#body, this.#deadline);
+      const last = claimed === undefined ? await writer.last(names.keys, subject, this.#deadline) : undefined;
+      if (claimed !== undefined) {
+        this.#claims.push(subject);
+        return undefined;
       }
+      if (last === undefined) {
+        subject = start;
+        await this.#pause();
+        continue;
+      }
+      const place = parsePlace(last.data);
+      if (place === undefined) {
+        const holder = decodeEvent(last.data);
+        if (holder.name !== this.#attempt.name) {
+          return { ...(await new Recording(holder, this.#tools, this.#deadline).run()), recorded: false };
+        }
+        this.#claims.push(subject);
+        return undefined;
+      }
+      if ((await writer.firstPosition(names.events, this.#deadline)) <= place.sequence) {
+        return { ...place, recorded: false };
+      }
+      // What leads to the next claim has to be kept as long as that.
+      await writer.store(start, placeBody(place), this.#deadline);
+      subject = subjectOf(names.keys, [...key, 'after', String(place.sequence)]);
     }
-  }
-
-  #hold(claim: Claim): Claim {
-    this.#held.push(claim);
-    return claim;
-  }
-
-  /** Writes where the event of a message is under its source and id, unless something is there. */
-  async #placeOf({ data, seq: sequence }: StoredMsg): Promise<void> {
-    const { event } = decodeEvent(data);
-    await this.#place(eventKey(event), { id: event.id, sequence }, 0);
-  }
-
-  #place(key: Key, { id, sequence }: Place['place'], previous: number): Promise<number | undefined> {
-    const body = Buffer.from(JSON.stringify({ place: { id, sequence } } satisfies Place));
-    return this.#writer.store({ subject: this.#subjectOf(key), body, previous, name: nuid.next() }, this.#deadline);
-  }
-
-  #subjectOf(key: Key): string {
-    return `${this.#names.keys}.${digest(key)}`;
   }
 
   async #pause(): Promise<void> {
@@ -255,17 +189,14 @@ class Recording {
   }
 }
 
-/** The key under which an event is claimed that shares its id with one of another source. */
-function eventKey({ id, source }: NewEvent): Key {
-  return ['event', source, id];
+const PLACE_START = '{"place"';
+
+function placeBody({ id, sequence }: Place): Buffer {
+  return Buffer.from(JSON.stringify({ place: { id, sequence } }));
 }
 
-/** Names a key in 22 characters, whatever it holds. */
-function digest(key: Key): string {
-  return createHash('sha256').update(JSON.stringify(key)).digest().toString('base64url', 0, 16);
-}
-
-function parsePlace(body: Uint8Array): Place['place'] | undefined {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
-  return text.startsWith('{"place"') ? (JSON.parse(text) as Place).place : undefined;
+/** Reads what {@link placeBody} writes; undefined: it is a claim. */
+function parsePlace(body: Uint8Array): Place | undefined {
+  const isPlace = Buffer.from(body.subarray(0, PLACE_START.length)).toString() === PLACE_START;
+  return isPlace ? (jsonOf(body) as { place: Place }).place : undefined;
 }

@@ -9,6 +9,8 @@ export interface EventLogSettings {
   /** The longest that a call waits for a NATS cluster, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** The source of the service's own events. */
+  readonly source: string;
 }
 
 /**
@@ -16,8 +18,9 @@ export interface EventLogSettings {
  *
  * @throws {EventLogError} it cannot be opened; the message names the place, and never a password.
  */
-export function openEventLog(location: EventLogLocation, { timeout, retention }: EventLogSettings): Promise<EventLog> {
-  if (location.engine === 'jetstream') return JetStreamEventLog.open({ ...location, timeout, retention, create: true });
+export function openEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
+  if (location.engine === 'jetstream') return JetStreamEventLog.open({ ...location, ...settings, create: true });
+  const { retention } = settings;
   const forgets = retention.maxEvents !== undefined || retention.maxAge !== undefined;
   return SqliteEventLog.open({ file: location.file, ...(forgets ? { retention } : {}) });
 }
@@ -27,12 +30,9 @@ export function openEventLog(location: EventLogLocation, { timeout, retention }:
  *
  * @throws {EventLogError} it is not there, or cannot be opened.
  */
-export async function openExistingEventLog(
-  location: EventLogLocation,
-  { timeout, retention }: EventLogSettings,
-): Promise<EventLog> {
+export async function openExistingEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
   if (location.engine === 'jetstream') {
-    return JetStreamEventLog.open({ ...location, timeout, retention, create: false });
+    return JetStreamEventLog.open({ ...location, ...settings, create: false });
   }
   const { file } = location;
   try {
