@@ -8,6 +8,12 @@ const BATCH = 5000;
 /** Brings the log in a file to so many events. */
 export async function fillLog(file, events, bytes = 40) {
   const log = await SqliteEventLog.open({ file });
+  await fill(log, events, bytes);
+  await log.close();
+}
+
+/** Brings a log of any engine to so many events. */
+export async function fill(log, events, bytes = 40) {
   const defaults = { source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' };
   const text = 'x'.repeat(bytes);
   for (let count = await log.count(); count < events; count = await log.count()) {
@@ -25,7 +31,6 @@ export async function fillLog(file, events, bytes = 40) {
     });
     await Promise.all(batch);
   }
-  await log.close();
 }
 
 if (process.argv[1] === import.meta.filename) {

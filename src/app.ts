@@ -1,7 +1,7 @@
 import { loadContract } from './asmx/contract';
 import { endpoint } from './asmx/endpoint';
 import { wrappingBytes } from './asmx/wrapping';
-import type { Config } from './config';
+import { endpointPath, type Config } from './config';
 import type { EventLog } from './events/event-log';
 import type { Registry } from 'prom-client';
 import { accessControl, type AccessControl } from './http/access';
@@ -42,7 +42,7 @@ export interface App {
 /** Puts the service together on an event log and starts to listen. Without a logger nothing is logged. */
 export async function startApp(config: Config, log: EventLog, logger: Logger = createLogger('silent')): Promise<App> {
   const { limits } = config;
-  const path = `/${config.serviceRoot}/Services/WebHooks.asmx`;
+  const path = endpointPath(config);
   const contract = await loadContract(config.namespace);
   const service = webhookService(log, {
     defaults: { source: path, type: config.eventType },

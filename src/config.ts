@@ -10,13 +10,7 @@ import {
   type Protection,
 } from './config-protection';
 import { duration, MEBIBYTE, wholeNumber } from './config-values';
-
-/** Where the event log is kept. */
-export interface EventLogLocation {
-  readonly engine: 'sqlite';
-  /** Path of the database file, relative to the working directory. */
-  readonly file: string;
-}
+import { parseEventLogLocation, withoutSecrets, type EventLogLocation } from './event-log-location';
 
 /** The service's configuration, checked and in the units that the code uses. */
 export interface Config extends Protection {
@@ -32,6 +26,8 @@ export interface Config extends Protection {
   /** Which proxies in front are believed: so many hops, or these networks in the terms of `proxy-addr`. */
   readonly trustProxy: number | readonly string[];
   readonly eventLog: EventLogLocation;
+  /** The longest that a call waits for an event log on other machines, in milliseconds. */
+  readonly eventLogTimeout: number;
   /** CloudEvents `type` of an event whose sender named none. */
   readonly eventType: string;
   /** Most events that one GetEvents response lists. */
@@ -87,10 +83,14 @@ const trustProxy = z.string().transform((value, context): number | readonly stri
   return networks;
 });
 
-const eventLog = z
-  .string()
-  .regex(/^sqlite:./, 'must be sqlite: and the path of a file, as in sqlite:data/events.db')
-  .transform((value): EventLogLocation => ({ engine: 'sqlite', file: value.slice('sqlite:'.length) }));
+const eventLog = z.string().transform((value, context): EventLogLocation => {
+  try {
+    return parseEventLogLocation(value);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+});
 
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -103,6 +103,7 @@ const environment = z.object({
   BASE_URL: baseUrl.optional(),
   TRUST_PROXY: trustProxy.default(0),
   EVENT_LOG: eventLog.default({ engine: 'sqlite', file: 'data/events.db' }),
+  EVENT_LOG_TIMEOUT: duration.default(5000),
   EVENT_TYPE: z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces')
@@ -120,6 +121,11 @@ const environment = z.object({
   ...protectionVariables,
 });
 
+/** A value as a message may show it. */
+function shown(name: string, value: string): string {
+  return name === 'EVENT_LOG' ? withoutSecrets(value) : value;
+}
+
 /**
  * Reads the configuration from environment variables. A variable that is empty counts as not set.
  *
@@ -132,7 +138,9 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const wrong = parsed.success
     ? contradictions(parsed.data)
     : parsed.error.issues.map(({ path, message }) => ({ name: path.join('.'), message }));
-  const lines = wrong.map(({ name, message }) => `${name}${isSecret(name) ? '' : `=${given[name] ?? ''}`}: ${message}`);
+  const lines = wrong.map(
+    ({ name, message }) => `${name}${isSecret(name) ? '' : `=${shown(name, given[name] ?? '')}`}: ${message}`,
+  );
   if (!parsed.success || lines.length + problems.length > 0) throw new ConfigError([...problems, ...lines].join('\n'));
   const env = parsed.data;
   return {
@@ -143,6 +151,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     baseUrl: env.BASE_URL,
     trustProxy: env.TRUST_PROXY,
     eventLog: env.EVENT_LOG,
+    eventLogTimeout: env.EVENT_LOG_TIMEOUT,
     eventType: env.EVENT_TYPE,
     getEventsLimit: env.GET_EVENTS_LIMIT,
     getEventsMaxBytes: env.GET_EVENTS_MAX_BYTES,
@@ -166,4 +175,15 @@ export function loadConfig(): Config {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return readConfig(process.env);
+}
+
+/** Path of the endpoint, which is the source of its own events too. */
+export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): string {
+  return `/${serviceRoot}/Services/WebHooks.asmx`;
+}
+
+/** What the configuration says of the event log beside where it is. */
+export function eventLogSettings(config: Config) {
+  const { eventLogTimeout: timeout, retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = config;
+  return { timeout, retention: { maxEvents, maxAge }, source: endpointPath(config) };
 }

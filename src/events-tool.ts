@@ -7,11 +7,12 @@ import { finished } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
-import { loadConfig } from './config';
+import { eventLogSettings, loadConfig } from './config';
 import { parseDuration } from './duration';
 import { archiveLine, parseArchiveLine } from './events/archive';
 import type { EventLog, NewEvent } from './events/event-log';
 import { linesOf } from './events/lines';
+import { openEventLog, openExistingEventLog } from './events/open-event-log';
 import { SqliteEventLog } from './events/sqlite-event-log';
 import { messageChain } from './message-chain';
 
@@ -21,7 +22,7 @@ const USAGE = `Works on the event log that EVENT_LOG names, also while the servi
   --follow        prints events as they are recorded; after --since, or from now on
   --export FILE   writes all events, or those --since, to a new file
   --import FILE   records the events of a file that are not in the log yet
-  --backup FILE   copies the log, as it is at one moment, to a new file
+  --backup FILE   copies a log in SQLite, as it is at one moment, to a new file
 
 One CloudEvent a line (NDJSON). FILE may be - for standard output or input, except for --backup.`;
 
@@ -38,12 +39,12 @@ class UsageError extends Error {}
 
 async function main(): Promise<void> {
   const { follow, since, export: exported, import: imported, backup } = options();
-  const { file } = loadConfig().eventLog;
-  if (imported === undefined) await requireLog(file);
-  const log = await SqliteEventLog.open({ file });
+  const config = loadConfig();
+  const open = imported === undefined ? openExistingEventLog : openEventLog;
+  const log = await open(config.eventLog, eventLogSettings(config));
   try {
     if (imported !== undefined) await importFrom(imported, log);
-    else if (backup !== undefined) await log.backup(backup);
+    else if (backup !== undefined) await backUp(backup, log);
     else if (exported !== undefined) await exportTo(exported, log, await startOf(since, log));
     else await print(log, await startOf(since ?? '0s', log), follow);
   } finally {
@@ -71,13 +72,11 @@ function options() {
   throw new UsageError(USAGE);
 }
 
-/** A log that is only read must be there: a mistyped name must not make an empty one. */
-async function requireLog(file: string): Promise<void> {
-  try {
-    await stat(file);
-  } catch (cause) {
-    throw new Error(`There is no event log at ${file}; EVENT_LOG says where it is.`, { cause });
+async function backUp(file: string, log: EventLog): Promise<void> {
+  if (!(log instanceof SqliteEventLog)) {
+    throw new UsageError('--backup copies a SQLite file. Use --export for an event log on NATS JetStream.');
   }
+  await log.backup(file);
 }
 
 /** The position behind which the wanted events are. */
@@ -146,7 +145,7 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
   let events = 0;
   let recorded = 0;
   const flush = async (): Promise<void> => {
-    const appended = await Promise.all(batch.map((event) => log.append(event)));
+    const appended = await log.appendAll(batch);
     events += appended.length;
     recorded += appended.filter((one) => one.recorded).length;
     batch = [];

@@ -3,9 +3,9 @@ import cluster from 'node:cluster';
 import { isIP } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import { startApp, type App } from './app';
-import { ConfigError, loadConfig, type Config } from './config';
-import type { Retention } from './events/event-log';
-import { SqliteEventLog } from './events/sqlite-event-log';
+import { ConfigError, eventLogSettings, loadConfig, type Config } from './config';
+import { locationName } from './event-log-location';
+import { openEventLog } from './events/open-event-log';
 import { createLogger, type Logger } from './logger';
 import { messageChain } from './message-chain';
 import { startSupervisorPages } from './supervisor-pages';
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
 
 /** Answers with this process. */
 async function serve(config: Config, logger: Logger): Promise<void> {
-  const log = await SqliteEventLog.open({ file: config.eventLog.file, ...retentionOf(config) });
+  const log = await openEventLog(config.eventLog, eventLogSettings(config));
   const app = await startApp(config, log, logger);
   collectDefaultMetrics({ register: app.metrics });
 
@@ -50,7 +50,7 @@ async function serve(config: Config, logger: Logger): Promise<void> {
       stop(why, () => app.handOver());
     });
   }
-  logger.info({ url: app.url, adminUrl: app.adminUrl, eventLog: config.eventLog.file }, 'started');
+  logger.info({ url: app.url, adminUrl: app.adminUrl, eventLog: locationName(config.eventLog) }, 'started');
 }
 
 /** Answers with several processes, over which this one watches. */
@@ -80,11 +80,6 @@ async function runWorkers(config: Config, logger: Logger): Promise<void> {
 /** For a person, and for a script that waits for it; every other line is JSON. */
 function announce(url: string): void {
   console.log(`WebHook answers at ${url}`);
-}
-
-function retentionOf({ retentionMaxEvents, retentionMaxAge }: Config): { retention?: Retention } {
-  if (retentionMaxEvents === undefined && retentionMaxAge === undefined) return {};
-  return { retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge } };
 }
 
 /** Whoever reaches an address that is not loopback may call what no key guards. */

@@ -13,6 +13,7 @@ describe('the configuration', () => {
       baseUrl: undefined,
       trustProxy: 0,
       eventLog: { engine: 'sqlite', file: 'data/events.db' },
+      eventLogTimeout: 5000,
       eventType: 'webhook.recorded',
       getEventsLimit: 100,
       getEventsMaxBytes: 60_000,
@@ -77,6 +78,12 @@ describe('the configuration', () => {
     ['TRUST_PROXY', 'loopback,10.0.0.0/99', 'a number of hops'],
     ['EVENT_LOG', 'events.db', 'sqlite:'],
     ['EVENT_LOG', 'sqlite:', 'sqlite:'],
+    ['EVENT_LOG', 'nats://h:4222', 'must name the stream'],
+    ['EVENT_LOG', 'nats://h:4222/A.B', 'must name the stream'],
+    ['EVENT_LOG', 'nats://h:0x1,/A', 'host:port'],
+    ['EVENT_LOG', 'nats://h,h:99999/A', 'host:port'],
+    ['EVENT_LOG', 'nats://h/A?replicas=6', 'a number from 1 to 5'],
+    ['EVENT_LOG_TIMEOUT', '5', 'a duration'],
     ['EVENT_TYPE', 'a b', 'without spaces'],
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 32768'],
@@ -131,6 +138,43 @@ describe('the configuration', () => {
     expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY=: must be set together with TLS_CERT');
     expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT=: must be set');
     expect(() => readConfig({ TLS_CLIENT_CA: 'ca.pem' })).toThrow('TLS_CERT=: must be set');
+  });
+
+  it('takes EVENT_LOG as the address of a NATS stream, with percent-encoded user and password', () => {
+    const { eventLog } = readConfig({
+      EVENT_LOG: 'tls://us%3Aer:p%40ss%2F%25@h1,h2:4223,[::1]:4224/EVENTS?replicas=3',
+    });
+    expect(eventLog).toEqual({
+      engine: 'jetstream',
+      servers: ['h1:4222', 'h2:4223', '[::1]:4224'],
+      tls: true,
+      user: 'us:er',
+      password: 'p@ss/%',
+      stream: 'EVENTS',
+      replicas: 3,
+    });
+    const { eventLog: bare } = readConfig({ EVENT_LOG: 'nats://localhost/EVENTS' });
+    expect(bare).toMatchObject({ servers: ['localhost:4222'], tls: false, user: undefined, replicas: 1 });
+  });
+
+  it.each([
+    'nats://user:Geheim@h:4222',
+    'nats://user:Ge@heim:Geheim@h/A',
+    'nats://user:%Geheim@h/A',
+    'nuts://user:Geheim@h/A',
+    'user:Geheim@h/A',
+    'nats://h/A?password=Geheim&replicas=3',
+  ])('never tells the password of %s', (value) => {
+    const message = (() => {
+      try {
+        readConfig({ EVENT_LOG: value });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('it was taken');
+    })();
+    expect(message).toMatch(/^EVENT_LOG=/);
+    expect(message).not.toMatch(/Geheim/i);
   });
 
   it('names every variable that is wrong', () => {

@@ -96,6 +96,13 @@ export interface EventLog {
   append(event: NewEvent): Promise<Appended>;
 
   /**
+   * Records events as {@link append} does, in the order in which they are given.
+   *
+   * @throws {EventLogError} some of the events were not recorded.
+   */
+  appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
+
+  /**
    * Reads events in log order: with `after` the first ones behind that position, otherwise the newest ones; as many as
    * `limit` and `maxBytes` allow. Its cost does not depend on how many events the log holds.
    *

@@ -1,9 +1,10 @@
 import { statSync, type Stats } from 'node:fs';
 import Database from 'libsql';
 import type { Appended, EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
+import { Page, SCAN_BYTES, sizeOf } from './page';
+import { paddedSequence, sequenceNumber } from './position';
 import { SqliteRetention } from './sqlite-retention';
 import { migrate, schemaVersion } from './sqlite-schema';
-import { wireBytes } from './wire-bytes';
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
@@ -16,21 +17,6 @@ export interface SqliteOptions {
   /** Which events are forgotten; undefined: none. */
   readonly retention?: Retention;
 }
-
-/** Digits of the largest position that any engine numbers events with (2^64 - 1). */
-const SEQUENCE_DIGITS = 20;
-
-/** Bytes of the member that the position becomes: `,"sequence":"…"`. */
-const SEQUENCE_MEMBER_BYTES = ',"sequence":""'.length + SEQUENCE_DIGITS;
-
-/** No position in a log is larger: at a million events a second it is reached after 285 years. */
-const MAX_SEQUENCE = BigInt(Number.MAX_SAFE_INTEGER);
-
-/** A UTF-16 code unit takes at most this many bytes when percent-encoded: three bytes of three characters. */
-const PERCENT_ENCODED_UNIT_BYTES = 9;
-
-/** Most bytes of events that a scan returns, unless a single event has more. */
-const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** What is left of the write-ahead log when it has been written back. */
 const WAL_BYTES = 16 * 1024 * 1024;
@@ -193,14 +179,15 @@ export class SqliteDatabase {
 
   #record(event: NewEvent): Appended {
     const { id, source, idempotencyKey = null, webhookId = null, attributes, arrival, data = null } = event;
+    const { headBytes, dataBytes } = sizeOf(event);
     const { changes } = this.#insert.run(
       event.recordedAt,
       id,
       source,
       idempotencyKey,
       webhookId,
-      wireBytes(attributes) + SEQUENCE_MEMBER_BYTES,
-      data === null ? 0 : wireBytes(data) + 1,
+      headBytes,
+      dataBytes,
       attributes,
       arrival,
       data,
@@ -227,16 +214,12 @@ export class SqliteDatabase {
   #select(query: EventQuery): { kept: number[]; omitted: Set<number> } {
     const kept: number[] = [];
     const omitted = new Set<number>();
-    let room = query.maxBytes;
+    const page = new Page(query);
     for (const { sequence, id, head_bytes, data_bytes } of this.#sizes(query)) {
-      const wanted = query.id !== undefined && kept.length === 0;
-      const whole = head_bytes + data_bytes + 1;
-      const oversized = !wanted && whole > query.maxBytes;
-      const bytes = oversized ? head_bytes + query.referenceBytes + PERCENT_ENCODED_UNIT_BYTES * id.length + 1 : whole;
-      if (!wanted && bytes > room) break;
-      room -= bytes;
+      const taken = page.take({ id, headBytes: head_bytes, dataBytes: data_bytes });
+      if (taken === 'full') break;
       kept.push(sequence);
-      if (oversized) omitted.add(sequence);
+      if (taken === 'without data') omitted.add(sequence);
     }
     return { kept, omitted };
   }
@@ -321,14 +304,6 @@ function storedEvent(row: StoredRow): StoredEvent {
     idempotencyKey: row.idempotency_key ?? undefined,
     webhookId: row.webhook_id ?? undefined,
   };
-}
-
-function paddedSequence(sequence: number): string {
-  return String(sequence).padStart(SEQUENCE_DIGITS, '0');
-}
-
-function sequenceNumber(position: bigint): number {
-  return Number(position > MAX_SEQUENCE ? MAX_SEQUENCE : position);
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {

@@ -79,6 +79,10 @@ export class SqliteEventLog implements EventLog {
     });
   }
 
+  appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    return Promise.all(events.map((event) => this.append(event)));
+  }
+
   async #commitWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();

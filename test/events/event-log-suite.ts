@@ -1,9 +1,16 @@
-import { EventLogError, type EventLog, type EventQuery, type NewEvent } from '../../src/events/event-log';
+import { setTimeout } from 'node:timers/promises';
+import {
+  EventLogError,
+  type EventLog,
+  type EventQuery,
+  type NewEvent,
+  type Retention,
+} from '../../src/events/event-log';
 import { wireBytes } from '../../src/events/wire-bytes';
 
 /** A log that the suite opens and closes as it likes; what it holds stays until `remove`. */
 export interface LogUnderTest {
-  open(): Promise<EventLog>;
+  open(retention?: Retention): Promise<EventLog>;
   remove(): Promise<void>;
 }
 
@@ -102,6 +109,44 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await ids()).toEqual(['same']);
     });
 
+    it.each<[string, Partial<NewEvent>]>([
+      ['id and source', { id: 'twice' }],
+      ['Idempotency-Key', { idempotencyKey: 'k' }],
+      ['webhook-id', { webhookId: 'w' }],
+      ['Idempotency-Key and webhook-id', { idempotencyKey: 'k', webhookId: 'w' }],
+    ])('records copies with one %s that two instances take at the same moment once', async (_what, same) => {
+      const other = await under.open();
+      const copies = Array.from({ length: 40 }, (_, i) => (i % 2 ? log : other).append(newEvent(same)));
+      const appended = await Promise.all(copies);
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);
+      expect([...new Set(appended.map(({ id }) => id))]).toEqual(await ids());
+      await other.close();
+    });
+
+    it('records once what several keys name, whichever of them a copy carries', async () => {
+      const { id } = await log.append(newEvent({ id: 'all', idempotencyKey: 'k', webhookId: 'w' }));
+      for (const key of [{ idempotencyKey: 'k' }, { webhookId: 'w' }, { id: 'all' }]) {
+        expect(await log.append(newEvent(key))).toEqual({ id, recorded: false });
+      }
+      expect(await log.append(newEvent({ idempotencyKey: 'w', webhookId: 'k' }))).toMatchObject({ recorded: true });
+    });
+
+    it('tells copies of events that have one id from many sources', async () => {
+      const events = Array.from({ length: 12 }, (_, i) => newEvent({ id: 'x', source: `/${String(i)}` }));
+      const other = await under.open();
+      const appended = await Promise.all(
+        [...events, ...events, ...events].map((event, i) => (i % 2 ? log : other).append(event)),
+      );
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(12);
+      for (const event of events) expect(await log.append(event)).toEqual({ id: 'x', recorded: false });
+      const logged = await log.read({ ...EVERYTHING, id: 'x' });
+      expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
+      const third = logged[2]?.sequence ?? '';
+      expect(await log.read({ ...EVERYTHING, id: 'x', after: BigInt(third), limit: 2 })).toEqual(logged.slice(3, 5));
+      expect(await log.read({ ...EVERYTHING, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
+      await other.close();
+    });
+
     it('takes the same id from two sources for two events', async () => {
       await log.append(newEvent({ id: 'x', source: '/a' }));
       await log.append(newEvent({ id: 'x', source: '/b' }));
@@ -194,6 +239,17 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(Math.max(...pages)).toBeLessThan(4);
     });
 
+    it('records many events in the order in which they are given, whatever keys they have', async () => {
+      const events = Array.from({ length: 200 }, (_, i) => ({
+        ...newEvent(),
+        idempotencyKey: i % 3 === 0 ? `k${String(i)}` : undefined,
+        webhookId: i % 5 === 0 ? `w${String(i)}` : undefined,
+      }));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: true })));
+      expect(await ids()).toEqual(events.map(({ id }) => id));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: false })));
+    });
+
     it('finds where a time is', async () => {
       expect(await log.positionBefore(0)).toBe(0n);
       for (const [id, recordedAt] of Object.entries({ a: 10, b: 20, c: 20, d: 30 }))
@@ -211,6 +267,53 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await log.append(newEvent({ id: 'a' }));
       await log.append(newEvent({ id: 'a' }));
       expect(await log.count()).toBe(1);
+    });
+
+    describe('with a limit of events', () => {
+      let other: LogUnderTest;
+      let limited: EventLog;
+      beforeEach(async () => {
+        other = await make();
+        limited = await other.open({ maxEvents: 5, maxAge: undefined });
+      });
+      afterEach(async () => {
+        await limited.close();
+        await other.remove();
+      });
+
+      const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
+
+      it('forgets the oldest, and goes on numbering', async () => {
+        for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
+        while ((await limited.count()) > 5) await setTimeout(20);
+        expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
+        const [first] = await limited.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        expect(first).toMatchObject({ id: '7', sequence: '00000000000000000008' });
+      });
+
+      it('records an event again, whatever its key, once it has forgotten it, and not before', async () => {
+        const sameKeys = [{ id: 'again' }, { idempotencyKey: 'k' }, { webhookId: 'w' }];
+        for (const same of sameKeys) {
+          await limited.append(newEvent(same));
+          const before = await limited.append(newEvent(same));
+          expect(before.recorded).toBe(false);
+          for (let i = 0; i < 5; i++) await limited.append(newEvent());
+          while ((await kept()).includes(before.id)) await setTimeout(20);
+          const after = await limited.append(newEvent(same));
+          expect(after.recorded).toBe(true);
+          expect(await limited.append(newEvent(same))).toEqual({ id: after.id, recorded: false });
+        }
+      });
+    });
+
+    it('forgets what is older than it keeps events', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
+      await limited.append(newEvent({ recordedAt: Date.now() }));
+      while ((await limited.count()) > 0) await setTimeout(20);
+      expect(await limited.read(EVERYTHING)).toEqual([]);
+      await limited.close();
+      await other.remove();
     });
 
     it('says whether it can take events', async () => {

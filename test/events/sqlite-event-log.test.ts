@@ -9,7 +9,11 @@ import { describeEventLog, EVERYTHING, newEvent } from './event-log-suite';
 
 describeEventLog('SQLite', async () => {
   const folder = await temporaryFolder();
-  return { open: () => SqliteEventLog.open({ file: join(folder.path, 'events.db') }), remove: () => folder.remove() };
+  const file = join(folder.path, 'events.db');
+  return {
+    open: (retention) => SqliteEventLog.open({ file, ...(retention && { retention }) }),
+    remove: () => folder.remove(),
+  };
 });
 
 describe('a SQLite event log that fails', () => {

@@ -39,6 +39,7 @@ describe('an operation whose event log fails', () => {
   const failing: EventLog = {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
+    appendAll: () => Promise.resolve([]),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
     scan: () => Promise.resolve([]),
     positionBefore: () => Promise.resolve(0n),

@@ -1,0 +1,247 @@
+// Takes the parts of a cluster away one after another, under load from 50 connections over all four bindings, and checks
+// that every event that was answered is in the log once: node scripts/cluster-test.mjs. Needs `npm run build`.
+import { Agent, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { startCluster } from './cluster.mjs';
+
+const CONNECTIONS = 50;
+/** Pause of a caller between two events, in milliseconds: the machine has other things to do. */
+const PAUSE = 20;
+const BEFORE = 2000;
+const AFTER = 12_000;
+const STREAMS = ['EVENTS', 'EVENTS_KEYS'];
+/** What nobody may wait for longer than, in milliseconds, when the leader is lost. */
+const LEADER_LIMIT = 10_000;
+
+const SOAP_11 = 'http://schemas.xmlsoap.org/soap/envelope/';
+const SOAP_12 = 'http://www.w3.org/2003/05/soap-envelope';
+const envelope = (namespace, mark) =>
+  `<s:Envelope xmlns:s="${namespace}"><s:Body><RecordEvent xmlns="http://tempuri.org/"><mark>${mark}</mark></RecordEvent></s:Body></s:Envelope>`;
+const BINDINGS = [
+  (mark) => [
+    '',
+    { 'Content-Type': 'text/xml', SOAPAction: '"http://tempuri.org/RecordEvent"' },
+    envelope(SOAP_11, mark),
+  ],
+  (mark) => ['', { 'Content-Type': 'application/soap+xml' }, envelope(SOAP_12, mark)],
+  (mark) => [`/RecordEvent?mark=${mark}`, {}, undefined],
+  (mark) => ['/RecordEvent', { 'Content-Type': 'application/x-www-form-urlencoded' }, `mark=${mark}`],
+];
+
+const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+const cluster = await startCluster();
+const nats = await connect({ ...cluster.nats.address, maxReconnectAttempts: -1 });
+const { streams } = await jetstreamManager(nats);
+let ok;
+try {
+  ok = await run();
+} finally {
+  await nats.close();
+  await cluster.stop();
+}
+console.log(ok ? 'passed' : 'FAILED');
+process.exit(ok ? 0 : 1);
+
+async function run() {
+  const answered = new Map();
+  const successes = [];
+  let failed = 0;
+  let stopping = false;
+  const caller = async (_value, number) => {
+    for (let i = 0; !stopping; i++) {
+      const mark = `m${number}-${i}-`;
+      // Every other caller is one that sends until it is answered, under one key.
+      const key = number % 2 === 0 ? { 'Idempotency-Key': mark } : {};
+      for (;;) {
+        const [path, headers, body] = BINDINGS[(number + i) % BINDINGS.length](mark);
+        const id = await call(cluster.url + path, { ...headers, ...key }, body).catch(() => undefined);
+        if (id === undefined) failed++;
+        else {
+          successes.push(performance.now());
+          answered.set(mark, id);
+        }
+        await setTimeout(PAUSE);
+        if (id !== undefined || number % 2 !== 0) break;
+      }
+    }
+  };
+  const load = Array.from({ length: CONNECTIONS }, caller);
+
+  const rows = [];
+  const during = async (what, harm, mend) => {
+    await setTimeout(BEFORE);
+    const started = performance.now();
+    const failedBefore = failed;
+    const whom = await harm();
+    await setTimeout(AFTER);
+    const ended = performance.now();
+    const gap = longestGap(successes, started, ended);
+    const ready = await Promise.all(cluster.instances.map((instance) => status(instance)));
+    await mend();
+    await healthy();
+    const answeredThen = successes.filter((time) => time > started && time < ended).length;
+    rows.push({
+      what,
+      whom,
+      'longest time without a successful call in s': gap / 1000,
+      answered: answeredThen,
+      failed: failed - failedBefore,
+      'readyz after': ready.join(' '),
+    });
+  };
+  const restart = (server) => server.start();
+
+  let harmed;
+  await during(
+    'SIGKILL the leader',
+    async () => {
+      harmed = await leader();
+      await harmed.process.end('SIGKILL');
+      return harmed.name;
+    },
+    () => restart(harmed),
+  );
+  await during(
+    'SIGKILL a follower',
+    async () => {
+      const { name } = await leader();
+      harmed = cluster.nats.servers.find((server) => server.name !== name);
+      await harmed.process.end('SIGKILL');
+      return harmed.name;
+    },
+    () => restart(harmed),
+  );
+  await during(
+    'SIGKILL an instance',
+    async () => {
+      await cluster.instances[0].process.end('SIGKILL');
+      return 'the first';
+    },
+    () => cluster.instances[0].start(),
+  );
+  await during(
+    'SIGSTOP the leader',
+    async () => {
+      harmed = await leader();
+      harmed.process.signal('SIGSTOP');
+      return harmed.name;
+    },
+    () => harmed.process.signal('SIGCONT'),
+  );
+  stopping = true;
+  await Promise.all(load);
+  console.table(rows);
+
+  const log = await everyEvent(cluster.url);
+  const times = grouped(log, ({ id }) => id);
+  const marks = grouped(log, markOf);
+  const lost = [...answered.values()].filter((id) => !times.has(id)).length;
+  const doubled = [...answered.values()].filter((id) => (times.get(id)?.length ?? 0) > 1).length;
+  const keyed = [...answered].filter(([mark]) => isKeyed(mark));
+  const keyedTwice = keyed.filter(([mark, id]) => marks.get(mark)?.length !== 1 || marks.get(mark)[0].id !== id).length;
+  console.log(`${answered.size} events were answered and ${failed} calls failed; ${log.length} events are in the log.`);
+  console.log(`Of the answered ids ${lost} are not in the log and ${doubled} are in it more than once.`);
+  console.log(
+    `Of the ${keyed.length} keys that were sent until answered ${keyedTwice} have not exactly that one event.`,
+  );
+  const copies = await Promise.all(cluster.nats.servers.map(copyOf));
+  const same = new Set(copies).size === 1;
+  console.log(`The three servers hold ${same ? 'the same' : `DIFFERENT things:\n${copies.join('\n')}`}.`);
+  const leaderGap = rows[0]['longest time without a successful call in s'] * 1000;
+  return same && lost + doubled + keyedTwice === 0 && keyed.length > 0 && leaderGap < LEADER_LIMIT;
+}
+
+function isKeyed(mark) {
+  return Number(/^m(\d+)-/.exec(mark)[1]) % 2 === 0;
+}
+
+function markOf({ data }) {
+  return /m\d+-\d+-/.exec(JSON.stringify(data ?? ''))?.[0];
+}
+
+function grouped(items, key) {
+  const groups = new Map();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return groups;
+}
+
+/** The longest time between two successes of a while, and from its start and to its end. */
+function longestGap(times, from, to) {
+  const within = [from, ...times.filter((time) => time > from && time < to), to];
+  return Math.round(Math.max(...within.slice(1).map((time, i) => time - within[i])));
+}
+
+async function leader() {
+  const { cluster: placement } = await streams.info('EVENTS');
+  return cluster.nats.servers.find(({ name }) => name === placement.leader);
+}
+
+/** Resolves when every replica of both streams has caught up and every instance is ready. */
+async function healthy() {
+  for (const deadline = Date.now() + 60_000; ; await setTimeout(100)) {
+    const infos = await Promise.all(STREAMS.map((stream) => streams.info(stream).catch(() => undefined)));
+    const current = infos.every(
+      (info) => info?.cluster.replicas?.length === 2 && info.cluster.replicas.every((replica) => replica.current),
+    );
+    const ready = await Promise.all(cluster.instances.map((instance) => status(instance)));
+    if (current && ready.every((code) => code === 200)) return;
+    if (Date.now() > deadline) throw new Error('the cluster did not get well within a minute');
+  }
+}
+
+/** What a server itself has of both streams: how many messages and bytes, from where to where. */
+async function copyOf({ monitor }) {
+  const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=true&streams=true`);
+  const {
+    account_details: [account],
+  } = await answer.json();
+  const states = account.stream_detail.map(({ name, state: { messages, bytes, first_seq, last_seq } }) => [
+    name,
+    messages,
+    bytes,
+    first_seq,
+    last_seq,
+  ]);
+  return JSON.stringify(states.sort());
+}
+
+function status({ url }) {
+  return fetch(new URL('/readyz', url)).then(
+    (answer) => answer.text().then(() => answer.status),
+    () => 'none',
+  );
+}
+
+/** Makes a call and resolves to its result; rejects where there is none. */
+function call(url, headers, body) {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+    const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...length } };
+    const outgoing = request(url, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk) => (text += chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const result = />([^<>]*)<\/(?:RecordEventResult|string)>/.exec(text)?.[1];
+        if (response.statusCode === 200 && result !== undefined) resolve(result);
+        else reject(new Error(`${response.statusCode}: ${text}`));
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+async function everyEvent(url) {
+  const events = [];
+  for (;;) {
+    const after = events.at(-1)?.sequence ?? '0';
+    const text = await call(`${url}/GetEvents?after=${after}`, {}, undefined);
+    const page = JSON.parse(text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&'));
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}

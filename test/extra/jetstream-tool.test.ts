@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BINDINGS, callOperation } from '../support/bindings';
+import { startNats, type NatsServer } from '../support/nats';
+import { runToEnd, startProcess } from '../support/process';
+import { temporaryFolder } from '../support/service';
+import { describeWith } from '../support/tools';
+
+const TOOL = join(__dirname, '..', '..', 'dist', 'events-tool.js');
+
+describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log on JetStream', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let server: NatsServer;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    server = await startNats(folder.path, -1, 'authorization { user: u, password: "p@ss" }');
+  });
+  afterAll(async () => {
+    await server.end('SIGTERM');
+    await folder.remove();
+  });
+
+  const stream = (name: string) => `nats://u:p%40ss@127.0.0.1:${String(server.port)}/${name}`;
+  const tool = (log: string, ...args: string[]): Promise<{ code: number; output: string; errors: string }> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: log, EVENT_LOG_TIMEOUT: '2s' };
+      execFile(process.execPath, [TOOL, ...args], { cwd: folder.path, env }, (error, output, errors) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
+      });
+    });
+  /** The lines of an archive, in which positions are those of the log that it came from. */
+  const lines = async (file: string) =>
+    (await readFile(join(folder.path, file), 'utf8')).replaceAll(/"sequence":"\d+"/g, '').split('\n');
+
+  it('move the events of a service from SQLite to JetStream and back, unchanged and in their order', async () => {
+    const sqlite = `sqlite:${join(folder.path, 'events.db')}`;
+    const service = await startProcess({ EVENT_LOG: sqlite }, folder.path);
+    for (let i = 0; i < 60; i++) {
+      const key: Record<string, string> = i % 3 === 0 ? { 'Idempotency-Key': `k${String(i)}` } : {};
+      if (i % 4 === 0) key['webhook-id'] = `w${String(i)}`;
+      await callOperation(service.url, BINDINGS[i % 4] ?? 'soap11', 'RecordEvent', '<a>\u00e4</a>', key);
+    }
+    await service.end('SIGTERM');
+
+    expect(await tool(sqlite, '--export', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: '60 events exported.\n' });
+    const recorded = '60 events recorded, 0 were in the log before.\n';
+    expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: recorded });
+    const again = '0 events recorded, 60 were in the log before.\n';
+    expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: again });
+    await tool(stream('MOVED'), '--export', 'jetstream.ndjson');
+    expect(await lines('jetstream.ndjson')).toEqual(await lines('sqlite.ndjson'));
+
+    const back = `sqlite:${join(folder.path, 'back.db')}`;
+    expect(await tool(back, '--import', 'jetstream.ndjson')).toMatchObject({ code: 0, errors: recorded });
+    await tool(back, '--export', 'back.ndjson');
+    expect(await lines('back.ndjson')).toEqual(await lines('sqlite.ndjson'));
+  });
+
+  it('print, follow and do not copy the log', async () => {
+    const service = await startProcess({ EVENT_LOG: stream('SERVED') }, folder.path);
+    const id = await callOperation(service.url, 'httpget', 'RecordEvent');
+    const { output } = await tool(stream('SERVED'), '--since', '1h');
+    expect(output).toContain(`"id":"${id}"`);
+    const { code, errors } = await tool(stream('SERVED'), '--backup', 'copy.db');
+    expect([code, errors]).toEqual([
+      2,
+      '--backup copies a SQLite file. Use --export for an event log on NATS JetStream.\n',
+    ]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('say what is wrong without the password', async () => {
+    const missing = await tool(stream('NOWHERE'), '--since', '1h');
+    expect(missing.code).toBe(1);
+    expect(missing.errors).toContain('there is no stream NOWHERE');
+    const wrong = stream('SERVED').replace('p%40ss', 'Geheim');
+    const { code, output } = await runToEnd({ EVENT_LOG: wrong }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toContain('cannot be opened');
+    expect(missing.errors + output).not.toMatch(/p@ss|p%40ss|Geheim/);
+  });
+});
