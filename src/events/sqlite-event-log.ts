@@ -212,6 +212,7 @@ export class SqliteEventLog implements EventLog {
       };
       worker.on('message', (reply: WorkerReply) => {
         this.#answered(reply);
+        if ('failure' in reply && reply.ended) lost(new Error(reply.failure));
         if (reply.call !== 0) return;
         const failed = 'failure' in reply;
         this.#openFailure = { at: performance.now(), error: failed ? new Error(reply.failure) : undefined };

@@ -12,7 +12,11 @@ export type WorkerCall = { readonly call: number } & {
 }[Operations];
 
 /** The answer to the question of the same number. The opening of the database answers question 0. */
-export type WorkerReply = { readonly call: number } & ({ readonly result: unknown } | { readonly failure: string });
+export type WorkerReply = { readonly call: number } & (
+  | { readonly result: unknown }
+  /** `ended`: the thread takes no further questions. */
+  | { readonly failure: string; readonly ended: boolean }
+);
 
 const port = parentPort;
 if (port === null) throw new Error('sqlite-worker is no program of its own; SqliteEventLog starts it');
@@ -21,8 +25,9 @@ const answer = (call: number, action: () => unknown): void => {
   try {
     port.postMessage({ call, result: action() } satisfies WorkerReply);
   } catch (error) {
-    port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
-    if (error instanceof LostFileError) end();
+    const ended = error instanceof LostFileError;
+    port.postMessage({ call, failure: (error as Error).message, ended } satisfies WorkerReply);
+    if (ended) end();
   }
 };
 
