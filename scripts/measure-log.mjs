@@ -28,7 +28,7 @@ async function measure(events) {
   const env = { ...process.env, PORT: '0', EVENT_LOG: `sqlite:${file}` };
   const service = spawn(process.execPath, [new URL('../dist/main.js', import.meta.url).pathname], { env });
   const [line] = await once(service.stdout, 'data');
-  const url = /http:\S+/.exec(String(line))[0];
+  const url = /http:[^\s"]+/.exec(String(line))[0];
   const ready = performance.now() - started;
   const newest = await times(`${url}/GetEvents`);
   const middle = await times(`${url}/GetEvents?after=${Math.floor(events / 2)}`);

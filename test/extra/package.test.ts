@@ -45,8 +45,8 @@ describe('the packed package', () => {
       const url = await new Promise<string>((resolve, reject) => {
         child.stdout.on('data', (chunk: Buffer) => {
           output += chunk.toString();
-          const found = /http:\S+/.exec(output);
-          if (found) resolve(found[0]);
+          const found = /WebHook answers at (\S+)/.exec(output)?.[1];
+          if (found !== undefined) resolve(found);
         });
         child.stderr.on('data', (chunk: Buffer) => {
           output += chunk.toString();

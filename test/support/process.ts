@@ -43,8 +43,8 @@ export async function startProcess(variables: Readonly<Record<string, string>>, 
   const output = collect(child);
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
-      const found = /https?:\/\/\S+/.exec(output());
-      if (found) resolve(found[0]);
+      const found = /WebHook answers at (\S+)/.exec(output())?.[1];
+      if (found !== undefined) resolve(found);
     });
     void ended.then(() => {
       reject(new Error(`the service ended before it was ready: ${output()}`));
