@@ -5,6 +5,7 @@ import type { Config } from './config';
 import type { EventLog } from './events/event-log';
 import type { Registry } from 'prom-client';
 import { accessControl, type AccessControl } from './http/access';
+import { authority } from './http/authority';
 import { healthPages, metricsPage, type AdminPages } from './http/admin';
 import { bodyReader } from './http/body';
 import { callersOf } from './http/caller';
@@ -12,7 +13,7 @@ import { InFlight } from './http/in-flight';
 import { Metrics } from './http/metrics';
 import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/readiness';
-import { HttpServer } from './http/server';
+import { HttpServer, noHandler } from './http/server';
 import { Turns } from './http/turns';
 import { readTls } from './http/tls';
 import { createLogger, type Logger } from './logger';
@@ -34,6 +35,8 @@ export interface App {
   reloadTls(): Promise<void>;
   /** Finishes what is in flight; takes nothing new. The event log stays open. */
   close(): Promise<void>;
+  /** As {@link close}, where another process takes over the port: callers get time to come back to that one. */
+  handOver(): Promise<void>;
 }
 
 /** Puts the service together on an event log and starts to listen. Without a logger nothing is logged. */
@@ -89,16 +92,24 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
       }),
     ]);
   const tls = config.tls && (await readTls(config.tls));
+  // Of several workers, the supervisor has the metrics together, and the operator's address with them.
+  const alone = config.workers === 1;
   // On the public address the metrics are for those who may read events; on one of their own for who reaches it.
   const server: HttpServer = new HttpServer(handler, {
-    pages: config.admin === undefined ? metricsFor(access) : health,
+    pages: alone && config.admin === undefined ? metricsFor(access) : health,
     limits,
     observer,
     tls,
   });
-  const admin = config.admin && new HttpServer(nothing, { pages: metricsFor(undefined), limits, observer });
+  const admin =
+    alone && config.admin ? new HttpServer(noHandler, { pages: metricsFor(undefined), limits, observer }) : undefined;
   const port = await server.listen(config.port, config.host);
   const adminPort = await admin?.listen(config.admin?.port ?? 0, config.admin?.host ?? '');
+  const finish = async (end: () => Promise<void>): Promise<void> => {
+    readiness.stop();
+    await end();
+    await admin?.close();
+  };
   return {
     url: `${tls ? 'https' : 'http'}://${authority(config.host, port)}${path}`,
     adminUrl: adminPort === undefined ? undefined : `http://${authority(config.admin?.host ?? '', adminPort)}/`,
@@ -106,18 +117,7 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
     async reloadTls() {
       if (config.tls) server.replaceTls(await readTls(config.tls));
     },
-    async close() {
-      readiness.stop();
-      await server.close();
-      await admin?.close();
-    },
+    close: () => finish(() => server.close()),
+    handOver: () => finish(() => server.handOver()),
   };
-}
-
-const nothing = (_request: unknown, _response: unknown, next: () => void): void => {
-  next();
-};
-
-function authority(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }

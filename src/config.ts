@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { compile } from 'proxy-addr';
 import { z } from 'zod';
 import {
@@ -43,6 +44,8 @@ export interface Config extends Protection {
   readonly retentionMaxAge: number | undefined;
   /** Most bytes that a request body has, after decompression. */
   readonly maxRequestBytes: number;
+  /** Processes that answer; 1: this one. */
+  readonly workers: number;
 }
 
 /** Thrown when the environment holds a value that the service cannot use; the message names each one. */
@@ -109,6 +112,11 @@ const environment = z.object({
   RETENTION_MAX_EVENTS: wholeNumber(1, 1e15).optional(),
   RETENTION_MAX_AGE: duration.optional(),
   MAX_REQUEST_BYTES: wholeNumber(1024, 256 * MEBIBYTE).default(4 * MEBIBYTE),
+  WORKERS: z
+    .union([z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 128)], {
+      error: 'must be auto, or a whole number from 1 to 128',
+    })
+    .default(1),
   ...protectionVariables,
 });
 
@@ -141,6 +149,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     retentionMaxEvents: env.RETENTION_MAX_EVENTS,
     retentionMaxAge: env.RETENTION_MAX_AGE,
     maxRequestBytes: env.MAX_REQUEST_BYTES,
+    workers: env.WORKERS,
     ...protectionOf(env),
   };
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster';
 import { isIP } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import { startApp, type App } from './app';
@@ -7,35 +8,78 @@ import type { Retention } from './events/event-log';
 import { SqliteEventLog } from './events/sqlite-event-log';
 import { createLogger, type Logger } from './logger';
 import { messageChain } from './message-chain';
+import { startSupervisorPages } from './supervisor-pages';
+import { beWorker, supervise } from './workers';
 
 async function main(): Promise<void> {
   const config = loadConfig();
   const logger = createLogger(config.log.level);
+  if (config.workers > 1 && cluster.isPrimary) await runWorkers(config, logger);
+  else await serve(config, logger);
+}
+
+/** Answers with this process. */
+async function serve(config: Config, logger: Logger): Promise<void> {
   const log = await SqliteEventLog.open({ file: config.eventLog.file, ...retentionOf(config) });
   const app = await startApp(config, log, logger);
   collectDefaultMetrics({ register: app.metrics });
 
   let stopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
+  const stop = (why: string, finish: () => Promise<void>): void => {
     if (stopping) return;
     stopping = true;
-    logger.info({ signal }, 'stopping');
-    app
-      .close()
+    logger.info({ why }, 'stopping');
+    finish()
       .then(() => log.close())
       .then(() => {
         logger.info('stopped');
         logger.flush(() => process.exit(0));
       }, fail);
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  reloadOnHangUp(config, app, logger);
-
-  // For a person, and for a script that waits for it; every other line is JSON.
-  console.log(`WebHook answers at ${app.url}`);
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => {
+      stop(signal, () => app.close());
+    });
+  }
+  if (cluster.isPrimary) {
+    reloadOnHangUp(config, app, logger);
+    announce(app.url);
+    warnOfOpenDoors(config, logger);
+  } else {
+    beWorker(app, (why) => {
+      stop(why, () => app.handOver());
+    });
+  }
   logger.info({ url: app.url, adminUrl: app.adminUrl, eventLog: config.eventLog.file }, 'started');
-  warnOfOpenDoors(config, logger);
+}
+
+/** Answers with several processes, over which this one watches. */
+async function runWorkers(config: Config, logger: Logger): Promise<void> {
+  const workers = supervise(config.workers, {
+    ready(url) {
+      announce(url);
+      warnOfOpenDoors(config, logger);
+    },
+    lost(pid, cause) {
+      logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
+    },
+    renewed(pid) {
+      logger.info({ worker: pid }, 'a worker hands over');
+    },
+    renewalFailed(cause) {
+      logger.error({ cause }, 'the workers were not replaced');
+    },
+    ended(code) {
+      logger.flush(() => process.exit(code));
+    },
+  });
+  const adminUrl = await startSupervisorPages(config, workers, logger);
+  logger.info({ workers: config.workers, adminUrl }, 'supervising');
+}
+
+/** For a person, and for a script that waits for it; every other line is JSON. */
+function announce(url: string): void {
+  console.log(`WebHook answers at ${url}`);
 }
 
 function retentionOf({ retentionMaxEvents, retentionMaxAge }: Config): { retention?: Retention } {

@@ -19,6 +19,7 @@ describe('the configuration', () => {
       retentionMaxEvents: undefined,
       retentionMaxAge: undefined,
       maxRequestBytes: 4_194_304,
+      workers: 1,
       access: { recordKeys: undefined, readKeys: undefined, webhookSecrets: undefined },
       tls: undefined,
       limits: {

@@ -27,9 +27,9 @@ const HTML = 'text/html; charset=utf-8';
 export async function documents(contract: Contract, { path, callers, rate }: DocumentOptions): Promise<Router> {
   const pages = await loadPages(contract);
   const router = Router({ strict: true });
-  router.use(path, securityHeaders(pages));
   router
     .route(path)
+    .all(securityHeaders(pages))
     .get(async (request, response) => {
       if (rate !== undefined) await rate(request);
       const endpointUrl = callers.baseUrl(request) + path;

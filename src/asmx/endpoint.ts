@@ -18,8 +18,8 @@ export async function endpoint(contract: Contract, service: Service, options: Bi
   const soap = await soapBinding(contract, service, options);
   const { path } = options;
   const router = Router();
-  router.use(await documents(contract, options));
   router.use(httpBinding(contract, service, options));
+  router.use(await documents(contract, options));
 
   return (request, response, next) => {
     const { method, url = '' } = request;

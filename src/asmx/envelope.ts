@@ -26,12 +26,17 @@ export interface Envelope {
   readonly security: SecurityHeader | undefined;
   /** Namespace and local name of the first element in the body; undefined: the body is empty. */
   readonly element: { readonly namespace: string; readonly name: string } | undefined;
+  /** True where there is neither a header nor a payload: then callers send the same message every time. */
+  readonly isPlain: boolean;
   /**
    * What stands inside the body's element when that has the name of the operation, otherwise what stands in the body, as
    * an XML fragment that needs no declaration from outside. Undefined: nothing but white space and comments.
    */
   payload(operation: { readonly namespace: string; readonly name: string }): string | undefined;
 }
+
+/** Reads envelopes one after the other: making a parser costs as much as reading a small message with it. */
+let reader: EnvelopeReader | undefined;
 
 /**
  * Reads a SOAP 1.1 or 1.2 message: strictly, with namespaces, and without document type declarations (SOAP 1.1,
@@ -40,9 +45,14 @@ export interface Envelope {
  * @throws {Fault} the text is no XML, or no SOAP message; it says what is wrong and where.
  */
 export function readEnvelope(xml: string): Envelope {
-  const reader = new EnvelopeReader(xml);
-  reader.write(xml);
-  return reader.close();
+  const current = reader ?? new EnvelopeReader();
+  // One that stopped at a mistake stands in the middle of a message and is not used again.
+  reader = undefined;
+  current.begin(xml);
+  current.write(xml);
+  const envelope = current.close();
+  reader = current;
+  return envelope;
 }
 
 /** Characters of a large message that are read at once: at most 20 ms of work, whatever they are (measured). */
@@ -50,7 +60,8 @@ const SLICE = 64 * 1024;
 
 /** As {@link readEnvelope}, for a large message: between parts of it other calls go on. */
 export async function readLargeEnvelope(xml: string): Promise<Envelope> {
-  const reader = new EnvelopeReader(xml);
+  const reader = new EnvelopeReader();
+  reader.begin(xml);
   for (let start = 0; start < xml.length;) {
     const end = sliceEnd(xml, start + SLICE);
     reader.write(xml.slice(start, end));
@@ -68,39 +79,34 @@ function sliceEnd(xml: string, end: number): number {
 
 const CARRIAGE_RETURN = 0x0d;
 
-class EnvelopeReader implements Envelope {
-  readonly #xml: string;
+class EnvelopeReader {
   readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
   readonly #open: SaxesTagNS[] = [];
+  #xml = '';
   #attributes = 0;
   #elements = 0;
-  #depth = 0;
-  #tagStart = 0;
   #version: SoapVersion | undefined;
   #header = false;
   #body: ElementContent | undefined;
   #content: ElementContent | undefined;
-  readonly mandatoryHeaders: MandatoryHeader[] = [];
-  security: SecurityHeaderReader | undefined;
+  #mandatoryHeaders: MandatoryHeader[] = [];
+  #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
-  element: { namespace: string; name: string } | undefined;
+  #element: { namespace: string; name: string } | undefined;
 
-  constructor(xml: string) {
-    this.#xml = xml;
+  /**
+   * The parser keeps handlers as properties of itself. With more than these six V8 makes it a dictionary, and reading takes
+   * four times as long; so mistakes are thrown by the parser, and what there is to say of a start tag is said at its end.
+   */
+  constructor() {
     const parser = this.#parser;
-    parser.on('error', (error) => {
-      throw unreadable(readable(error.message));
-    });
     parser.on('doctype', () => {
       throw unreadable('A document type declaration is not allowed in a SOAP message.');
-    });
-    parser.on('opentagstart', ({ name }) => {
-      this.#tagStarts(name);
     });
     parser.on('attribute', ({ name }) => {
       if (++this.#attributes > MAX_ATTRIBUTES)
         throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
-      if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+      checkName(name);
     });
     parser.on('opentag', (tag) => {
       this.#opened(tag);
@@ -116,40 +122,68 @@ class EnvelopeReader implements Envelope {
     });
   }
 
-  get version(): SoapVersion {
-    return this.#version ?? SOAP_11;
+  /** Begins with another message. */
+  begin(xml: string): void {
+    this.#xml = xml;
+    this.#elements = 0;
+    this.#version = undefined;
+    this.#header = false;
+    this.#body = undefined;
+    this.#content = undefined;
+    this.#mandatoryHeaders = [];
+    this.#security = undefined;
+    this.#element = undefined;
   }
 
   /** Reads a part of the text; the parts together must be all of it. */
   write(part: string): void {
-    this.#parser.write(part);
+    try {
+      this.#parser.write(part);
+    } catch (error) {
+      throw mistake(error);
+    }
   }
 
   /** Says that the whole text was written. */
-  close(): this {
-    this.#parser.close();
-    if (this.#body === undefined) throw invalid('Missing required soap:Body element.');
-    return this;
+  close(): Envelope {
+    try {
+      this.#parser.close();
+    } catch (error) {
+      throw mistake(error);
+    }
+    const xml = this.#xml;
+    this.#xml = '';
+    return this.#result(xml);
   }
 
-  payload(operation: { readonly namespace: string; readonly name: string }): string | undefined {
-    const { element } = this;
-    const named = element?.name === operation.name && element.namespace === operation.namespace;
-    const content = named ? this.#content : this.#body;
-    return content && fragmentOf(this.#xml, content);
+  #result(xml: string): Envelope {
+    const element = this.#element;
+    const body = this.#body;
+    const content = this.#content;
+    if (body === undefined) throw invalid('Missing required soap:Body element.');
+    return {
+      version: this.#soapVersion,
+      mandatoryHeaders: this.#mandatoryHeaders,
+      security: this.#security,
+      element,
+      isPlain: !this.#header && body.children.length === 1 && !body.mixed && isEmpty(content),
+      payload(operation) {
+        const named = element?.name === operation.name && element.namespace === operation.namespace;
+        return fragmentOf(xml, named && content !== undefined ? content : body);
+      },
+    };
   }
 
-  #tagStarts(name: string): void {
-    if (++this.#elements > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
-    if (++this.#depth > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
-    if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
-    this.#attributes = 0;
-    this.#tagStart = this.#xml.lastIndexOf('<', this.#parser.position - 1);
+  get #soapVersion(): SoapVersion {
+    return this.#version ?? SOAP_11;
   }
 
   #opened(tag: SaxesTagNS): void {
-    this.#open.push(tag);
-    if (this.#insideSecurity) this.security?.opened(tag);
+    checkName(tag.name);
+    this.#attributes = 0;
+    if (++this.#elements > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
+    if (this.#open.push(tag) > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
+    if (this.#insideSecurity) this.#security?.opened(tag);
     switch (this.#open.length) {
       case 1:
         this.#envelope(tag);
@@ -177,11 +211,11 @@ class EnvelopeReader implements Envelope {
   }
 
   #part(tag: SaxesTagNS): void {
-    const isSoap = tag.uri === this.version.namespace;
+    const isSoap = tag.uri === this.#soapVersion.namespace;
     if (isSoap && tag.local === 'Header' && !this.#header && this.#body === undefined) this.#header = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#newContent();
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
-    else if (isSoap || this.version === SOAP_12 || this.#body === undefined) {
+    else if (isSoap || this.#soapVersion === SOAP_12 || this.#body === undefined) {
       throw invalid(`The element ${tag.name} is not allowed here in soap:Envelope.`);
     }
   }
@@ -190,14 +224,14 @@ class EnvelopeReader implements Envelope {
     if (this.#body === undefined) this.#headerBlock(tag);
     else if (this.#body.end === undefined) {
       this.#child(this.#body, tag);
-      if (this.element !== undefined) return;
-      this.element = { namespace: tag.uri, name: tag.local };
+      if (this.#element !== undefined) return;
+      this.#element = { namespace: tag.uri, name: tag.local };
       this.#content = this.#newContent();
     }
   }
 
   #headerBlock(tag: SaxesTagNS): void {
-    const { namespace, roleAttribute, roles } = this.version;
+    const { namespace, roleAttribute, roles } = this.#soapVersion;
     let mandatory = false;
     let role = '';
     for (const attribute of Object.values(tag.attributes)) {
@@ -207,12 +241,12 @@ class EnvelopeReader implements Envelope {
     }
     if (!roles.has(role)) return;
     if (isSecurityHeader(tag)) this.#securityHeader(mandatory);
-    else if (mandatory) this.mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+    else if (mandatory) this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
   }
 
   #securityHeader(mandatory: boolean): void {
-    this.security ??= new SecurityHeaderReader();
-    this.security.begins(mandatory);
+    this.#security ??= new SecurityHeaderReader();
+    this.#security.begins(mandatory);
     this.#insideSecurity = true;
   }
 
@@ -227,11 +261,13 @@ class EnvelopeReader implements Envelope {
   }
 
   #child(parent: ElementContent, tag: SaxesTagNS): void {
-    parent.children.push({ nameEnd: this.#tagStart + 1 + tag.name.length, declared: tag.ns });
+    // No attribute value holds this character.
+    const start = this.#xml.lastIndexOf('<', this.#parser.position - 1);
+    parent.children.push({ nameEnd: start + 1 + tag.name.length, declared: tag.ns });
   }
 
   #text(text: string): void {
-    if (this.#insideSecurity) this.security?.text(text);
+    if (this.#insideSecurity) this.#security?.text(text);
     if (/^[ \t\r\n]*$/.test(text)) return;
     const depth = this.#open.length;
     if (depth === 1 || (depth === 2 && this.#body === undefined)) {
@@ -243,17 +279,24 @@ class EnvelopeReader implements Envelope {
 
   #closed(tag: SaxesTagNS): void {
     const end = tag.isSelfClosing ? this.#parser.position : this.#xml.lastIndexOf('</', this.#parser.position - 1);
-    if (this.#insideSecurity && this.#open.length > 3) this.security?.closed();
+    if (this.#insideSecurity && this.#open.length > 3) this.#security?.closed();
     if (this.#open.length === 3) this.#insideSecurity = false;
     if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
     this.#open.pop();
-    this.#depth--;
   }
+}
+
+function isEmpty(content: ElementContent | undefined): boolean {
+  return content?.children.length === 0 && !content.mixed;
 }
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {
   return content !== undefined && content.end === undefined;
+}
+
+function checkName(name: string): void {
+  if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
 }
 
 function invalid(what: string): Fault {
@@ -262,6 +305,11 @@ function invalid(what: string): Fault {
 
 function tooMuch(what: string): Fault {
   return unreadable(`The message has ${what}, which is more than this service reads.`);
+}
+
+/** What the parser throws is a mistake in the message. */
+function mistake(error: unknown): Fault {
+  return error instanceof Fault ? error : unreadable(readable((error as Error).message));
 }
 
 const MAX_REASON_LENGTH = 300;

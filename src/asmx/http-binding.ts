@@ -7,9 +7,9 @@ import { LARGE } from '../http/turns';
 import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import { messageChain } from '../message-chain';
-import { ParameterError, type Call, type Operation, type Service } from '../service/call';
+import { ParameterError, type Content, type Fields, type Operation, type Service } from '../service/call';
 import { refusalOf, type BindingOptions } from './binding';
-import { requestCall, type EndpointAddress } from './call';
+import { RequestCall, type EndpointAddress } from './call';
 import type { Contract } from './contract';
 import { httpContent } from './cloud-event-request';
 import { httpParameters, type HttpInput } from './http-payload';
@@ -41,7 +41,7 @@ export function httpBinding(contract: Contract, service: Service, options: Bindi
       inFlight.enter();
       const turnEnds = body.length > LARGE ? await options.turns.take() : undefined;
       try {
-        const result = await found.operation(httpCall(request, binding, body, options));
+        const result = await found.operation(new HttpCall(request, binding, body, options));
         await replyCompressed(request, response, STRING_CONTENT_TYPE, writeString(result));
       } finally {
         turnEnds?.();
@@ -92,21 +92,27 @@ function operationNamed(
   );
 }
 
-function httpCall(
-  request: IncomingMessage,
-  binding: 'httpget' | 'httppost',
-  body: Buffer,
-  address: EndpointAddress,
-): Call {
-  const target = request.url ?? '';
-  const mark = target.indexOf('?');
-  const query = mark === -1 ? '' : target.slice(mark + 1);
-  const input: HttpInput = { query, headers: request.headers, body };
-  return {
-    ...requestCall(request, binding, address),
-    content: () => httpContent(input),
-    parameters: () => httpParameters(input),
-  };
+class HttpCall extends RequestCall {
+  readonly #body: Buffer;
+
+  constructor(request: IncomingMessage, binding: 'httpget' | 'httppost', body: Buffer, address: EndpointAddress) {
+    super(request, binding, address);
+    this.#body = body;
+  }
+
+  override content(): Content {
+    return httpContent(this.#input());
+  }
+
+  override parameters(): Fields {
+    return httpParameters(this.#input());
+  }
+
+  #input(): HttpInput {
+    const { target, headers } = this;
+    const mark = target.indexOf('?');
+    return { query: mark === -1 ? '' : target.slice(mark + 1), headers, body: this.#body };
+  }
 }
 
 function isRefusal(error: unknown): error is ParameterError | CloudEventError | RequestError {

@@ -6,7 +6,6 @@ import type { Payload } from '../events/event';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
-const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
@@ -70,7 +69,7 @@ export function hasTooManyParts(text: string): boolean {
 
 function isText(mediaType: MediaType | undefined): boolean {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
-  return [JSON_TYPE, XML_TYPE, TEXT_TYPE].some((type) => type.test(mediaType.essence));
+  return mediaType.isXml || [JSON_TYPE, TEXT_TYPE].some((type) => type.test(mediaType.essence));
 }
 
 /** The character set that the content type names, or else that of a byte order mark, or UTF-8. */

@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { replyCompressed } from '../http/compressed-reply';
-import { parseMediaType, type MediaType } from '../http/media-type';
+import { parseMediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
-import type { Call, Service } from '../service/call';
-import { refusalOf, type BindingOptions } from './binding';
-import { requestCall, type EndpointAddress } from './call';
-import type { Contract } from './contract';
 import { LARGE } from '../http/turns';
-import { readEnvelope, readLargeEnvelope, type Envelope } from './envelope';
+import type { Content, Fields, Service } from '../service/call';
+import { refusalOf, type BindingOptions } from './binding';
+import { RequestCall, type EndpointAddress } from './call';
+import type { Contract } from './contract';
+import { readLargeEnvelope, type Envelope } from './envelope';
+import { EnvelopeMemory } from './envelope-memory';
 import { Fault, faultEnvelope, operationFault } from './fault';
 import { soapServer } from './soap-server';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
@@ -23,6 +24,7 @@ export async function soapBinding(contract: Contract, service: Service, options:
     [SOAP_11, await soapServer(contract, service, SOAP_11)],
     [SOAP_12, await soapServer(contract, service, SOAP_12)],
   ]);
+  const messages = new EnvelopeMemory();
 
   return async (request, response) => {
     const started = performance.now();
@@ -32,13 +34,13 @@ export async function soapBinding(contract: Contract, service: Service, options:
     let operation: string | undefined;
     try {
       if (options.rate !== undefined) await options.rate(request);
-      if (!isXml(mediaType)) throw unsupported(request.headers['content-type']);
+      if (mediaType?.isXml !== true) throw unsupported(request.headers['content-type']);
       const body = await options.readBody(request, response);
       options.inFlight.enter();
       const turnEnds = body.length > LARGE ? await options.turns.take() : undefined;
       try {
         const xml = decodeXml(body, mediaType.charset);
-        const envelope = turnEnds ? await readLargeEnvelope(xml) : readEnvelope(xml);
+        const envelope = turnEnds ? await readLargeEnvelope(xml) : messages.read(xml);
         ({ version } = envelope);
         if (version === SOAP_11 && mediaType.essence !== SOAP_11.mediaType) throw unsupported(mediaType.essence);
         operation = route(envelope, contract, request.headers.soapaction, mediaType.action);
@@ -46,7 +48,7 @@ export async function soapBinding(contract: Contract, service: Service, options:
         const { password, problem: passwordProblem } = envelope.security ?? {};
         options.access?.check(operation, request, { body, password, passwordProblem });
 
-        const call = soapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
+        const call = new SoapCall(request, envelope, { namespace: contract.namespace, name: operation }, options);
         const invoke = servers.get(version);
         if (invoke) await replyCompressed(request, response, version.contentType, await invoke(operation, call));
       } finally {
@@ -61,10 +63,6 @@ export async function soapBinding(contract: Contract, service: Service, options:
       options.report(request, { binding: version.binding, operation, started, error: fault, ...refusal });
     }
   };
-}
-
-function isXml(mediaType: MediaType | undefined): mediaType is MediaType {
-  return mediaType !== undefined && /^(?:text|application)\/xml$|\+xml$/.test(mediaType.essence);
 }
 
 function unsupported(contentType: string | undefined): Fault {
@@ -100,7 +98,8 @@ function route(
 }
 
 function soapActionValue(header: string): string {
-  const value = header.replace(/^\s*"(.*)"\s*$/, '$1').trim();
+  const text = header.trim();
+  const value = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
   if (!value.includes('%')) return value;
   try {
     return decodeURIComponent(value);
@@ -115,20 +114,29 @@ function mustUnderstand({ mandatoryHeaders: [unknown], security }: Envelope): vo
   if (security?.mandatory && security.problem !== undefined) throw new Fault('Client', security.problem);
 }
 
-function soapCall(
-  request: IncomingMessage,
-  envelope: Envelope,
-  operation: { readonly namespace: string; readonly name: string },
-  address: EndpointAddress,
-): Call {
-  return {
-    ...requestCall(request, envelope.version.binding, address),
-    content: () => {
-      const text = envelope.payload(operation);
-      return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
-    },
-    parameters: () => ({}),
-  };
+class SoapCall extends RequestCall {
+  readonly #envelope: Envelope;
+  readonly #operation: { readonly namespace: string; readonly name: string };
+
+  constructor(
+    request: IncomingMessage,
+    envelope: Envelope,
+    operation: { readonly namespace: string; readonly name: string },
+    address: EndpointAddress,
+  ) {
+    super(request, envelope.version.binding, address);
+    this.#envelope = envelope;
+    this.#operation = operation;
+  }
+
+  override content(): Content {
+    const text = this.#envelope.payload(this.#operation);
+    return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
+  }
+
+  override parameters(): Fields {
+    return {};
+  }
 }
 
 function faultOf(error: unknown): Fault {

@@ -54,11 +54,8 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
 export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
   const { payload, headers, binding } = arrival;
   const recordedAt = Date.now();
-  const said = arrival.attributes;
-  const { id, source, type, time, ...others } = {
-    ...defaults,
-    ...(said === undefined ? { id: uuidv7() } : renamed(said)),
-  } as SenderAttributes;
+  const said = arrival.attributes && renamed(arrival.attributes);
+  const { id = uuidv7(), source = defaults.source, type = defaults.type, time } = said ?? {};
   return {
     id,
     source,
@@ -69,8 +66,8 @@ export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
       type,
       time: time ?? new Date(recordedAt).toISOString(),
       binding,
-      ...others,
-      datacontenttype: mediaTypeOf(payload) ?? others.datacontenttype,
+      ...said,
+      datacontenttype: mediaTypeOf(payload) ?? said?.datacontenttype,
     }),
     data: payload && dataMember(payload),
     arrival: describe(arrival),
@@ -80,7 +77,7 @@ export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
   };
 }
 
-function renamed(attributes: SenderAttributes): Record<string, unknown> {
+function renamed(attributes: SenderAttributes): Partial<SenderAttributes> {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [RESERVED.get(name) ?? name, value]));
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness';
 import { reply, replyText } from './reply';
 import { RequestError } from './request-error';
@@ -29,14 +28,20 @@ export function healthPages(readiness: Readiness): AdminPages {
   ]);
 }
 
+/** What has metrics: a registry, or several workers' together. */
+export interface MetricsSource {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
 /** `/metrics` in the text format of Prometheus. `check` throws a {@link RequestError} for who may not read them. */
-export function metricsPage(registry: Registry, check: (request: IncomingMessage) => void): AdminPages {
+export function metricsPage(source: MetricsSource, check: (request: IncomingMessage) => void): AdminPages {
   return new Map([
     [
       '/metrics',
       page(async (request, response) => {
         check(request);
-        reply(response, 200, registry.contentType, await registry.metrics());
+        reply(response, 200, source.contentType, await source.metrics());
       }),
     ],
   ]);

@@ -19,7 +19,7 @@ export function charsetOfMark(body: Buffer): string | undefined {
 
 /** Whether {@link decode} knows a character set, by any of its registered names. */
 export function isKnownCharset(charset: string): boolean {
-  return iconv.encodingExists(charset);
+  return charset === 'utf-8' || iconv.encodingExists(charset);
 }
 
 /** Turns bytes into text, without a byte order mark. Undefined: the bytes are no text in this character set. */

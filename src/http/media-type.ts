@@ -8,7 +8,11 @@ export interface MediaType {
   readonly charset: string | undefined;
   /** The `action` parameter of SOAP 1.2 (RFC 3902). */
   readonly action: string | undefined;
+  /** Whether it is one of XML's (RFC 7303). */
+  readonly isXml: boolean;
 }
+
+const XML_TYPE = /^(?:text|application)\/xml$|\+xml$/;
 
 /** Senders repeat a few values all the time; others are not worth keeping. */
 const REMEMBERED = 256;
@@ -24,6 +28,7 @@ export function parseMediaType(value: string | undefined): MediaType | undefined
     essence: parsed.essence,
     charset: parsed.parameters.get('charset')?.toLowerCase(),
     action: parsed.parameters.get('action'),
+    isXml: XML_TYPE.test(parsed.essence),
   };
   if (remembered.size < REMEMBERED && value.length <= REMEMBERED_LENGTH) remembered.set(value, mediaType ?? undefined);
   return mediaType ?? undefined;

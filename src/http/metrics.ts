@@ -70,9 +70,9 @@ export class Metrics {
     });
     gauge('webhook_calls_in_flight', 'Calls that are being worked on', state.inFlight, registers);
     gauge('webhook_connections', 'Open connections', state.connections, registers);
-    gauge('webhook_ready', '1 while the service can do its work, as /readyz says', state.isReady, registers);
-    gauge('webhook_log_events', 'Events in the log', state.events, registers);
-    gauge('webhook_log_bytes', 'Bytes that the log takes', state.bytes, registers);
+    gauge('webhook_ready', '1 while the service can do its work, as /readyz says', state.isReady, registers, 'min');
+    gauge('webhook_log_events', 'Events in the log', state.events, registers, 'max');
+    gauge('webhook_log_bytes', 'Bytes that the log takes', state.bytes, registers, 'max');
   }
 
   /** A call ended, so many milliseconds after its header was there. Every argument has few values. */
@@ -99,17 +99,22 @@ export class Metrics {
   }
 }
 
-/** A gauge that is read when it is asked for; what cannot be read in time keeps its last value. */
+/**
+ * A gauge that is read when it is asked for; what cannot be read in time keeps its last value. `aggregator` makes one value
+ * of those of several workers.
+ */
 function gauge(
   name: string,
   help: string,
   read: () => number | boolean | Promise<number | boolean>,
   registers: Registry[],
+  aggregator: 'sum' | 'min' | 'max' = 'sum',
 ): void {
   new Gauge({
     name,
     help,
     registers,
+    aggregator,
     async collect() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<undefined>((resolve) => {

@@ -1,6 +1,6 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { LONGEST_ADMIN_PATH, type AdminPages } from './admin';
 import { isAuthority } from './caller';
@@ -10,6 +10,11 @@ import { RequestError, type Refusal } from './request-error';
 
 /** Answers a request, or calls `next`: without an error where it is not for it, with one where it failed. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** The handler of a server that has its pages and nothing else. */
+export const noHandler: Handler = (_request, _response, next) => {
+  next();
+};
 
 /** What callers can have of the server at most. Times are in milliseconds. */
 export interface ServerLimits {
@@ -48,6 +53,9 @@ const TIMEOUT_CHECK_INTERVAL = 1000;
 
 /** How long calls in flight may take to finish after a stop was asked for, in milliseconds. */
 const STOP_TIMEOUT = 10_000;
+
+/** How long a caller's connection stays open for its next call when another process takes over, in milliseconds. */
+const HANDOVER_TIMEOUT = 5000;
 
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
@@ -188,17 +196,30 @@ export class HttpServer {
   }
 
   /** Takes no new connection and resolves when every call in flight is answered, or after ten seconds. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#finish(0);
+  }
+
+  /**
+   * As {@link close}, where another process takes over the port: connections without a call are closed after five seconds
+   * and not at once, since a caller may be about to send on one. With its answer it is told that the connection ends.
+   */
+  handOver(): Promise<void> {
+    return this.#finish(HANDOVER_TIMEOUT);
+  }
+
+  async #finish(idleTimeout: number): Promise<void> {
     this.#stopping = true;
     const server = this.#server;
     const closed = new Promise<void>((resolve) => {
-      server.close(() => {
+      // That of http.Server would close the connections without a call.
+      NetServer.prototype.close.call(server, () => {
         resolve();
       });
     });
-    server.closeIdleConnections();
+    const sweepFrom = performance.now() + idleTimeout;
     const sweep = setInterval(() => {
-      server.closeIdleConnections();
+      if (performance.now() >= sweepFrom) server.closeIdleConnections();
     }, 50);
     const deadline = setTimeout(() => {
       server.closeAllConnections();

@@ -173,16 +173,6 @@ describe('a request that is taken', () => {
     expect(resultOf(await send(`${service.url}/Hello%57orld`))).toBe('Hello World');
   });
 
-  it('may be compressed', async () => {
-    const { path, headers = {}, body = '' } = requestOf('soap11', 'HelloWorld');
-    const answer = await send(service.url + path, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Encoding': 'gzip' },
-      body: gzipSync(body),
-    });
-    expect(resultOf(answer)).toBe('Hello World');
-  });
-
   it('may be in ISO-8859-1, told by the XML declaration alone', async () => {
     const xml = envelope11('RecordEvent', '<a>é</a>').replace('utf-8', 'iso-8859-1');
     const answer = await send(service.url, {

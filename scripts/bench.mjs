@@ -1,0 +1,108 @@
+// Compares the service with what Node can do at all: npm run bench [-- ROUNDS [SECONDS]]
+// Every server runs in a process of its own on one core, wrk drives it from another; the contenders take turns, round by
+// round, and the table shows medians. Figures of different runs do not compare: the machine has other things to do.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BINDINGS, callOf } from './bench/calls.mjs';
+import { SERVICE, start } from './bench/process.mjs';
+import { load, requireWrk } from './bench/wrk.mjs';
+
+const SERVERS = join(import.meta.dirname, 'bench', 'servers.mjs');
+
+const rounds = Number(process.argv[2] ?? 5);
+const seconds = Number(process.argv[3] ?? 3);
+await requireWrk();
+
+const folder = await mkdtemp(join(tmpdir(), 'webhook-bench-'));
+const results = new Map();
+const service = { ready: [], resident: [], delay: [], maxDelay: [] };
+
+for (let round = 0; round < rounds; round++) {
+  for (const name of ['limit', 'router', 'node-soap']) await other(name);
+  await thisService(round);
+  process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+}
+await rm(folder, { recursive: true });
+print();
+
+async function other(name) {
+  const server = await start(SERVERS, { argument: [name], cwd: folder });
+  const names = {
+    limit: 'limit: bare node:http',
+    router: 'bare express.Router()',
+    'node-soap': 'node-soap as in its README',
+  };
+  await measure(names[name], server.url, callOf('soap11', 'HelloWorld'));
+  await server.stop();
+}
+
+async function thisService(round) {
+  const server = await start(SERVICE, {
+    cwd: folder,
+    variables: { EVENT_LOG: `sqlite:${round}.db` },
+    preload: ['loop-delay.cjs'],
+  });
+  service.ready.push(server.readyAfter);
+  for (const binding of BINDINGS) await measure(`HelloWorld ${binding}`, server.url, callOf(binding, 'HelloWorld'));
+  for (const binding of ['soap11', 'soap12']) {
+    const call = callOf(binding, 'HelloWorld', { different: true });
+    await measure(`HelloWorld ${binding}, no two envelopes the same`, server.url, call);
+  }
+  await server.loopDelay();
+  for (const binding of BINDINGS) {
+    await measure(`RecordEvent ${binding}, 64 connections`, server.url, callOf(binding, 'RecordEvent'), 64);
+  }
+  const { p99, max } = await server.loopDelay();
+  service.delay.push(p99);
+  service.maxDelay.push(max);
+  for (const binding of BINDINGS) await measure(`GetEvents ${binding}`, server.url, callOf(binding, 'GetEvents'));
+  service.resident.push(await server.residentMebibytes());
+  await server.stop();
+}
+
+async function measure(name, url, call, connections = 32) {
+  const result = await load(url, call, { connections, seconds });
+  const list = results.get(name) ?? [];
+  list.push(result);
+  results.set(name, list);
+}
+
+function print() {
+  console.log(
+    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${rounds} rounds of ${seconds} s; medians`,
+  );
+  const rate = (name) => median(results.get(name).map((result) => result.rate));
+  const limit = rate('limit: bare node:http');
+  const library = rate('node-soap as in its README');
+  const rows = [...results].map(([name, list]) => {
+    const own = rate(name);
+    return [
+      name,
+      own.toFixed(0),
+      (own / limit).toFixed(2),
+      (own / library).toFixed(1),
+      median(list.map(({ p50 }) => p50)).toFixed(2),
+      median(list.map(({ p99 }) => p99)).toFixed(2),
+      String(list.reduce((sum, { errors }) => sum + errors, 0)),
+    ];
+  });
+  table([['', 'requests/s', 'of the limit', 'times node-soap', 'p50 ms', 'p99 ms', 'errors'], ...rows]);
+  const figures = Object.fromEntries(
+    Object.entries(service).map(([name, values]) => [name, median(values).toFixed(1)]),
+  );
+  console.log(
+    `\nStart to ready ${figures.ready} ms; resident ${figures.resident} MiB at the end; ` +
+      `event-loop delay under RecordEvent p99 ${figures.delay} ms, longest ${figures.maxDelay} ms`,
+  );
+}
+
+function table([head, ...rows]) {
+  console.log(`| ${head.join(' | ')} |\n| --- |${' ---: |'.repeat(head.length - 1)}`);
+  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+}
+
+function median(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)];
+}

@@ -1,0 +1,59 @@
+// The calls that the bench makes, and what a right answer to each is.
+
+const NAMESPACE = 'http://tempuri.org/';
+const SCHEMAS = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"';
+const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
+const ENVELOPES = {
+  soap11: 'http://schemas.xmlsoap.org/soap/envelope/',
+  soap12: 'http://www.w3.org/2003/05/soap-envelope',
+};
+
+/** What the original, and so this service, answers to HelloWorld over SOAP 1.1. */
+export const SOAP_11_ANSWER = `${DECLARATION}<soap:Envelope xmlns:soap="${ENVELOPES.soap11}" ${SCHEMAS}><soap:Body><HelloWorldResponse xmlns="${NAMESPACE}"><HelloWorldResult>Hello World</HelloWorldResult></HelloWorldResponse></soap:Body></soap:Envelope>`;
+
+export const BINDINGS = ['soap11', 'soap12', 'httpget', 'httppost'];
+
+const RIGHT = {
+  HelloWorld: />Hello World</,
+  RecordEvent: />[\da-f]{8}-[\da-f]{4}-7[\da-f-]{21}</,
+  GetEvents: />\[\{"specversion":"1\.0",[^]*\}\]</,
+};
+
+/**
+ * One call: its method, path behind the endpoint, header fields and body, and a pattern of a right answer. `different`
+ * adds a comment to the envelope in which the load generator counts, so that no two envelopes are the same.
+ */
+export function callOf(binding, operation, { different = false } = {}) {
+  const right = RIGHT[operation];
+  const comment = different ? '<!-- COUNTER -->' : '';
+  const envelope = (prefix) =>
+    `${DECLARATION}<${prefix}:Envelope ${SCHEMAS} xmlns:${prefix}="${ENVELOPES[binding]}">${comment}<${prefix}:Body><${operation} xmlns="${NAMESPACE}" /></${prefix}:Body></${prefix}:Envelope>`;
+  switch (binding) {
+    case 'soap11':
+      return {
+        method: 'POST',
+        path: '',
+        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}${operation}"` },
+        body: envelope('soap'),
+        right,
+      };
+    case 'soap12':
+      return {
+        method: 'POST',
+        path: '',
+        headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
+        body: envelope('soap12'),
+        right,
+      };
+    case 'httpget':
+      return { method: 'GET', path: `/${operation}?`, headers: {}, body: '', right };
+    case 'httppost':
+      return {
+        method: 'POST',
+        path: `/${operation}`,
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: '',
+        right,
+      };
+  }
+}

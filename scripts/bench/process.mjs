@@ -1,0 +1,56 @@
+// Starts a server of the bench in a process of its own, pinned to a core.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SERVER_CORE } from './wrk.mjs';
+
+const folder = import.meta.dirname;
+export const SERVICE = join(folder, '..', '..', 'dist', 'main.js');
+
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Runs a script until it has printed its address. `preload` are modules that are loaded into it before. */
+export async function start(script, { argument = [], variables = {}, cwd, preload = [], cores = SERVER_CORE } = {}) {
+  const begun = performance.now();
+  const required = preload.flatMap((name) => ['--require', join(folder, name)]);
+  const child = spawn('taskset', ['-c', cores, process.execPath, ...required, script, ...argument], {
+    cwd,
+    env: { PATH: process.env.PATH, PORT: '0', NODE_ENV: 'production', ...variables },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  running.add(child);
+  const ended = once(child, 'exit').then(() => running.delete(child));
+  const url = await new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      const found = /https?:\/\/[^\s"]+/.exec(output);
+      if (found) resolve(found[0]);
+    });
+    child.on('exit', () => reject(new Error(`it did not start: ${output}`)));
+  });
+  return {
+    url,
+    child,
+    /** Milliseconds from the start of the process to the line that says it is ready. */
+    readyAfter: performance.now() - begun,
+    async residentMebibytes() {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
+    },
+    /** Milliseconds of event-loop delay since the last call, where `loop-delay.cjs` is loaded. */
+    async loopDelay() {
+      child.send('loop-delay');
+      const [delay] = await once(child, 'message');
+      return delay;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// Drives a server with wrk (https://github.com/wg/wrk).
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The core of the servers and that of the load generator. */
+export const SERVER_CORE = '0';
+const LOAD_CORE = '1';
+
+const REPORT = `
+done = function(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('REPORT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"wrong":%d,"broken":%d}',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout))
+end
+`;
+
+/** Says how to install what the bench needs, and ends, where it is not there. */
+export async function requireWrk() {
+  for (const [program, name] of [
+    ['wrk', 'wrk'],
+    ['taskset', 'util-linux'],
+  ]) {
+    try {
+      await run('which', [program]);
+    } catch {
+      console.error(`The bench needs ${program}. On Debian: apt-get install ${name}`);
+      process.exit(1);
+    }
+  }
+}
+
+/**
+ * Calls an address from so many connections for so many seconds. Resolves to requests per second, latencies in
+ * milliseconds and errors; throws where an answer before or after was wrong.
+ */
+export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
+  const target = url + call.path;
+  await check(target, call);
+  const script = join(tmpdir(), `webhook-bench-${process.pid}-${++scripts}.lua`);
+  await writeFile(script, luaOf(call));
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', '-s', script, target];
+  const { stdout, stderr } = await run('taskset', ['-c', LOAD_CORE, 'wrk', ...options]);
+  await rm(script);
+  await check(target, call);
+  const report = /REPORT (.*)/.exec(stdout)?.[1];
+  if (report === undefined) throw new Error(`wrk said: ${stdout}${stderr}`);
+  const { requests, microseconds, p50, p99, wrong, broken } = JSON.parse(report);
+  return { rate: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, errors: wrong + broken, requests };
+}
+
+function luaOf({ method, headers, body }) {
+  const fields = Object.entries(headers).map(([name, value]) => `wrk.headers[ ${lua(name)} ] = ${lua(value)}`);
+  const lines = [`wrk.method = ${lua(method)}`, ...fields, REPORT];
+  const [before, after] = body.split('COUNTER');
+  if (after === undefined) {
+    if (method === 'POST') lines.push(`wrk.body = ${lua(body)}`);
+  } else {
+    lines.push(
+      'local count = 0',
+      'request = function()',
+      '  count = count + 1',
+      `  return wrk.format(nil, nil, nil, ${lua(before)} .. string.format("%08d", count) .. ${lua(after)})`,
+      'end',
+    );
+  }
+  return lines.join('\n');
+}
+
+let scripts = 0;
+
+const lua = (text) => `[==[${text}]==]`;
+
+async function check(target, { method, headers, body, right }) {
+  const answer = await fetch(target, { method, headers, ...(method === 'POST' ? { body } : {}) });
+  const text = await answer.text();
+  if (answer.status !== 200 || !right.test(text)) throw new Error(`${target}: ${answer.status} ${text}`);
+}

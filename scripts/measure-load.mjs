@@ -1,0 +1,88 @@
+// Measures the service under kinds of load that the bench does not show: node scripts/measure-load.mjs [EVENTS]
+// - from 1 to 1,000 connections;
+// - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
+// - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
+// Needs `npm run build` and wrk.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOf } from './bench/calls.mjs';
+import { SERVICE, start } from './bench/process.mjs';
+import { load, requireWrk } from './bench/wrk.mjs';
+
+const EVENTS = Number(process.argv[2] ?? 1_000_000);
+const hello = callOf('soap11', 'HelloWorld');
+const record = callOf('soap11', 'RecordEvent');
+
+await requireWrk();
+const folder = await mkdtemp(join(tmpdir(), 'webhook-load-'));
+await connections();
+await slowDisk();
+await endurance();
+await rm(folder, { recursive: true });
+
+async function connections() {
+  const server = await start(SERVICE, { cwd: folder, variables: { EVENT_LOG: 'sqlite:connections.db' } });
+  await load(server.url, hello);
+  const rows = [];
+  for (const count of [1, 8, 32, 64, 256, 1000]) {
+    const [greeted, recorded] = [
+      await load(server.url, hello, { connections: count }),
+      await load(server.url, record, { connections: count }),
+    ];
+    rows.push({ connections: count, ...named('HelloWorld', greeted), ...named('RecordEvent', recorded) });
+  }
+  await server.stop();
+  console.table(rows);
+}
+
+function named(operation, { rate, p50, p99, errors }) {
+  return {
+    [`${operation}/s`]: Math.round(rate),
+    [`${operation} p50 ms`]: p50,
+    [`${operation} p99 ms`]: p99,
+    [`${operation} errors`]: errors,
+  };
+}
+
+async function slowDisk() {
+  const server = await start(SERVICE, {
+    cwd: folder,
+    variables: { EVENT_LOG: 'sqlite:slow.db' },
+    preload: ['slow-flush.cjs'],
+  });
+  await load(server.url, hello);
+  const alone = await load(server.url, hello, { connections: 4 });
+  const recording = load(server.url, record, { connections: 64, seconds: 5 });
+  const beside = await load(server.url, hello, { connections: 4 });
+  const { rate, p50 } = await recording;
+  await server.stop();
+  console.log(
+    `Flush of 10 ms: RecordEvent ${Math.round(rate)}/s (p50 ${p50} ms); HelloWorld p99 ${beside.p99} ms beside it, ` +
+      `${alone.p99} ms alone: ${(beside.p99 / alone.p99).toFixed(1)} times`,
+  );
+}
+
+async function endurance() {
+  const variables = { EVENT_LOG: 'sqlite:endurance.db' };
+  const server = await start(SERVICE, { cwd: folder, variables });
+  const rows = [];
+  let events = 0;
+  let mark = EVENTS / 10;
+  const begun = performance.now();
+  while (events < EVENTS) {
+    const { requests, errors } = await load(server.url, record, { connections: 64, seconds: 2 });
+    // Two more were recorded by the checks before and after.
+    events += requests + 2;
+    if (errors > 0) throw new Error(`${errors} errors`);
+    if (events < mark) continue;
+    rows.push({ events, 'resident MiB': Math.round(await server.residentMebibytes()) });
+    mark = events + EVENTS / 10;
+  }
+  console.table(rows);
+  console.log(`${events} events in ${Math.round((performance.now() - begun) / 1000)} s`);
+  await server.stop();
+  const again = await start(SERVICE, { cwd: folder, variables });
+  console.log(`Start to ready with them in the log: ${Math.round(again.readyAfter)} ms`);
+  await again.stop();
+}

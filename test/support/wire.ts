@@ -1,0 +1,53 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test writes and reads the bytes of HTTP itself. */
+export interface Wire {
+  readonly socket: Socket;
+  write(...parts: readonly (string | Uint8Array)[]): void;
+  /** Resolves to all that came so far, as ISO-8859-1, once it matches; rejects where the peer closes before. */
+  until(pattern: RegExp): Promise<string>;
+  /** Resolves to all that came once the peer has closed the connection. */
+  untilClosed(): Promise<string>;
+}
+
+/** Connects to the host of a URL. */
+export async function openWire(url: string): Promise<Wire> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  let closed = false;
+  const watchers = new Set<() => void>();
+  const tell = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+    tell();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    closed = true;
+    tell();
+  });
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+
+  const when = (done: () => boolean): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const watch = (): void => {
+        if (done()) resolve(received);
+        else if (closed) reject(new Error(`the connection was closed after: ${received}`));
+        else return;
+        watchers.delete(watch);
+      };
+      watchers.add(watch);
+      watch();
+    });
+  return {
+    socket,
+    write(...parts) {
+      for (const part of parts) socket.write(part);
+    },
+    until: (pattern) => when(() => pattern.test(received)),
+    untilClosed: () => when(() => closed),
+  };
+}
