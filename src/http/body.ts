@@ -55,14 +55,17 @@ class BodyMemory {
   count(request: IncomingMessage, response: ServerResponse, refuse: (error: RequestError) => void): void {
     const compressed = request.headers['content-encoding'] !== undefined;
     let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
+    const add = (chunk: Buffer): void => {
       // What a compressed body becomes is known too late, so it counts as much as it may become.
       const more = compressed ? this.#maxBytes - bytes : Math.min(chunk.length, this.#maxBytes - bytes);
       bytes += more;
       this.#total += more;
       if (this.#total > this.#maxTotalBytes) refuse(this.#refusal());
-    });
+    };
+    request.on('data', add);
     response.once('close', () => {
+      // Of a request that was refused the rest may still come; nobody keeps it.
+      request.off('data', add);
       this.#total -= bytes;
     });
   }
