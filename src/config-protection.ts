@@ -61,7 +61,7 @@ export const protectionVariables = {
   TLS_CLIENT_CA: z.string().optional(),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(1000),
-  MAX_BODY_MEMORY: wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE).default(256 * MEBIBYTE),
+  MAX_BODY_MEMORY: wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE).optional(),
   MAX_HEADER_BYTES: wholeNumber(4096, MEBIBYTE).default(16_384),
   HEADERS_TIMEOUT: timeout.default(20_000),
   REQUEST_TIMEOUT: timeout.default(60_000),
@@ -75,7 +75,10 @@ export const protectionVariables = {
   ACCESS_LOG: flag.default(false),
 };
 
-type Variables = z.infer<z.ZodObject<typeof protectionVariables>>;
+type Variables = z.infer<z.ZodObject<typeof protectionVariables>> & { readonly MAX_REQUEST_BYTES: number };
+
+/** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
+const LARGEST_BODIES = 16;
 
 /** Names what only together makes no sense: a variable and why. */
 export function contradictions(env: Variables): { readonly name: string; readonly message: string }[] {
@@ -86,6 +89,8 @@ export function contradictions(env: Variables): { readonly name: string; readonl
     found.push({ name: 'TLS_CERT', message: 'must be set together with TLS_KEY, and for TLS_CLIENT_CA' });
   if (env.HEADERS_TIMEOUT > env.REQUEST_TIMEOUT)
     found.push({ name: 'HEADERS_TIMEOUT', message: 'must not be longer than REQUEST_TIMEOUT' });
+  if (env.MAX_BODY_MEMORY !== undefined && env.MAX_BODY_MEMORY < env.MAX_REQUEST_BYTES)
+    found.push({ name: 'MAX_BODY_MEMORY', message: 'must not be less than MAX_REQUEST_BYTES' });
   return found;
 }
 
@@ -100,7 +105,7 @@ export function protectionOf(env: Variables): Protection {
     limits: {
       maxConnections: env.MAX_CONNECTIONS,
       maxInFlight: env.MAX_IN_FLIGHT,
-      maxBodyMemory: env.MAX_BODY_MEMORY,
+      maxBodyMemory: env.MAX_BODY_MEMORY ?? LARGEST_BODIES * env.MAX_REQUEST_BYTES,
       maxHeaderBytes: env.MAX_HEADER_BYTES,
       headersTimeout: env.HEADERS_TIMEOUT,
       requestTimeout: env.REQUEST_TIMEOUT,

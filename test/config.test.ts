@@ -26,7 +26,7 @@ describe('the configuration', () => {
       limits: {
         maxConnections: 5000,
         maxInFlight: 1000,
-        maxBodyMemory: 268_435_456,
+        maxBodyMemory: 67_108_864,
         maxHeaderBytes: 16_384,
         headersTimeout: 20_000,
         requestTimeout: 60_000,
@@ -95,6 +95,7 @@ describe('the configuration', () => {
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
     ['REQUEST_TIMEOUT', '2h', 'a duration from 1s to 1h'],
     ['HEADERS_TIMEOUT', '2m', 'not be longer than REQUEST_TIMEOUT'],
+    ['MAX_BODY_MEMORY', '1048576', 'not be less than MAX_REQUEST_BYTES'],
     ['RATE_LIMIT', '100', 'a number of calls and a duration'],
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
     ['ACCESS_LOG', 'yes', 'true or false'],

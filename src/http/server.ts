@@ -137,6 +137,18 @@ export class HttpServer {
 
   #answer(request: IncomingMessage, response: ServerResponse, handler: Handler): void {
     const { observer, pages } = this.#options;
+    // Without its socket a response waits for the ones before it (pipelining, RFC 9112, section 9.3.2).
+    if (response.socket === null && !this.#connections.queue(request, response)) {
+      if (!request.socket.destroyed) {
+        this.#options.observer.refused(
+          'busy',
+          'Too many requests wait on one connection.',
+          request.socket.remoteAddress,
+        );
+        request.socket.destroy();
+      }
+      return;
+    }
     if (this.#stopping) response.setHeader('Connection', 'close');
     const { answered } = observer;
     if (answered !== undefined) {

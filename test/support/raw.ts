@@ -15,7 +15,10 @@ export async function untilClosed(socket: Socket): Promise<string> {
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   // A connection that is reset is closed too.
   socket.on('error', () => undefined);
-  if (!socket.destroyed) await once(socket, 'close');
+  await new Promise<void>((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', resolve);
+  });
   return text;
 }
 
