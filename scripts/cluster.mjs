@@ -70,11 +70,15 @@ async function freePorts(count) {
 export async function startNats(folder, count) {
   const ports = await freePorts(count * 3);
   const routes = ports.slice(count, count * 2).map((port) => `nats://127.0.0.1:${port}`);
-  const servers = ports
-    .slice(0, count)
-    .map((port, i) => ({ name: `n${i + 1}`, port, cluster: ports[count + i], monitor: ports[2 * count + i] }));
+  const servers = ports.slice(0, count).map((port, i) => ({
+    name: `n${i + 1}`,
+    port,
+    cluster: ports[count + i],
+    monitor: ports[2 * count + i],
+    store: join(folder, `n${i + 1}`),
+  }));
   for (const server of servers) {
-    const { name, port, cluster, monitor } = server;
+    const { name, port, cluster, monitor, store } = server;
     const file = join(folder, `${name}.conf`);
     const lines = [
       `server_name: ${name}`,
@@ -82,7 +86,7 @@ export async function startNats(folder, count) {
       `http: "127.0.0.1:${monitor}"`,
       'max_payload: 8MB',
       `authorization { user: webhook, password: "${PASSWORD}" }`,
-      `jetstream { store_dir: ${JSON.stringify(join(folder, name))} }`,
+      `jetstream { store_dir: ${JSON.stringify(store)} }`,
     ];
     if (count > 1)
       lines.push(`cluster { name: webhook, listen: "127.0.0.1:${cluster}", routes: [${routes.join(', ')}] }`);
@@ -182,9 +186,12 @@ export async function startCluster() {
     stops.push(nats.stop);
     // The servers elect a leader before they take a stream.
     const variables = { EVENT_LOG: nats.eventLog, EVENT_LOG_TIMEOUT: '5s' };
-    const first = await retried(() => startInstance(variables));
-    const instances = [first, await startInstance(variables)];
-    for (const instance of instances) stops.push(() => instance.process.end('SIGTERM'));
+    const instances = [];
+    for (let i = 0; i < 2; i++) {
+      const instance = await retried(() => startInstance(variables));
+      instances.push(instance);
+      stops.push(() => instance.process.end('SIGTERM'));
+    }
     const nginx = await startNginx(folder, instances);
     stops.push(() => nginx.process.end('SIGTERM'));
     return { nats, instances, url: nginx.url, stop };

@@ -13,6 +13,9 @@ export interface NatsAddress {
   readonly password: string | undefined;
 }
 
+/** Said while the servers of a cluster have not found each other yet. */
+const NO_SUITABLE_PEERS = 10005;
+
 /** How long one request waits for its answer before it is sent again, in milliseconds, where the call has the time. */
 const REQUEST_TIMEOUT = 1000;
 /** Pause before a request that failed is sent again, in milliseconds. */
@@ -145,7 +148,7 @@ class LateError extends Error {}
 
 /** Whether waiting may mend it: no answer, no leader, no connection, or a fault of the server's. */
 function mayPass(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return error.status >= 500;
+  if (error instanceof JetStreamApiError) return error.status >= 500 || error.code === NO_SUITABLE_PEERS;
   return !(
     error instanceof errors.ClosedConnectionError ||
     error instanceof errors.InvalidArgumentError ||

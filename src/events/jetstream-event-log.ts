@@ -68,11 +68,12 @@ export class JetStreamEventLog implements EventLog {
     const names = streamNames(options.stream);
     let connection: JetStreamConnection | undefined;
     try {
+      const deadline = Date.now() + options.timeout;
       connection = await JetStreamConnection.open(options, options.timeout);
-      if (options.create) await provideStreams(connection, names, options);
-      else await requireStreams(connection, names);
+      if (options.create) await provideStreams(connection, names, options, deadline);
+      else await requireStreams(connection, names, deadline);
       const sources = new JetStreamSources(names.keys, new JetStreamWriter(connection));
-      await sources.settle(options.create ? options.source : undefined, connection.deadline());
+      await sources.settle(options.create ? options.source : undefined, deadline);
       return new JetStreamEventLog(connection, names, sources);
     } catch (cause) {
       await connection?.close();

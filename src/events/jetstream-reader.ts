@@ -28,7 +28,10 @@ export interface Extent {
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** Reads events of the stream, each by a request of its own that any replica answers; many are under way at a time. */
+/**
+ * Reads events of the stream, each by a request of its own, many of which are under way at a time. All go to the stream's
+ * leader: another replica may be behind, and one that was cut off may number events differently (nats-server 2.9.10).
+ */
 export class JetStreamReader {
   readonly #connection: JetStreamConnection;
   readonly #names: StreamNames;
@@ -87,7 +90,7 @@ export class JetStreamReader {
 
   /** The event at a position; undefined: there is none any more. */
   async at(sequence: number, deadline: number): Promise<PlacedEvent | undefined> {
-    const message = await this.#message(sequence, deadline);
+    const message = await this.#writer.at(this.#names.events, sequence, deadline);
     return message === undefined ? undefined : placed(message);
   }
 
@@ -100,17 +103,6 @@ export class JetStreamReader {
     );
     const found = messages.filter((message) => message !== undefined).map(placed);
     return found.sort((a, b) => b.sequence - a.sequence);
-  }
-
-  /** Asks the nearest replica, and the leader for what that does not have: it may be behind, or not answer. */
-  async #message(seq: number, deadline: number): Promise<StoredMsg | undefined> {
-    const { manager } = this.#connection;
-    const near = await manager.direct.getMessage(this.#names.events, { seq }).catch(() => null);
-    if (near !== null) return near;
-    const message = await this.#connection.persist(deadline, () =>
-      manager.streams.getMessage(this.#names.events, { seq }),
-    );
-    return message ?? undefined;
   }
 }
 

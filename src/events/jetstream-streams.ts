@@ -40,7 +40,6 @@ type Settings = Pick<
   | 'max_bytes'
   | 'max_msg_size'
   | 'max_msgs_per_subject'
-  | 'allow_direct'
 >;
 
 /** The option of `nats stream edit` for what can be edited. */
@@ -53,7 +52,6 @@ const EDIT: Readonly<Partial<Record<keyof Settings, (value: unknown) => string>>
   max_bytes: (value) => `--max-bytes=${String(value)}`,
   max_msg_size: (value) => `--max-msg-size=${String(value)}`,
   max_msgs_per_subject: (value) => `--max-msgs-per-subject=${String(value)}`,
-  allow_direct: () => '--allow-direct',
 };
 
 /**
@@ -65,23 +63,32 @@ export async function provideStreams(
   connection: JetStreamConnection,
   names: StreamNames,
   options: StreamOptions,
+  deadline: number,
 ): Promise<void> {
-  if ((await settingsOf(connection, names.events)) === undefined && (await settingsOf(connection, names.keys))) {
+  if (
+    (await settingsOf(connection, names.events, deadline)) === undefined &&
+    (await settingsOf(connection, names.keys, deadline))
+  ) {
     throw new Error(
       `there is no stream ${names.events}, but its keys are there and would keep events out: nats stream rm ${names.keys}`,
     );
   }
   for (const [name, settings] of Object.entries(wantedSettings(names, options))) {
-    const found = (await settingsOf(connection, name)) ?? (await makeStream(connection, name, settings));
+    const found =
+      (await settingsOf(connection, name, deadline)) ?? (await makeStream(connection, name, settings, deadline));
     const wrong = (Object.keys(settings) as (keyof Settings)[]).filter((key) => !agrees(key, found, settings));
     if (wrong.length > 0) throw new Error(contradiction(name, wrong, found, settings));
   }
 }
 
 /** @throws the log's streams are not there. */
-export async function requireStreams(connection: JetStreamConnection, names: StreamNames): Promise<void> {
+export async function requireStreams(
+  connection: JetStreamConnection,
+  names: StreamNames,
+  deadline: number,
+): Promise<void> {
   for (const name of Object.values(names) as string[]) {
-    if ((await settingsOf(connection, name)) === undefined) throw new Error(`there is no stream ${name}`);
+    if ((await settingsOf(connection, name, deadline)) === undefined) throw new Error(`there is no stream ${name}`);
   }
 }
 
@@ -100,7 +107,6 @@ function wantedSettings(
     // Not 1 for the keys either, though only the last counts: a server (seen with 2.9.10) that was away while messages in the
     // middle of a stream went lacks others after it has caught up.
     max_msgs_per_subject: -1,
-    allow_direct: true,
   };
   return {
     [events]: {
@@ -118,8 +124,12 @@ function wantedSettings(
   };
 }
 
-async function settingsOf(connection: JetStreamConnection, name: string): Promise<Settings | undefined> {
-  return connection.persist(connection.deadline(), async () => {
+async function settingsOf(
+  connection: JetStreamConnection,
+  name: string,
+  deadline: number,
+): Promise<Settings | undefined> {
+  return connection.persist(deadline, async () => {
     try {
       return (await connection.manager.streams.info(name)).config;
     } catch (error) {
@@ -129,16 +139,19 @@ async function settingsOf(connection: JetStreamConnection, name: string): Promis
   });
 }
 
-async function makeStream(connection: JetStreamConnection, name: string, settings: Settings): Promise<Settings> {
-  const { config } = await connection.persist(connection.deadline(), () =>
-    connection.manager.streams.add({ name, ...settings }),
-  );
+async function makeStream(
+  connection: JetStreamConnection,
+  name: string,
+  settings: Settings,
+  deadline: number,
+): Promise<Settings> {
+  const { config } = await connection.persist(deadline, () => connection.manager.streams.add({ name, ...settings }));
   return config;
 }
 
 function agrees(key: keyof Settings, found: Settings, wanted: Settings): boolean {
   if (key === 'num_replicas') return found.num_replicas >= wanted.num_replicas;
-  return JSON.stringify(found[key] ?? false) === JSON.stringify(wanted[key]);
+  return JSON.stringify(found[key]) === JSON.stringify(wanted[key]);
 }
 
 function contradiction(name: string, wrong: (keyof Settings)[], found: Settings, wanted: Settings): string {
@@ -152,5 +165,5 @@ function contradiction(name: string, wrong: (keyof Settings)[], found: Settings,
 
 function shown(key: keyof Settings, value: Settings[keyof Settings] | undefined): string {
   if (key === 'max_age') return `${String(Number(value) / NANOSECONDS / 1000)}s`;
-  return Array.isArray(value) ? value.join(',') : String(value ?? false);
+  return Array.isArray(value) ? value.join(',') : String(value);
 }

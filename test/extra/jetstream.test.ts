@@ -195,10 +195,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       ['max_msg_size', { max_msg_size: 1000 }, 'max_msg_size is 1000 and must be -1', '--max-msg-size=-1'],
       ['subjects', { subjects: ['other.>'] }, 'subjects is other.> and must be', '--subjects='],
       ['storage', { storage: StorageType.Memory }, 'storage is memory and must be file', 'cannot be edited'],
-      ['allow_direct', { allow_direct: false }, 'allow_direct is false and must be true', '--allow-direct'],
     ])('is refused when its %s contradict the configuration', async (_setting, given, problem, advice) => {
       const under = options();
-      const base = { name: under.stream, subjects: [`${under.stream}.*`], allow_direct: true };
+      const base = { name: under.stream, subjects: [`${under.stream}.*`] };
       await past(({ streams: made }) => made.add({ ...base, ...given }));
       const failure = await failureOf(opened(under));
       expect(failure).toContain(`The stream ${under.stream} is not set up as the configuration says: `);
