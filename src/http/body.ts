@@ -55,7 +55,10 @@ class BodyMemory {
   count(request: IncomingMessage, response: ServerResponse, refuse: (error: RequestError) => void): void {
     const compressed = request.headers['content-encoding'] !== undefined;
     let bytes = 0;
+    let closed = false;
     request.on('data', (chunk: Buffer) => {
+      // What was received before the connection broke is told also after it.
+      if (closed) return;
       // What a compressed body becomes is known too late, so it counts as much as it may become.
       const more = compressed ? this.#maxBytes - bytes : Math.min(chunk.length, this.#maxBytes - bytes);
       bytes += more;
@@ -63,6 +66,7 @@ class BodyMemory {
       if (this.#total > this.#maxTotalBytes) refuse(this.#refusal());
     });
     response.once('close', () => {
+      closed = true;
       this.#total -= bytes;
     });
   }
