@@ -23,7 +23,7 @@ const MAX_P99 = 100;
 const MAX_GROWTH = 20 * 1024 * 1024;
 
 /** How often an attack is measured at most: the machine may have been busy with something else. */
-const TRIES = 3;
+const TRIES = 5;
 
 interface Beside {
   readonly calls: number;
@@ -80,7 +80,7 @@ describe('beside an attack a client is answered as ever, and afterwards memory i
       expect(beside.p99).toBeLessThan(MAX_P99);
       expect(after).toBeLessThan(before + MAX_GROWTH);
     },
-    60_000,
+    90_000,
   );
 
   async function measure(attack: Attack): Promise<{ answers: string[]; seconds: number; beside: Beside }> {
