@@ -200,38 +200,44 @@ async function compareCopies() {
     console.log('The three servers hold the same.');
     return;
   }
-  for (const server of odd) {
+  for (const { name, stream, has, expected } of odd)
+    console.log(`${name} has ${has} of ${stream}, its leader ${expected}.`);
+  for (const server of cluster.nats.servers.filter(({ name }) => odd.some((one) => one.name === name))) {
     await server.process.end('SIGTERM');
     await rm(server.store, { recursive: true });
     await server.start();
-    await healthy();
-  }
-  const still = (await differing()).length;
-  console.log(`Started again with an empty store, ${still === 0 ? 'all hold the same' : `${still} still differ`}.`);
-}
-
-/** The servers whose copy of a stream is not the leader's. */
-async function differing() {
-  const odd = new Set();
-  const copies = await Promise.all(cluster.nats.servers.map(copyOf));
-  for (const stream of STREAMS) {
-    const { name } = await leader(stream);
-    const expected = copies[cluster.nats.servers.findIndex((server) => server.name === name)][stream];
-    for (const [i, server] of cluster.nats.servers.entries()) {
-      if (copies[i][stream] === expected) continue;
-      odd.add(server);
-      console.log(`${server.name} has ${copies[i][stream]} of ${stream}, its leader ${expected}.`);
+    for (const deadline = Date.now() + 30_000; ; await setTimeout(200)) {
+      const left = (await differing()).filter(({ name }) => name === server.name).length;
+      if (left > 0 && Date.now() < deadline) continue;
+      console.log(
+        `${server.name}, started again with an empty store, has ${left === 0 ? 'the same' : 'something else'}.`,
+      );
+      break;
     }
   }
-  return [...odd];
+}
+
+/** The copies of streams that are not as their leaders have them. */
+async function differing() {
+  const odd = [];
+  const copies = await Promise.all(cluster.nats.servers.map(copyOf));
+  for (const stream of STREAMS) {
+    const found = await leader(stream).catch(() => undefined);
+    const expected = copies[cluster.nats.servers.indexOf(found)]?.[stream];
+    for (const [i, { name }] of cluster.nats.servers.entries()) {
+      const has = copies[i][stream];
+      if (has === undefined || has !== expected) odd.push({ name, stream, has, expected });
+    }
+  }
+  return odd;
 }
 
 /** What a server itself has of each stream. */
 async function copyOf({ monitor }) {
   const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=true&streams=true`);
-  const [account] = (await answer.json()).account_details;
+  const [account] = (await answer.json()).account_details ?? [];
   return Object.fromEntries(
-    account.stream_detail.map(({ name, state: { messages, bytes, first_seq: first, last_seq: last } }) => [
+    (account?.stream_detail ?? []).map(({ name, state: { messages, bytes, first_seq: first, last_seq: last } }) => [
       name,
       `${messages} messages and ${bytes} bytes from ${first} to ${last}`,
     ]),
