@@ -25,6 +25,9 @@ const MAX_GROWTH = 20 * 1024 * 1024;
 /** How often an attack is measured at most: the machine may have been busy with something else. */
 const TRIES = 5;
 
+/** Of fewer calls a percentile says nothing. */
+const MIN_CALLS = 10;
+
 interface Beside {
   readonly calls: number;
   readonly p99: number;
@@ -60,7 +63,7 @@ describe('beside an attack a client is answered as ever, and afterwards memory i
     async (_name, attack) => {
       const before = await memory();
       let measured = await measure(attack);
-      for (let i = 1; i < TRIES && measured.beside.p99 >= MAX_P99; i++) measured = await measure(attack);
+      for (let i = 1; i < TRIES && !isFit(measured.beside); i++) measured = await measure(attack);
       const { answers, seconds, beside } = measured;
       const after = await settledMemory(before + MAX_GROWTH);
       rows.push(
@@ -76,7 +79,7 @@ describe('beside an attack a client is answered as ever, and afterwards memory i
       );
       for (const answer of answers) expect(answer.slice(0, 1000)).toMatch(attack.answer);
       expect(beside.others).toEqual({});
-      expect(beside.calls).toBeGreaterThan(10);
+      expect(beside.calls).toBeGreaterThan(MIN_CALLS);
       expect(beside.p99).toBeLessThan(MAX_P99);
       expect(after).toBeLessThan(before + MAX_GROWTH);
     },
@@ -110,6 +113,11 @@ describe('beside an attack a client is answered as ever, and afterwards memory i
     return memory();
   }
 });
+
+/** Whether a measurement is one, and as it should be. */
+function isFit({ calls, p99 }: Beside): boolean {
+  return calls > MIN_CALLS && p99 < MAX_P99;
+}
 
 async function attackFor(attack: Attack, url: string): Promise<string[]> {
   const { parallel = PARALLEL } = attack;
