@@ -2,7 +2,13 @@ import base from './jest.config.mjs';
 
 /**
  * The suites that need more than Node: the npm registry, a browser, a proxy. One that cannot run here says so.
+ * The attacks in numbers are a suite of their own (`npm run test:attacks`): they measure, and want the machine to themselves.
  *
  * @type {import('jest').Config}
  */
-export default { ...base, roots: ['<rootDir>/test/extra'], testPathIgnorePatterns: [], maxWorkers: 1 };
+export default {
+  ...base,
+  roots: ['<rootDir>/test/extra'],
+  testPathIgnorePatterns: ['<rootDir>/test/extra/attacks.test.ts'],
+  maxWorkers: 1,
+};
