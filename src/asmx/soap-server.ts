@@ -3,7 +3,7 @@ import type { Call, Operation, Service } from '../service/call';
 import type { Contract } from './contract';
 import { soapRequest } from './soap-request';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
-import { xmlText } from './xml';
+import { textElement } from './text-element';
 
 /**
  * Calls an operation and resolves to the reply's envelope.
@@ -29,7 +29,7 @@ export async function soapServer(contract: Contract, service: Service, version: 
   wsdl.xmlToObject = (xml: string) => parsed.get(xml);
 
   const methods = Object.fromEntries(
-    Object.entries(service).map(([name, operation]) => [name, soapMethod(name, operation)]),
+    Object.entries(service).map(([name, operation]) => [name, soapMethod(name, operation, contract.namespace)]),
   );
   // node-soap serves the first port whose address fits, and all ports have the same.
   const services = { [contract.serviceName]: { WebHookSoap: methods } };
@@ -47,8 +47,6 @@ export async function soapServer(contract: Contract, service: Service, version: 
 async function loadWsdl(contract: Contract, version: SoapVersion): Promise<WSDL> {
   const wsdl = new WSDL(contract.wsdl('http://localhost/'), '', {
     forceSoap12Headers: version === SOAP_12,
-    escapeXML: false,
-    useEmptyTag: true,
   });
   await new Promise<void>((resolve, reject) => {
     wsdl.onReady((error?: Error | null) => {
@@ -62,11 +60,13 @@ async function loadWsdl(contract: Contract, version: SoapVersion): Promise<WSDL>
   return wsdl;
 }
 
-function soapMethod(name: string, operation: Operation) {
+/** Gives node-soap the body of the reply as XML (`_xml`), as its writer works out the elements anew for each. */
+function soapMethod(name: string, operation: Operation, namespace: string) {
+  const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
   return async (_arguments: unknown, _callback: unknown, _headers: unknown, request: { connection: Exchange }) => {
     const exchange = request.connection;
     try {
-      return { [`${name}Result`]: xmlText(await operation(exchange.call)) };
+      return { _xml: writeResult(await operation(exchange.call)) };
     } catch (error) {
       exchange.failure = error instanceof Error ? error : new Error('Unknown error.', { cause: error });
       return {};

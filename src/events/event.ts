@@ -1,6 +1,7 @@
-import { uuidv7 } from 'uuidv7';
+import { remembered } from '../remembered';
 import type { SenderAttributes } from './cloud-event';
 import type { NewEvent } from './event-log';
+import { uuid } from './uuid';
 
 /** What a caller said, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = { readonly mediaType: string | undefined } & (
@@ -38,6 +39,9 @@ export interface EventDefaults {
 /** Header fields that may hold a secret are not kept with the event. */
 const SECRET_HEADER = /auth|cookie|token|secret|password|signature|api-?key|subscription-key/;
 
+/** The same few names come with nearly every request. */
+const isSecret = remembered((name) => SECRET_HEADER.test(name));
+
 /** A media type longer than this is no media type; it stays readable among the header fields of the arrival. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
@@ -55,7 +59,7 @@ export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
   const { payload, headers, binding } = arrival;
   const recordedAt = Date.now();
   const said = arrival.attributes && renamed(arrival.attributes);
-  const { id = uuidv7(), source = defaults.source, type = defaults.type, time } = said ?? {};
+  const { id = uuid(), source = defaults.source, type = defaults.type, time } = said ?? {};
   return {
     id,
     source,
@@ -109,8 +113,12 @@ function escaped(character: string): string {
 }
 
 function describe({ method, target, headers, remoteAddress }: Arrival): string {
-  const kept = Object.entries(headers).filter(([name]) => !SECRET_HEADER.test(name));
-  return JSON.stringify({ method, path: target, remoteAddress, headers: Object.fromEntries(kept) });
+  return JSON.stringify({ method, path: target, remoteAddress, headers: withoutSecrets(headers) });
+}
+
+function withoutSecrets(headers: Arrival['headers']): Arrival['headers'] {
+  if (!Object.keys(headers).some(isSecret)) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isSecret(name)));
 }
 
 function deliveryKey(value: string | string[] | undefined): string | undefined {

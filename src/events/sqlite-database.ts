@@ -1,6 +1,6 @@
 import { statSync, type Stats } from 'node:fs';
 import Database from 'libsql';
-import type { Appended, EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
+import type { EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
 import { Page, SCAN_BYTES, sizeOf } from './page';
 import { paddedSequence, sequenceNumber } from './position';
 import { SqliteRetention } from './sqlite-retention';
@@ -119,12 +119,19 @@ export class SqliteDatabase {
     );
   }
 
-  /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
-  append(events: readonly NewEvent[]): Appended[] {
+  /**
+   * Records events in one transaction: all of them are on disk when it returns, none when it throws. Returns the first ids of
+   * those that were in the log before, by their places among the events.
+   */
+  append(events: readonly NewEvent[]): Map<number, string> {
     return this.#transaction(() => {
-      const appended = events.map((event) => this.#record(event));
-      this.#add.run(appended.filter(({ recorded }) => recorded).length);
-      return appended;
+      const firstIds = new Map<number, string>();
+      events.forEach((event, i) => {
+        const firstId = this.#record(event);
+        if (firstId !== undefined) firstIds.set(i, firstId);
+      });
+      this.#add.run(events.length - firstIds.size);
+      return firstIds;
     });
   }
 
@@ -177,24 +184,14 @@ export class SqliteDatabase {
     this.#database.exec(`PRAGMA busy_timeout = ${String(milliseconds)}`);
   }
 
-  #record(event: NewEvent): Appended {
+  /** Records one event; where it is in the log already, returns its first id. */
+  #record(event: NewEvent): string | undefined {
     const { id, source, idempotencyKey = null, webhookId = null, attributes, arrival, data = null } = event;
     const { headBytes, dataBytes } = sizeOf(event);
-    const { changes } = this.#insert.run(
-      event.recordedAt,
-      id,
-      source,
-      idempotencyKey,
-      webhookId,
-      headBytes,
-      dataBytes,
-      attributes,
-      arrival,
-      data,
-    );
-    if (changes === 1) return { id, recorded: true };
-    const first = this.#findFirst.get(id, source, idempotencyKey, webhookId) as { id: string };
-    return { id: first.id, recorded: false };
+    const keys = [event.recordedAt, id, source, idempotencyKey, webhookId];
+    const { changes } = this.#insert.run([...keys, headBytes, dataBytes, attributes, arrival, data]);
+    if (changes === 1) return undefined;
+    return (this.#findFirst.get(id, source, idempotencyKey, webhookId) as { id: string }).id;
   }
 
   /** Reads events as `EventLog.read` promises. Sizes are looked at first, so that what does not fit is never loaded. */

@@ -88,14 +88,13 @@ export class SqliteEventLog implements EventLog {
       const batch = this.#takeBatch();
       const started = performance.now();
       try {
-        const appended = (await this.#ask({
-          operation: 'append',
-          argument: batch.map(({ event }) => event),
-        })) as Appended[];
-        const recorded = appended.reduce((count, event) => count + Number(event.recorded), 0);
+        const events = batch.map(({ event }) => event);
+        const firstIds = (await this.#ask({ operation: 'append', argument: events })) as Map<number, string>;
+        const recorded = batch.length - firstIds.size;
         this.#committed({ events: batch.length, recorded, milliseconds: performance.now() - started });
-        batch.forEach(({ caller }, i) => {
-          caller.resolve(appended[i] as Appended);
+        batch.forEach(({ event, caller }, i) => {
+          const firstId = firstIds.get(i);
+          caller.resolve({ id: firstId ?? event.id, recorded: firstId === undefined });
         });
       } catch (cause) {
         const error = new EventLogError('The event could not be recorded.', { cause });

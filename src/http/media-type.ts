@@ -1,4 +1,5 @@
 import { MIMEType } from 'whatwg-mimetype';
+import { remembered } from '../remembered';
 
 /** What a `Content-Type` header field says. */
 export interface MediaType {
@@ -14,22 +15,18 @@ export interface MediaType {
 
 const XML_TYPE = /^(?:text|application)\/xml$|\+xml$/;
 
-/** Senders repeat a few values all the time; others are not worth keeping. */
-const REMEMBERED = 256;
-const REMEMBERED_LENGTH = 200;
-const remembered = new Map<string, MediaType | undefined>();
-
 /** Reads a `Content-Type` value (RFC 9110, section 8.3). Undefined: there is none, or it is no media type. */
 export function parseMediaType(value: string | undefined): MediaType | undefined {
-  if (value === undefined) return undefined;
-  if (remembered.has(value)) return remembered.get(value);
+  return value === undefined ? undefined : parse(value);
+}
+
+const parse = remembered((value): MediaType | undefined => {
   const parsed = MIMEType.parse(value);
-  const mediaType = parsed && {
+  if (parsed === null) return undefined;
+  return {
     essence: parsed.essence,
     charset: parsed.parameters.get('charset')?.toLowerCase(),
     action: parsed.parameters.get('action'),
     isXml: XML_TYPE.test(parsed.essence),
   };
-  if (remembered.size < REMEMBERED && value.length <= REMEMBERED_LENGTH) remembered.set(value, mediaType ?? undefined);
-  return mediaType ?? undefined;
-}
+});

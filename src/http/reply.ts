@@ -18,8 +18,11 @@ export function reply(
   body: string | Buffer,
   headers?: OutgoingHttpHeaders,
 ): void {
-  const id = { 'X-Request-Id': requestId(response.req) };
-  response.writeHead(status, { ...replyHeaders(contentType, body), ...id, ...headers });
+  // Not made by spreading, which costs as much as the rest of this function.
+  const fields = replyHeaders(contentType, body);
+  fields['X-Request-Id'] = requestId(response.req);
+  if (headers !== undefined) Object.assign(fields, headers);
+  response.writeHead(status, fields);
   response.end(body);
 }
 
