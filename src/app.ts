@@ -14,7 +14,7 @@ import { Metrics } from './http/metrics';
 import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/readiness';
 import { HttpServer, noHandler } from './http/server';
-import { Turns } from './http/turns';
+import { Turns } from './turns';
 import { readTls } from './http/tls';
 import { createLogger, type Logger } from './logger';
 import { observation } from './observation';

@@ -157,7 +157,7 @@ async function importFrom(file: string, log: EventLog): Promise<void> {
     line++;
     if (text.trim() === '') continue;
     try {
-      batch.push(parseArchiveLine(text));
+      batch.push(await parseArchiveLine(text));
     } catch (cause) {
       await flush();
       progress?.stop();

@@ -38,6 +38,12 @@ export async function start(script, { argument = [], variables = {}, cwd, preloa
     child,
     /** Milliseconds from the start of the process to the line that says it is ready. */
     readyAfter: performance.now() - begun,
+    /** Seconds of processor time that the process took so far: user and system, all threads, in steps of 10 ms. */
+    async processorSeconds() {
+      const [, fields] = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ');
+      const [user, system] = fields.split(' ').slice(11, 13);
+      return (Number(user) + Number(system)) / 100;
+    },
     async residentMebibytes() {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;

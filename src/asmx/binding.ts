@@ -3,7 +3,7 @@ import type { Proof } from '../http/access';
 import type { ReadBody } from '../http/body';
 import type { InFlight } from '../http/in-flight';
 import type { RateLimit } from '../http/rate-limit';
-import type { Turns } from '../http/turns';
+import type { Turns } from '../turns';
 import { RequestError, type Refusal } from '../http/request-error';
 import type { Binding } from '../service/call';
 import type { EndpointAddress } from './call';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { CloudEventError, senderAttributes } from '../events/cloud-event';
 import { cloudEventOf, parseJsonObject } from '../events/cloud-event-json';
-import type { Payload } from '../events/event';
+import type { Payload } from '../events/data-member';
 import { parseMediaType } from '../http/media-type';
 import type { Content } from '../service/call';
 import { bodyPayload, bodyText, hasTooManyParts, httpPayload, type HttpInput } from './http-payload';

@@ -1,4 +1,4 @@
-import { breathe } from '../http/turns';
+import { breathe } from '../turns';
 import { EnvelopeReader } from './envelope-reader';
 import type { SoapVersion } from './soap-version';
 import type { SecurityHeader } from './ws-security';

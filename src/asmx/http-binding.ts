@@ -3,7 +3,7 @@ import escapeHtml from 'escape-html';
 import { Router } from 'express';
 import { CloudEventError } from '../events/cloud-event';
 import { replyCompressed } from '../http/compressed-reply';
-import { LARGE } from '../http/turns';
+import { LARGE } from '../turns';
 import { replyText } from '../http/reply';
 import { RequestError } from '../http/request-error';
 import { messageChain } from '../message-chain';

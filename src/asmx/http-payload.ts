@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { charsetOfMark, decode, isKnownCharset } from '../http/charset';
 import { parseFields, type ParsedFields } from '../http/fields';
 import { parseMediaType, type MediaType } from '../http/media-type';
-import type { Payload } from '../events/event';
+import type { Payload } from '../events/data-member';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;

@@ -3,7 +3,7 @@ import { replyCompressed } from '../http/compressed-reply';
 import { parseMediaType } from '../http/media-type';
 import { reply } from '../http/reply';
 import { RequestError } from '../http/request-error';
-import { LARGE } from '../http/turns';
+import { LARGE } from '../turns';
 import type { Content, Fields, Service } from '../service/call';
 import { refusalOf, type BindingOptions } from './binding';
 import { RequestCall, type EndpointAddress } from './call';

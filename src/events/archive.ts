@@ -1,6 +1,6 @@
 import { CloudEventError } from './cloud-event';
 import { cloudEventOf, parseJsonObject } from './cloud-event-json';
-import { dataMember } from './event';
+import { dataMember } from './data-member';
 import type { NewEvent, StoredEvent } from './event-log';
 
 /**
@@ -27,7 +27,7 @@ export function archiveLine(event: StoredEvent): string {
  *
  * @throws {CloudEventError} the line is no valid CloudEvent.
  */
-export function parseArchiveLine(line: string): NewEvent {
+export async function parseArchiveLine(line: string): Promise<NewEvent> {
   const { recordedtime, arrival, idempotencykey, webhookid, ...members } = parseJsonObject(line);
   delete members.sequence;
   const { attributes, payload } = cloudEventOf(line, members);
@@ -37,7 +37,7 @@ export function parseArchiveLine(line: string): NewEvent {
     id: attributes.id,
     source: attributes.source,
     attributes: JSON.stringify(attributes),
-    data: payload && dataMember(payload),
+    data: payload && (await dataMember(payload)),
     arrival: text('arrival', arrival) ?? '{}',
     recordedAt,
     idempotencyKey: text('idempotencykey', idempotencykey),

@@ -1,5 +1,5 @@
 import { CloudEventError, senderAttributes, type SenderAttributes } from './cloud-event';
-import type { Payload } from './event';
+import type { Payload } from './data-member';
 import { memberText } from './json-text';
 
 /** A CloudEvent as a sender wrote it. */

@@ -1,17 +1,8 @@
 import { remembered } from '../remembered';
 import type { SenderAttributes } from './cloud-event';
+import { dataMember, type Payload } from './data-member';
 import type { NewEvent } from './event-log';
 import { uuid } from './uuid';
-
-/** What a caller said, in one of the three forms that a CloudEvents JSON event can carry. */
-export type Payload = { readonly mediaType: string | undefined } & (
-  | {
-      /** Valid JSON text, kept as it is: numbers keep their digits. */
-      readonly json: string;
-    }
-  | { readonly text: string }
-  | { readonly bytes: Buffer }
-);
 
 /** A call from which an event is made. */
 export interface Arrival {
@@ -55,7 +46,7 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
  * Makes the event that a call records: CloudEvents 1.0 in its JSON format. What the sender did not say is filled in, with a
  * UUID version 7 as `id`.
  */
-export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
+export async function eventOf(arrival: Arrival, defaults: EventDefaults): Promise<NewEvent> {
   const { payload, headers, binding } = arrival;
   const recordedAt = Date.now();
   const said = arrival.attributes && renamed(arrival.attributes);
@@ -73,7 +64,7 @@ export function eventOf(arrival: Arrival, defaults: EventDefaults): NewEvent {
       ...said,
       datacontenttype: mediaTypeOf(payload) ?? said?.datacontenttype,
     }),
-    data: payload && dataMember(payload),
+    data: payload && (await dataMember(payload)),
     arrival: describe(arrival),
     recordedAt,
     idempotencyKey: deliveryKey(headers['idempotency-key']),
@@ -88,28 +79,6 @@ function renamed(attributes: SenderAttributes): Partial<SenderAttributes> {
 function mediaTypeOf(payload: Payload | undefined): string | undefined {
   const mediaType = payload?.mediaType;
   return mediaType !== undefined && mediaType.length <= MAX_MEDIA_TYPE_LENGTH ? mediaType : undefined;
-}
-
-/** Writes a payload as the member of a CloudEvent in the JSON format. */
-export function dataMember(payload: Payload): string {
-  if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
-  if ('text' in payload) return `"data":${xmlSafe(JSON.stringify(payload.text))}`;
-  return `"data_base64":"${payload.bytes.toString('base64')}"`;
-}
-
-/**
- * Makes JSON text survive XML 1.0 and stay on one line: what XML forbids (U+FFFE, U+FFFF, lone surrogates) can only
- * stand inside a string and becomes a JSON escape; line breaks and tabs can only stand between tokens and become spaces.
- */
-function xmlSafe(json: string): string {
-  let safe = json;
-  for (const character of ['\uFFFE', '\uFFFF']) safe = safe.split(character).join(escaped(character));
-  for (const space of ['\t', '\r', '\n']) safe = safe.replaceAll(space, ' ');
-  return safe.isWellFormed() ? safe : safe.replace(/\p{Surrogate}/gu, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16)}`;
 }
 
 function describe({ method, target, headers, remoteAddress }: Arrival): string {

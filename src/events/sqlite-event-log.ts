@@ -24,7 +24,7 @@ type Question = WorkerCall extends infer Call ? (Call extends unknown ? Omit<Cal
 
 /** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
 const BATCH_MAX_EVENTS = 512;
-const BATCH_MAX_CHARACTERS = 16 * 1024 * 1024;
+const BATCH_MAX_CHARACTERS = 1024 * 1024;
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 

@@ -1,5 +1,5 @@
 import type { SenderAttributes } from '../events/cloud-event';
-import type { Payload } from '../events/event';
+import type { Payload } from '../events/data-member';
 
 /** The four ways in which an operation is called. */
 export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';

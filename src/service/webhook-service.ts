@@ -28,7 +28,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       const { binding, method, target, headers } = call;
       const { attributes, payload } = call.content();
       const arrival = { binding, method, target, headers, remoteAddress: call.remoteAddress(), attributes, payload };
-      const { id } = await log.append(eventOf(arrival, options.defaults));
+      const { id } = await log.append(await eventOf(arrival, options.defaults));
       return id;
     },
 

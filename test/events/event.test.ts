@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { eventOf, type Arrival } from '../../src/events/event';
 
 const arrival = (given: Partial<Arrival>): Arrival => ({
@@ -13,7 +14,7 @@ const arrival = (given: Partial<Arrival>): Arrival => ({
 const defaults = { source: '/source', type: 'test.type' };
 
 describe('an event', () => {
-  it('keeps how it arrived, without what may be a secret', () => {
+  it('keeps how it arrived, without what may be a secret', async () => {
     const headers = {
       host: 'x',
       'user-agent': 'curl',
@@ -26,7 +27,7 @@ describe('an event', () => {
       'x-auth-token': 's',
       'ocp-apim-subscription-key': 's',
     };
-    const event = eventOf(arrival({ headers }), defaults);
+    const event = await eventOf(arrival({ headers }), defaults);
     expect(JSON.parse(event.arrival)).toEqual({
       method: 'POST',
       path: '/x?y=1',
@@ -36,9 +37,9 @@ describe('an event', () => {
     expect(event.attributes).not.toContain('192.0.2.1');
   });
 
-  it('carries the keys by which a sender repeats itself; an empty one is none', () => {
+  it('carries the keys by which a sender repeats itself; an empty one is none', async () => {
     const headers = { 'idempotency-key': 'k', 'webhook-id': '' };
-    const event = eventOf(arrival({ headers }), defaults);
+    const event = await eventOf(arrival({ headers }), defaults);
     expect([event.idempotencyKey, event.webhookId]).toEqual(['k', undefined]);
   });
 
@@ -47,13 +48,34 @@ describe('an event', () => {
     [{ text: '\uD800\uFFFE\u0000"' }, '"data":"\\ud800\\ufffe\\u0000\\""'],
     [{ json: '"\uFFFF"' }, '"data":"\\uffff"'],
     [{ bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
-  ])('writes the payload %j as %s', (form, member) => {
-    const event = eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
+  ])('writes the payload %j as %s', async (form, member) => {
+    const event = await eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
     expect(event.data).toBe(member);
     expect(JSON.parse(event.attributes)).toMatchObject({
       datacontenttype: 'a/b',
       source: '/source',
       type: 'test.type',
     });
+  });
+
+  it.each([
+    ['JSON', { json: `["\u{1F600}", ${'1,\r\n'.repeat(200_000)}"\uFFFE"]` }],
+    ['text', { text: `x${'\u{1F600}\t\uFFFF'.repeat(100_000)}` + 'x'.repeat(1_000_000) }],
+    ['text with half a character', { text: `\uD800${'\u0001'.repeat(300_000)}` }],
+  ])('writes large %s part by part, and other calls go on', async (_kind, form) => {
+    let turns = 0;
+    const counter = setInterval(() => turns++, 1);
+    const { data = '' } = await eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
+    clearInterval(counter);
+    expect(turns).toBeGreaterThan(1);
+    expect(data).not.toMatch(/[\t\r\n\uFFFE\uFFFF]|\p{Surrogate}/u);
+    const said: unknown = 'text' in form ? form.text : JSON.parse(form.json);
+    expect(isDeepStrictEqual(JSON.parse(`{${data}}`), { data: said })).toBe(true);
+  });
+
+  it('writes a large text as bytes where it would consist of escapes', async () => {
+    const text = '\u0001\u20AC'.repeat(150_000);
+    const { data } = await eventOf(arrival({ payload: { mediaType: 'text/plain', text } }), defaults);
+    expect(data).toBe(`"data_base64":"${Buffer.from(text).toString('base64')}"`);
   });
 });
