@@ -23,7 +23,7 @@ await rm(folder, { recursive: true });
 
 async function connections() {
   const server = await start(SERVICE, { cwd: folder, variables: { EVENT_LOG: 'sqlite:connections.db' } });
-  await load(server.url, hello);
+  for (const call of [hello, record]) await load(server.url, call);
   const rows = [];
   for (const count of [1, 8, 32, 64, 256, 1000]) {
     const [greeted, recorded] = [
