@@ -51,6 +51,12 @@ const KEEP_ALIVE_TIMEOUT = 65_000;
 /** How often requests are looked at that do not come in time, in milliseconds. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
+/**
+ * Connections that wait to be accepted, in so far as the system lets them (Linux: `net.core.somaxconn`). More than Node's
+ * 511, since a client that is not let in tries again only after a second.
+ */
+const BACKLOG = 4096;
+
 /** How long calls in flight may take to finish after a stop was asked for, in milliseconds. */
 const STOP_TIMEOUT = 10_000;
 
@@ -199,7 +205,7 @@ export class HttpServer {
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
+      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);

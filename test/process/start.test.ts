@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
-import { runToEnd, startProcess } from '../support/process';
+import { killProcesses, runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/service';
+import { describeUnless } from '../support/tools';
 
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
@@ -87,5 +91,27 @@ describe('the service as a process', () => {
     expect(code).toBe(1);
     expect(output).toContain('EADDRINUSE');
     await service.end('SIGTERM');
+  });
+});
+
+const SOMAXCONN = '/proc/sys/net/core/somaxconn';
+const enough = existsSync(SOMAXCONN) && Number(readFileSync(SOMAXCONN, 'utf8')) >= 1000;
+
+describeUnless(enough ? undefined : 'Linux with net.core.somaxconn of 1000', 'connections that come at once', () => {
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  it('wait by the thousand until they are accepted', async () => {
+    const service = await startProcess({}, folder.path);
+    const { port } = new URL(service.url);
+    // While it is stopped the system takes connections for it, as many as it may.
+    service.child.kill('SIGSTOP');
+    const sockets = Array.from({ length: 1000 }, () => connect(Number(port), '127.0.0.1'));
+    const connected = Promise.all(sockets.map((socket) => once(socket, 'connect'))).then(() => 'all');
+    const outcome = await Promise.race([connected, setTimeout(5000, 'not all in 5 s')]);
+    for (const socket of sockets) socket.destroy();
+    service.child.kill('SIGCONT');
+    expect(outcome).toBe('all');
+    expect(await service.end('SIGTERM')).toBe(0);
   });
 });
