@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BINDINGS, callOf } from './bench/calls.mjs';
+import { median } from './bench/median.mjs';
 import { SERVICE, start } from './bench/process.mjs';
 import { load, requireWrk } from './bench/wrk.mjs';
 
@@ -109,9 +110,4 @@ function print() {
 function table([head, ...rows]) {
   console.log(`| ${head.join(' | ')} |\n| --- |${' ---: |'.repeat(head.length - 1)}`);
   for (const row of rows) console.log(`| ${row.join(' | ')} |`);
-}
-
-function median(values) {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)];
 }

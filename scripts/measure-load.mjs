@@ -1,5 +1,5 @@
 // Measures the service under kinds of load that the bench does not show: node scripts/measure-load.mjs [EVENTS]
-// - from 1 to 1,000 connections;
+// - from 1 to 1,000 connections, medians of three rounds;
 // - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
 // - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
 // Needs `npm run build` and wrk.
@@ -7,9 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOf } from './bench/calls.mjs';
+import { median } from './bench/median.mjs';
 import { SERVICE, start } from './bench/process.mjs';
 import { load, requireWrk } from './bench/wrk.mjs';
 
+const CONNECTIONS = [1, 8, 32, 64, 256, 1000];
 const EVENTS = Number(process.argv[2] ?? 1_000_000);
 const hello = callOf('soap11', 'HelloWorld');
 const record = callOf('soap11', 'RecordEvent');
@@ -24,24 +26,31 @@ await rm(folder, { recursive: true });
 async function connections() {
   const server = await start(SERVICE, { cwd: folder, variables: { EVENT_LOG: 'sqlite:connections.db' } });
   for (const call of [hello, record]) await load(server.url, call);
-  const rows = [];
-  for (const count of [1, 8, 32, 64, 256, 1000]) {
-    const [greeted, recorded] = [
-      await load(server.url, hello, { connections: count }),
-      await load(server.url, record, { connections: count }),
-    ];
-    rows.push({ connections: count, ...named('HelloWorld', greeted), ...named('RecordEvent', recorded) });
+  const results = new Map(CONNECTIONS.map((count) => [count, { greeted: [], recorded: [] }]));
+  for (let round = 0; round < 3; round++) {
+    for (const [connections, { greeted, recorded }] of results) {
+      greeted.push(await load(server.url, hello, { connections }));
+      recorded.push(await load(server.url, record, { connections }));
+    }
   }
   await server.stop();
-  console.table(rows);
+  console.table(
+    [...results].map(([connections, { greeted, recorded }]) => ({
+      connections,
+      ...named('HelloWorld', greeted),
+      ...named('RecordEvent', recorded),
+    })),
+  );
 }
 
-function named(operation, { rate, p50, p99, errors }) {
+/** The medians of some rounds, and all their errors. */
+function named(operation, results) {
+  const middle = (name) => median(results.map((result) => result[name]));
   return {
-    [`${operation}/s`]: Math.round(rate),
-    [`${operation} p50 ms`]: p50,
-    [`${operation} p99 ms`]: p99,
-    [`${operation} errors`]: errors,
+    [`${operation}/s`]: Math.round(middle('rate')),
+    [`${operation} p50 ms`]: middle('p50'),
+    [`${operation} p99 ms`]: middle('p99'),
+    [`${operation} errors`]: results.reduce((sum, { errors }) => sum + errors, 0),
   };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { replyCompressed } from '../http/compressed-reply';
 import { parseMediaType } from '../http/media-type';
 import { reply } from '../http/reply';
-import { RequestError } from '../http/request-error';
+import { RequestError, type Refusal } from '../http/request-error';
 import { LARGE } from '../turns';
 import type { Content, Fields, Service } from '../service/call';
 import { refusalOf, type BindingOptions } from './binding';
@@ -139,10 +139,15 @@ class SoapCall extends RequestCall {
   }
 }
 
+/** Refusals that have nothing to do with what the message says. */
+const LATER: ReadonlySet<Refusal> = new Set(['busy', 'rate']);
+
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof RequestError) return new Fault('Client', error.message, error.status, { cause: error });
-  return operationFault(error);
+  if (!(error instanceof RequestError)) return operationFault(error);
+  // SOAP 1.1, section 4.4.1: Client says that the message must not be sent again as it is, Server that it may succeed later.
+  const code = LATER.has(error.refusal) ? 'Server' : 'Client';
+  return new Fault(code, error.message, error.status, { cause: error });
 }
 
 function replyFault(response: ServerResponse, fault: Fault, version: SoapVersion): void {

@@ -19,8 +19,8 @@ function expectRefusal(answer: Answer, binding: BindingName, status: number, lim
   expect(answer.status).toBe(status);
   expect(answer.body).toContain(limit);
   expect(answer.headers['retry-after']).toMatch(/^\d+$/);
-  if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Client</faultcode>');
-  if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Sender</soap:Value>');
+  if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Server</faultcode>');
+  if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Receiver</soap:Value>');
 }
 
 describe('the limit', () => {
