@@ -1,0 +1,5 @@
+/** The middle one of some numbers. */
+export function median(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)];
+}
