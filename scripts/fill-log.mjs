@@ -17,7 +17,7 @@ export async function fill(log, events, bytes = 40) {
   const defaults = { source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' };
   const text = 'x'.repeat(bytes);
   for (let count = await log.count(); count < events; count = await log.count()) {
-    const batch = Array.from({ length: Math.min(BATCH, events - count) }, () => {
+    const batch = Array.from({ length: Math.min(BATCH, events - count) }, async () => {
       const payload = { mediaType: 'text/plain', text };
       const headers = { host: '127.0.0.1:8080', 'user-agent': 'fill-log', 'content-type': 'text/plain' };
       const arrival = {
@@ -27,7 +27,7 @@ export async function fill(log, events, bytes = 40) {
         headers,
         remoteAddress: '127.0.0.1',
       };
-      return log.append(eventOf({ ...arrival, attributes: undefined, payload }, defaults));
+      return log.append(await eventOf({ ...arrival, attributes: undefined, payload }, defaults));
     });
     await Promise.all(batch);
   }

@@ -37,7 +37,10 @@ async function measure(bytes, forgets) {
         remoteAddress: '',
         attributes: undefined,
       };
-      const event = eventOf({ ...arrival, payload: { mediaType: 'text/plain', text } }, { source: '/', type: 't' });
+      const event = await eventOf(
+        { ...arrival, payload: { mediaType: 'text/plain', text } },
+        { source: '/', type: 't' },
+      );
       const started = performance.now();
       await log.append(event);
       waits.push(performance.now() - started);
