@@ -6,10 +6,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BINDINGS, callOf } from './bench/calls.mjs';
 import { median } from './bench/median.mjs';
-import { SERVICE, start } from './bench/process.mjs';
+import { SERVERS, SERVICE, start } from './bench/process.mjs';
 import { load, requireWrk } from './bench/wrk.mjs';
-
-const SERVERS = join(import.meta.dirname, 'bench', 'servers.mjs');
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 3);

@@ -1,5 +1,5 @@
 // Measures the service under kinds of load that the bench does not show: node scripts/measure-load.mjs [EVENTS]
-// - from 1 to 1,000 connections, medians of three rounds;
+// - from 1 to 1,000 connections, medians of three rounds, beside a bare node:http server;
 // - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
 // - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
 // Needs `npm run build` and wrk.
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOf } from './bench/calls.mjs';
 import { median } from './bench/median.mjs';
-import { SERVICE, start } from './bench/process.mjs';
+import { SERVERS, SERVICE, start } from './bench/process.mjs';
 import { load, requireWrk } from './bench/wrk.mjs';
 
 const CONNECTIONS = [1, 8, 32, 64, 256, 1000];
@@ -24,22 +24,22 @@ await endurance();
 await rm(folder, { recursive: true });
 
 async function connections() {
+  const limit = await start(SERVERS, { argument: ['limit'], cwd: folder });
   const server = await start(SERVICE, { cwd: folder, variables: { EVENT_LOG: 'sqlite:connections.db' } });
-  for (const call of [hello, record]) await load(server.url, call);
-  const results = new Map(CONNECTIONS.map((count) => [count, { greeted: [], recorded: [] }]));
+  const contenders = { limit: [limit, hello], HelloWorld: [server, hello], RecordEvent: [server, record] };
+  for (const [{ url }, call] of Object.values(contenders)) await load(url, call);
+  const rows = CONNECTIONS.map((count) => ({ connections: count, limit: [], HelloWorld: [], RecordEvent: [] }));
   for (let round = 0; round < 3; round++) {
-    for (const [connections, { greeted, recorded }] of results) {
-      greeted.push(await load(server.url, hello, { connections }));
-      recorded.push(await load(server.url, record, { connections }));
+    for (const row of rows) {
+      for (const [name, [{ url }, call]] of Object.entries(contenders)) row[name].push(await load(url, call, row));
     }
   }
+  await limit.stop();
   await server.stop();
   console.table(
-    [...results].map(([connections, { greeted, recorded }]) => ({
-      connections,
-      ...named('HelloWorld', greeted),
-      ...named('RecordEvent', recorded),
-    })),
+    rows.map(({ connections, ...results }) =>
+      Object.entries(results).reduce((row, [name, list]) => ({ ...row, ...named(name, list) }), { connections }),
+    ),
   );
 }
 

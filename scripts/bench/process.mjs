@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { SERVER_CORE } from './wrk.mjs';
 
 const folder = import.meta.dirname;
+/** The program of the servers that the service is compared with; its argument says which. */
+export const SERVERS = join(folder, 'servers.mjs');
 export const SERVICE = join(folder, '..', '..', 'dist', 'main.js');
 
 const running = new Set();
