@@ -1,0 +1,87 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { programPath } from './tools';
+
+const run = promisify(execFile);
+
+const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+/** What a test needs of nginx, with the packages that bring it. */
+export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
+
+/**
+ * Starts nginx with what its `http` block holds and waits until it answers at an address, to which the certificate
+ * belongs that {@link makeCertificate} made. Its files are in the folder.
+ */
+export async function startNginx(folder: string, http: string, url: string): Promise<{ stop(): Promise<void> }> {
+  const configuration = join(folder, 'nginx.conf');
+  // Its workers are of another user where it was started by root.
+  await chmod(folder, 0o755);
+  const paths = TEMPORARY_FILES.map((name) => `${name}_temp_path ${join(folder, name)};`);
+  await writeFile(
+    configuration,
+    `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr crit; events { }
+     http { access_log off; ${paths.join(' ')}\n${http}\n}`,
+  );
+  const nginx = spawn(programPath('nginx') ?? '', ['-c', configuration, '-e', 'stderr'], { stdio: 'inherit' });
+  await answers(url);
+  return {
+    async stop() {
+      const ended = once(nginx, 'exit');
+      nginx.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Makes `certificate.pem` and `key.pem` for localhost in a folder. */
+export async function makeCertificate(folder: string): Promise<void> {
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject]);
+}
+
+/** Gets a document over https, from whom `globalAgent` trusts. */
+export function get(url: string): Promise<{ status: number | undefined; text: string }> {
+  return new Promise((resolve, reject) => {
+    request(url, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      response.on('end', () => {
+        resolve({ status: response.statusCode, text });
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+async function answers(url: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    try {
+      await get(url);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
