@@ -1,8 +1,8 @@
 import { statSync, type Stats } from 'node:fs';
 import Database from 'libsql';
-import type { EventQuery, LoggedEvent, NewEvent, Retention, StoredEvent } from './event-log';
-import { Page, SCAN_BYTES, sizeOf } from './page';
-import { paddedSequence, sequenceNumber } from './position';
+import type { NewEvent, Retention } from './event-log';
+import { sizeOf } from './page';
+import { SqliteReader } from './sqlite-reader';
 import { SqliteRetention } from './sqlite-retention';
 import { migrate, schemaVersion } from './sqlite-schema';
 
@@ -24,42 +24,18 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** How long a check waits for another program's lock, in milliseconds: shorter than whoever asks for it waits. */
 const CHECK_BUSY_TIMEOUT = 500;
 
-interface StoredRow {
-  sequence: number;
-  recorded_at: number;
-  id: string;
-  source: string;
-  idempotency_key: string | null;
-  webhook_id: string | null;
-  attributes: string;
-  arrival: string;
-  data: string | null;
-}
-
-interface SizeRow {
-  sequence: number;
-  id: string;
-  head_bytes: number;
-  data_bytes: number;
-}
-
-interface EventRow {
-  sequence: number;
-  id: string;
-  attributes: string;
-  data: string | null;
-}
-
 /** Thrown when the file of the database was removed, moved or replaced: this connection is of no more use. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError';
 }
 
 /**
- * The SQLite side of the event log: one connection, synchronous. It runs in a worker thread, so that neither a slow disk
- * nor another program's lock holds up the thread that answers requests.
+ * The SQLite side of the event log: one connection, synchronous, and all that writes. It runs in a worker thread, so that
+ * neither a slow disk nor another program's lock holds up the thread that answers requests.
  */
 export class SqliteDatabase {
+  /** Reads what is in the log, over the same connection. */
+  readonly reader: SqliteReader;
   readonly #options: SqliteOptions;
   readonly #file: Stats;
   readonly #database: Database.Database;
@@ -67,13 +43,8 @@ export class SqliteDatabase {
   readonly #commit: Database.Statement;
   readonly #insert: Database.Statement;
   readonly #findFirst: Database.Statement;
-  readonly #load: Database.Statement;
   readonly #add: Database.Statement;
-  readonly #scan: Database.Statement;
-  readonly #total: Database.Statement;
-  readonly #recordedAt: Database.Statement;
   readonly #retention: SqliteRetention | undefined;
-  readonly #sizeStatements = new Map<string, Database.Statement>();
   #lastCommitFailed = false;
 
   /** @throws the database cannot be opened, is none, or is not one of this program and version. */
@@ -93,6 +64,7 @@ export class SqliteDatabase {
     this.#file = statSync(options.file);
     if (options.retention !== undefined) this.#retention = new SqliteRetention(database, options.retention);
 
+    this.reader = new SqliteReader(database);
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#insert = database.prepare(
@@ -101,21 +73,9 @@ export class SqliteDatabase {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     );
     this.#add = database.prepare('UPDATE totals SET events = events + ?');
-    this.#total = database.prepare('SELECT events FROM totals');
-    this.#recordedAt = database.prepare(
-      'SELECT sequence, recorded_at FROM events WHERE sequence >= ? ORDER BY sequence LIMIT 1',
-    );
-    this.#scan = database.prepare(
-      `SELECT sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data
-       FROM events WHERE sequence > ? AND sequence <= ? ORDER BY sequence`,
-    );
     this.#findFirst = database.prepare(
       `SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?
        ORDER BY sequence LIMIT 1`,
-    );
-    this.#load = database.prepare(
-      `SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
-       FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`,
     );
   }
 
@@ -194,80 +154,6 @@ export class SqliteDatabase {
     return (this.#findFirst.get(id, source, idempotencyKey, webhookId) as { id: string }).id;
   }
 
-  /** Reads events as `EventLog.read` promises. Sizes are looked at first, so that what does not fit is never loaded. */
-  read(query: EventQuery): LoggedEvent[] {
-    const { kept, omitted } = this.#select(query);
-    const rows = this.#load.all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
-    return rows.map(({ sequence, id, attributes, data }) => ({
-      id,
-      sequence: paddedSequence(sequence),
-      attributes,
-      data: data ?? undefined,
-      dataOmitted: omitted.has(sequence),
-    }));
-  }
-
-  /** Which events fit, and which of them only without their data. */
-  #select(query: EventQuery): { kept: number[]; omitted: Set<number> } {
-    const kept: number[] = [];
-    const omitted = new Set<number>();
-    const page = new Page(query);
-    for (const { sequence, id, head_bytes, data_bytes } of this.#sizes(query)) {
-      const taken = page.take({ id, headBytes: head_bytes, dataBytes: data_bytes });
-      if (taken === 'full') break;
-      kept.push(sequence);
-      if (taken === 'without data') omitted.add(sequence);
-    }
-    return { kept, omitted };
-  }
-
-  #sizes({ id, after, limit }: Pick<EventQuery, 'after' | 'limit'> & { readonly id?: string | undefined }): SizeRow[] {
-    const values: (string | number)[] = [];
-    if (id !== undefined) values.push(id);
-    if (after !== undefined) values.push(sequenceNumber(after));
-    return this.#sizeStatement(id !== undefined, after !== undefined).all(...values, limit) as SizeRow[];
-  }
-
-  #sizeStatement(byId: boolean, byPosition: boolean): Database.Statement {
-    const where = [...(byId ? ['id = ?'] : []), ...(byPosition ? ['sequence > ?'] : [])].join(' AND ');
-    const sql = `SELECT sequence, id, head_bytes, data_bytes FROM events ${where && `WHERE ${where}`}
-                 ORDER BY sequence ${byPosition ? 'ASC' : 'DESC'} LIMIT ?`;
-    const statement = this.#sizeStatements.get(sql) ?? this.#database.prepare(sql);
-    this.#sizeStatements.set(sql, statement);
-    return statement;
-  }
-
-  /** Reads events as `EventLog.scan` promises. Here too sizes are looked at first. */
-  scan({ after, limit }: { readonly after: bigint; readonly limit: number }): StoredEvent[] {
-    let last = sequenceNumber(after);
-    let bytes = 0;
-    for (const [i, row] of this.#sizes({ after, limit }).entries()) {
-      bytes += row.head_bytes + row.data_bytes;
-      if (i > 0 && bytes > SCAN_BYTES) break;
-      last = row.sequence;
-    }
-    return (this.#scan.all(sequenceNumber(after), last) as StoredRow[]).map(storedEvent);
-  }
-
-  /** Finds the position as `EventLog.positionBefore` promises, by halving: times grow with positions. */
-  positionBefore(time: number): bigint {
-    let from = 0;
-    const newest = this.#sizeStatement(false, false).all(1) as SizeRow[];
-    let to = newest[0]?.sequence ?? 0;
-    // Every event up to `from` is older, every one behind `to` is not.
-    while (from < to) {
-      const middle = Math.floor((from + to) / 2) + 1;
-      const row = this.#recordedAt.get(middle) as { sequence: number; recorded_at: number } | undefined;
-      if (row !== undefined && row.sequence <= to && row.recorded_at < time) from = row.sequence;
-      else to = middle - 1;
-    }
-    return BigInt(from);
-  }
-
-  count(): number {
-    return (this.#total.get() as { events: number }).events;
-  }
-
   /** Bytes of the file and of its write-ahead log. */
   bytes(): number {
     const { file } = this.#options;
@@ -287,20 +173,6 @@ export class SqliteDatabase {
   close(): void {
     this.#database.close();
   }
-}
-
-function storedEvent(row: StoredRow): StoredEvent {
-  return {
-    sequence: paddedSequence(row.sequence),
-    recordedAt: row.recorded_at,
-    id: row.id,
-    source: row.source,
-    attributes: row.attributes,
-    data: row.data ?? undefined,
-    arrival: row.arrival,
-    idempotencyKey: row.idempotency_key ?? undefined,
-    webhookId: row.webhook_id ?? undefined,
-  };
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {

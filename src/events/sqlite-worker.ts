@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LostFileError, SqliteDatabase, type SqliteOptions } from './sqlite-database';
+import type { SqliteReader } from './sqlite-reader';
 
 type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'bytes' | 'check' | 'backup' | 'close';
 
@@ -7,7 +8,7 @@ type Operations = 'append' | 'read' | 'scan' | 'positionBefore' | 'count' | 'byt
 export type WorkerCall = { readonly call: number } & {
   [Operation in Operations]: {
     readonly operation: Operation;
-    readonly argument: Parameters<SqliteDatabase[Operation]>[0];
+    readonly argument: Parameters<(SqliteDatabase & SqliteReader)[Operation]>[0];
   };
 }[Operations];
 
@@ -68,13 +69,13 @@ port.on('message', ({ call, operation, argument }: WorkerCall) => {
       case 'append':
         return database.append(argument);
       case 'read':
-        return database.read(argument);
+        return database.reader.read(argument);
       case 'scan':
-        return database.scan(argument);
+        return database.reader.scan(argument);
       case 'positionBefore':
-        return database.positionBefore(argument);
+        return database.reader.positionBefore(argument);
       case 'count':
-        return database.count();
+        return database.reader.count();
       case 'bytes':
         return database.bytes();
       case 'check':
