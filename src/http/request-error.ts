@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 /** What a refused request ran into, in a word for metrics and logs. */
 export type Refusal = 'invalid' | 'too-large' | 'key' | 'signature' | 'cross-site' | 'busy' | 'rate' | 'timeout';
 
-/** A request that cannot be served because of what it says; the message names what is wrong. The sender's mistake. */
+/** A request that is refused, for what it says or because too many come; the message names what is wrong. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
 

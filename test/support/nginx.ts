@@ -30,14 +30,19 @@ export async function startNginx(folder: string, http: string, url: string): Pro
      http { access_log off; ${paths.join(' ')}\n${http}\n}`,
   );
   const nginx = spawn(programPath('nginx') ?? '', ['-c', configuration, '-e', 'stderr'], { stdio: 'inherit' });
-  await answers(url);
-  return {
-    async stop() {
-      const ended = once(nginx, 'exit');
-      nginx.kill('SIGTERM');
-      await ended;
-    },
+  const stop = async (): Promise<void> => {
+    if (nginx.exitCode !== null) return;
+    const ended = once(nginx, 'exit');
+    nginx.kill('SIGTERM');
+    await ended;
   };
+  try {
+    await answers(url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
 }
 
 export async function freePort(): Promise<number> {
