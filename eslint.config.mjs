@@ -4,7 +4,7 @@ import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/'] },
+  { ignores: ['dist/', 'coverage/', '.stryker/'] },
   eslint.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   { languageOptions: { parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname } } },
@@ -15,6 +15,6 @@ export default tseslint.config(
     languageOptions: { sourceType: 'commonjs', globals: globals.node },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
-  { files: ['src/asmx/pages/*.js'], languageOptions: { globals: globals.browser } },
+  { files: ['src/asmx/documents/templates/*.js'], languageOptions: { globals: globals.browser } },
   prettier,
 );

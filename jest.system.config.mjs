@@ -8,7 +8,7 @@ import base from './jest.config.mjs';
  */
 export default {
   ...base,
-  roots: ['<rootDir>/test/extra'],
-  testPathIgnorePatterns: ['<rootDir>/test/extra/attacks.test.ts'],
+  roots: ['<rootDir>/test/system'],
+  testPathIgnorePatterns: ['<rootDir>/test/system/attacks.test.ts'],
   maxWorkers: 1,
 };

@@ -1,5 +1,5 @@
-// Mixed good and bad traffic for so many minutes, 60 unless told otherwise, on a service of its own; then checks that every
-// answered id is in the log once: node scripts/soak.mjs [MINUTES]
+// Sends good and bad traffic to a service of its own, for 60 minutes by default; then checks that every answered id is in
+// the log once: node scripts/soak.mjs [MINUTES]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { gzipSync } from 'node:zlib';
 
 const [argument = '60'] = process.argv.slice(2);
 const milliseconds = Number(argument) * 60_000;
-if (!(milliseconds > 0)) throw new Error(`${argument} is no number of minutes`);
+if (!(milliseconds > 0)) throw new Error(`${argument} is not a number of minutes.`);
 
 const KEY = 'soak-key-0123456789';
 const SOAP_11 = 'http://schemas.xmlsoap.org/soap/envelope/';
@@ -144,7 +144,7 @@ async function state(when) {
 }
 
 console.log(`${argument} minutes of mixed traffic on ${url}`);
-// What the first calls load and keep is no growth.
+// What the first calls load and keep does not count as growth.
 for (const call of RECORDING) answered.add(/>([0-9a-f-]{36})</.exec((await call()).body)[1]);
 await state('start');
 const traffic = [...Array.from({ length: GOOD }, (_, i) => good(i)), ...Array.from({ length: BAD }, (_, i) => bad(i))];

@@ -1,61 +1,63 @@
+import type { Registry } from 'prom-client';
 import { loadContract } from './asmx/contract';
 import { endpoint } from './asmx/endpoint';
-import { wrappingBytes } from './asmx/wrapping';
-import { endpointPath, type Config } from './config';
+import { LargeMessages } from './asmx/large-messages';
+import { maxBytesAroundResult } from './asmx/reply-size';
+import { endpointPath, type Config } from './config/config';
 import type { EventLog } from './events/event-log';
-import type { Registry } from 'prom-client';
-import { accessControl, type AccessControl } from './http/access';
-import { authority } from './http/authority';
-import { healthPages, metricsPage, type AdminPages } from './http/admin';
-import { bodyReader } from './http/body';
-import { callersOf } from './http/caller';
+import { callersOf } from './http/address/forwarded';
+import { healthPages, metricsPage } from './http/admin';
+import { accessControl } from './http/auth/access';
+import { BodyReader } from './http/content/body';
+import { MediaTypes } from './http/content/media-type';
 import { InFlight } from './http/in-flight';
-import { Metrics } from './http/metrics';
 import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/readiness';
-import { HttpServer, noHandler } from './http/server';
-import { Turns } from './turns';
-import { readTls } from './http/tls';
-import { createLogger, type Logger } from './logger';
-import { observation } from './observation';
-import { ACCESS, webhookService } from './service/webhook-service';
+import { startServers } from './http/servers';
+import type { Service } from './service/call';
+import { webhookService } from './service/webhook-service';
+import { Hints } from './telemetry/hints';
+import { createLogger, type Logger } from './telemetry/logger';
+import { Metrics } from './telemetry/metrics';
+import { observation } from './telemetry/observation';
 
 /** A service that answers. */
 export interface App {
   /** Absolute address of the endpoint on this machine. */
   readonly url: string;
-  /** Absolute address of the health and metrics pages where they have one of their own. */
+  /** Absolute address of the health and metrics pages where they have an address of their own. */
   readonly adminUrl: string | undefined;
   readonly metrics: Registry;
   /**
    * Reads the TLS files again; connections from now on use them.
    *
-   * @throws they cannot be used; then those from before stay in use.
+   * @throws they cannot be used; then the ones from before stay in use.
    */
   reloadTls(): Promise<void>;
-  /** Finishes what is in flight; takes nothing new. The event log stays open. */
+  /** Finishes what is in flight and takes nothing new. The event log stays open. */
   close(): Promise<void>;
   /** As {@link close}, where another process takes over the port: callers get time to come back to that one. */
   handOver(): Promise<void>;
 }
 
+const FORWARDED_HINT =
+  'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
+  'service, set TRUST_PROXY to the number of proxies or to their networks.';
+
 /** Puts the service together on an event log and starts to listen. Without a logger nothing is logged. */
 export async function startApp(config: Config, log: EventLog, logger: Logger = createLogger('silent')): Promise<App> {
   const { limits } = config;
-  const path = endpointPath(config);
   const contract = await loadContract(config.namespace);
-  const service = webhookService(log, {
-    defaults: { source: path, type: config.eventType },
-    limit: config.getEventsLimit,
-    maxResultBytes: config.getEventsMaxBytes - wrappingBytes(config.namespace),
+  const hints = new Hints(logger);
+  const callers = callersOf(config, () => {
+    hints.once('forwarded', FORWARDED_HINT);
   });
-  const callers = callersOf(config);
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
   const inFlight = new InFlight(limits.maxInFlight);
   const metrics: Metrics = new Metrics({
     inFlight: () => inFlight.calls,
-    connections: () => server.connections,
+    connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
     events: () => log.count(),
     bytes: () => log.bytes(),
@@ -65,59 +67,50 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
   });
   const observer = observation(metrics, logger, config.log.access, addressOf);
   const access = accessControl(config.access);
-  const handler = await endpoint(contract, service, {
-    path,
+  const handler = await endpoint(contract, serviceOf(config, log), {
+    path: endpointPath(config),
     callers,
-    readBody: bodyReader(config.maxRequestBytes, limits.maxBodyMemory),
+    mediaTypes: new MediaTypes(),
+    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
     inFlight,
-    turns: new Turns(),
+    largeMessages: new LargeMessages(),
     rate: limits.rate && rateLimit(limits.rate, addressOf),
-    access: access && {
-      needsBody: (request) => access.needsBody(request),
-      check: (operation, request, proof) => {
-        access.check(ACCESS[operation] ?? 'record', request, proof);
-      },
+    access,
+    hint: (key, message) => {
+      hints.once(key, message);
     },
-    report: (request, report) => {
-      observer.call(request, report);
-    },
+    handshake: config.webhookOrigins && { origins: config.webhookOrigins, rate: limits.rate },
+    report: observer.call,
   });
 
-  const health = healthPages(readiness);
-  const metricsFor = (who: AccessControl | undefined): AdminPages =>
-    new Map([
-      ...health,
-      ...metricsPage(metrics.registry, (request) => {
-        who?.check('read', request, {});
-      }),
-    ]);
-  const tls = config.tls && (await readTls(config.tls));
-  // Of several workers, the supervisor has the metrics together, and the operator's address with them.
-  const alone = config.workers === 1;
-  // On the public address the metrics are for those who may read events; on one of their own for who reaches it.
-  const server: HttpServer = new HttpServer(handler, {
-    pages: alone && config.admin === undefined ? metricsFor(access) : health,
-    limits,
+  const servers = await startServers(config, {
+    handler,
     observer,
-    tls,
+    health: healthPages(readiness),
+    // On the public address the metrics are for those who may read events; on one of their own for whoever reaches it.
+    publicMetrics: metricsPage(metrics.registry, (request) => access?.check('read', request, {})),
+    adminMetrics: metricsPage(metrics.registry, () => undefined),
   });
-  const admin =
-    alone && config.admin ? new HttpServer(noHandler, { pages: metricsFor(undefined), limits, observer }) : undefined;
-  const port = await server.listen(config.port, config.host);
-  const adminPort = await admin?.listen(config.admin?.port ?? 0, config.admin?.host ?? '');
-  const finish = async (end: () => Promise<void>): Promise<void> => {
-    readiness.stop();
-    await end();
-    await admin?.close();
-  };
   return {
-    url: `${tls ? 'https' : 'http'}://${authority(config.host, port)}${path}`,
-    adminUrl: adminPort === undefined ? undefined : `http://${authority(config.admin?.host ?? '', adminPort)}/`,
+    url: `${servers.url}${endpointPath(config)}`,
+    adminUrl: servers.adminUrl,
     metrics: metrics.registry,
-    async reloadTls() {
-      if (config.tls) server.replaceTls(await readTls(config.tls));
+    reloadTls: () => servers.reloadTls(),
+    close() {
+      readiness.stop();
+      return servers.close();
     },
-    close: () => finish(() => server.close()),
-    handOver: () => finish(() => server.handOver()),
+    handOver() {
+      readiness.stop();
+      return servers.handOver();
+    },
   };
+}
+
+function serviceOf(config: Config, log: EventLog): Service {
+  return webhookService(log, {
+    defaults: { source: endpointPath(config), type: config.eventType },
+    limit: config.getEventsLimit,
+    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
+  });
 }

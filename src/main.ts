@@ -1,103 +1,119 @@
 #!/usr/bin/env node
+import './config/require-node';
 import cluster from 'node:cluster';
-import { isIP } from 'node:net';
-import { collectDefaultMetrics } from 'prom-client';
-import { startApp, type App } from './app';
-import { ConfigError, eventLogSettings, loadConfig, type Config } from './config';
-import { locationName } from './event-log-location';
-import { openEventLog } from './events/open-event-log';
-import { createLogger, type Logger } from './logger';
-import { messageChain } from './message-chain';
-import { startSupervisorPages } from './supervisor-pages';
-import { beWorker, supervise } from './workers';
+import { existsSync } from 'node:fs';
+import type { App } from './app';
+import { answerCommandLine } from './config/command-line';
+import { ConfigError, eventLogSettings, loadConfig, type Config } from './config/config';
+import { locationName } from './config/event-log-location';
+import { openServiceWarnings } from './config/open-service';
+import { VERSION } from './config/package-info';
+import { startProblem } from './config/start-problem';
+import type { EventLog } from './events/event-log';
+import { messageChain } from './lang/message-chain';
+import { createLogger, type Logger } from './telemetry/logger';
+
+main().catch(fail);
 
 async function main(): Promise<void> {
+  const answer = answerCommandLine(process.argv.slice(2));
+  if (answer !== undefined) {
+    console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);
+    process.exitCode = answer.exitCode;
+    return;
+  }
   const config = loadConfig();
   const logger = createLogger(config.log.level);
-  if (config.workers > 1 && cluster.isPrimary) await runWorkers(config, logger);
-  else await serve(config, logger);
+  try {
+    await run(config, logger);
+  } catch (error) {
+    fail((await startProblem(error, config)) || error);
+  }
 }
 
-/** Answers with this process. */
-async function serve(config: Config, logger: Logger): Promise<void> {
+async function run(config: Config, logger: Logger): Promise<void> {
+  const { eventLog } = config;
+  const isNewLog = eventLog.engine === 'sqlite' && !existsSync(eventLog.file);
+  const announce = (url: string): void => {
+    // For people, and for scripts that wait for it; every other line is JSON.
+    console.log(`WebHook answers at ${url}`);
+    if (isNewLog) logger.info(`New, empty log made at ${eventLog.file}`);
+    for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
+  };
+  if (config.workers === 1) await runAlone(config, logger, announce);
+  else if (cluster.isWorker) await runWorker(config, logger);
+  else await (await import('./workers/supervise.js')).supervise(config, logger, announce);
+}
+
+/** Answers with this process alone. */
+async function runAlone(config: Config, logger: Logger, announce: (url: string) => void): Promise<void> {
+  const { log, app } = await startService(config, logger);
+  const stop = stopper(logger, () => log.close());
+  stopOnSignals(app, stop);
+  reloadTlsOnHangUp(config, app, logger);
+  announce(app.url);
+  started(app, config, logger);
+}
+
+/** Answers as one of several processes. */
+async function runWorker(config: Config, logger: Logger): Promise<void> {
+  const { joinSupervisor } = await import('./workers/worker.js');
+  const { log, app } = await startService(config, logger);
+  const stop = stopper(logger, async () => {
+    await membership.leave();
+    await log.close();
+  });
+  stopOnSignals(app, stop);
+  started(app, config, logger);
+  const membership = joinSupervisor(app, (why) => {
+    stop(why, () => app.handOver());
+  });
+}
+
+/** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
+async function startService(config: Config, logger: Logger): Promise<{ readonly log: EventLog; readonly app: App }> {
+  const { openEventLog } = await import('./events/open-event-log.js');
+  const { startApp } = await import('./app.js');
+  const { collectDefaultMetrics } = await import('prom-client');
   const log = await openEventLog(config.eventLog, eventLogSettings(config));
   const app = await startApp(config, log, logger);
   collectDefaultMetrics({ register: app.metrics });
+  return { log, app };
+}
 
+function started(app: App, config: Config, logger: Logger): void {
+  const { url, adminUrl } = app;
+  logger.info({ version: VERSION, url, adminUrl, eventLog: locationName(config.eventLog) }, 'started');
+}
+
+type Stop = (why: string, finish: () => Promise<void>) => void;
+
+/** Makes what stops this process: it finishes the calls in flight, cleans up, and exits with code 0. */
+function stopper(logger: Logger, cleanUp: () => Promise<void>): Stop {
   let stopping = false;
-  const stop = (why: string, finish: () => Promise<void>): void => {
+  return (why, finish) => {
     if (stopping) return;
     stopping = true;
     logger.info({ why }, 'stopping');
     finish()
-      .then(() => log.close())
+      .then(cleanUp)
       .then(() => {
         logger.info('stopped');
         logger.flush(() => process.exit(0));
       }, fail);
   };
+}
+
+function stopOnSignals(app: App, stop: Stop): void {
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
       stop(signal, () => app.close());
     });
   }
-  if (cluster.isPrimary) {
-    reloadOnHangUp(config, app, logger);
-    announce(app.url);
-    warnOfOpenDoors(config, logger);
-  } else {
-    beWorker(app, (why) => {
-      stop(why, () => app.handOver());
-    });
-  }
-  logger.info({ url: app.url, adminUrl: app.adminUrl, eventLog: locationName(config.eventLog) }, 'started');
 }
 
-/** Answers with several processes, over which this one watches. */
-async function runWorkers(config: Config, logger: Logger): Promise<void> {
-  const workers = supervise(config.workers, {
-    ready(url) {
-      announce(url);
-      warnOfOpenDoors(config, logger);
-    },
-    lost(pid, cause) {
-      logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
-    },
-    renewed(pid) {
-      logger.info({ worker: pid }, 'a worker hands over');
-    },
-    renewalFailed(cause) {
-      logger.error({ cause }, 'the workers were not replaced');
-    },
-    ended(code) {
-      logger.flush(() => process.exit(code));
-    },
-  });
-  const adminUrl = await startSupervisorPages(config, workers, logger);
-  logger.info({ workers: config.workers, adminUrl }, 'supervising');
-}
-
-/** For a person, and for a script that waits for it; every other line is JSON. */
-function announce(url: string): void {
-  console.log(`WebHook answers at ${url}`);
-}
-
-/** Whoever reaches an address that is not loopback may call what no key guards. */
-function warnOfOpenDoors({ host, access }: Config, logger: Logger): void {
-  if (isLoopback(host)) return;
-  const { recordKeys, webhookSecrets, readKeys } = access;
-  if (recordKeys === undefined && webhookSecrets === undefined)
-    logger.warn({ host }, 'anybody who reaches this address may record events: set RECORD_KEYS or WEBHOOK_SECRETS');
-  if (readKeys === undefined)
-    logger.warn({ host }, 'anybody who reaches this address may read events and metrics: set READ_KEYS');
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
-/** On SIGHUP the TLS files are read again; without TLS the signal ends the process, as it does by default. */
-function reloadOnHangUp({ tls }: Config, app: App, logger: Logger): void {
+/** Reads the TLS files again on SIGHUP. Without TLS the signal ends the process, as it does by default. */
+function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger): void {
   if (tls === undefined) return;
   process.on('SIGHUP', () => {
     app.reloadTls().then(
@@ -111,10 +127,9 @@ function reloadOnHangUp({ tls }: Config, app: App, logger: Logger): void {
   });
 }
 
-/** Tells what went wrong and ends the process with exit code 1. */
-function fail(error: unknown): never {
-  console.error(error instanceof ConfigError ? `The configuration is wrong.\n${error.message}` : messageChain(error));
+/** Prints what went wrong, an error or a text, and ends the process with exit code 1. */
+function fail(problem: unknown): never {
+  const text = typeof problem === 'string' ? problem : messageChain(problem);
+  console.error(problem instanceof ConfigError ? `The configuration is wrong.\n${text}` : text);
   process.exit(1);
 }
-
-main().catch(fail);

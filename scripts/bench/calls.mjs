@@ -1,4 +1,4 @@
-// The calls that the bench makes, and what a right answer to each is.
+// The calls that the bench makes, each with a pattern of a right answer.
 
 const NAMESPACE = 'http://tempuri.org/';
 const SCHEMAS = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"';
@@ -20,8 +20,8 @@ const RIGHT = {
 };
 
 /**
- * One call: its method, path behind the endpoint, header fields and body, and a pattern of a right answer. `different`
- * adds a comment to the envelope in which the load generator counts, so that no two envelopes are the same.
+ * One call: its method, the path after the endpoint's, header fields, body, and a pattern of a right answer. `different` adds
+ * a comment to the envelope in which the load generator counts, so that no two envelopes are the same.
  */
 export function callOf(binding, operation, { different = false } = {}) {
   const right = RIGHT[operation];

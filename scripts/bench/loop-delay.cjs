@@ -1,4 +1,4 @@
-// Loaded into a server of the bench: tells the event loop's delay since it was last asked.
+// Loaded into a server of the bench: reports the event loop's delay since it was last asked.
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 const { isMainThread } = require('node:worker_threads');
 

@@ -1,13 +1,13 @@
 // Compares the service with what Node can do at all: npm run bench [-- ROUNDS [SECONDS]]
 // Every server runs in a process of its own on one core, wrk drives it from another; the contenders take turns, round by
-// round, and the table shows medians. Figures of different runs do not compare: the machine has other things to do.
+// round, and the table shows medians. Do not compare figures of different runs: the machine has other things to do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BINDINGS, callOf } from './bench/calls.mjs';
-import { median } from './bench/median.mjs';
-import { SERVERS, SERVICE, start } from './bench/process.mjs';
-import { load, requireWrk } from './bench/wrk.mjs';
+import { BINDINGS, callOf } from './calls.mjs';
+import { median } from './median.mjs';
+import { SERVERS, SERVICE, start } from './process.mjs';
+import { load, requireWrk } from './wrk.mjs';
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 3);
@@ -62,7 +62,7 @@ async function thisService(round) {
   await server.stop();
 }
 
-/** Calls as long before it measures, so that the server has compiled what it runs. */
+/** Calls for as long again before it measures, so that the server has compiled what it runs. */
 async function measure(name, server, call, connections = 32) {
   await load(server.url, call, { connections, seconds });
   const before = await server.processorSeconds();

@@ -1,4 +1,4 @@
-/** The middle one of some numbers. */
+/** The median of some numbers. */
 export function median(values) {
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)];

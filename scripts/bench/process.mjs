@@ -15,7 +15,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Runs a script until it has printed its address. `preload` are modules that are loaded into it before. */
+/** Starts a script and waits until it has printed its address. `preload`: modules that are loaded before it. */
 export async function start(script, { argument = [], variables = {}, cwd, preload = [], cores = SERVER_CORE } = {}) {
   const begun = performance.now();
   const required = preload.flatMap((name) => ['--require', join(folder, name)]);
@@ -33,14 +33,14 @@ export async function start(script, { argument = [], variables = {}, cwd, preloa
       const found = /https?:\/\/[^\s"]+/.exec(output);
       if (found) resolve(found[0]);
     });
-    child.on('exit', () => reject(new Error(`it did not start: ${output}`)));
+    child.on('exit', () => reject(new Error(`The server did not start: ${output}`)));
   });
   return {
     url,
     child,
     /** Milliseconds from the start of the process to the line that says it is ready. */
     readyAfter: performance.now() - begun,
-    /** Seconds of processor time that the process took so far: user and system, all threads, in steps of 10 ms. */
+    /** Seconds of processor time that the process has taken so far: user and system, all threads, in steps of 10 ms. */
     async processorSeconds() {
       const [, fields] = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ');
       const [user, system] = fields.split(' ').slice(11, 13);

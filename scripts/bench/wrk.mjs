@@ -21,7 +21,7 @@ done = function(summary, latency)
 end
 `;
 
-/** Says how to install what the bench needs, and ends, where it is not there. */
+/** Ends the program, and says what to install, if something that the bench needs is missing. */
 export async function requireWrk() {
   for (const [program, name] of [
     ['wrk', 'wrk'],
@@ -38,7 +38,7 @@ export async function requireWrk() {
 
 /**
  * Calls an address from so many connections for so many seconds. Resolves to requests per second, latencies in
- * milliseconds and errors; throws where an answer before or after was wrong.
+ * milliseconds and errors; throws if an answer before or after was wrong.
  */
 export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
   const target = url + call.path;
@@ -48,11 +48,11 @@ export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', '-s', script, target];
   const { stdout, stderr } = await run('taskset', ['-c', LOAD_CORE, 'wrk', ...options]);
   await rm(script);
-  // As many calls as wrk has connections were on their way when its time was over: MAX_IN_FLIGHT counts them still.
+  // When its time was over, wrk left a call on each connection unfinished: MAX_IN_FLIGHT still counts those.
   await setTimeout(200);
   await check(target, call);
   const report = /REPORT (.*)/.exec(stdout)?.[1];
-  if (report === undefined) throw new Error(`wrk said: ${stdout}${stderr}`);
+  if (report === undefined) throw new Error(`wrk printed: ${stdout}${stderr}`);
   const { requests, microseconds, p50, p99, wrong, broken } = JSON.parse(report);
   return { rate: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, errors: wrong + broken, requests };
 }

@@ -1,5 +1,5 @@
 // Starts three nats-servers, two instances of the service and nginx in front of them, all on the loopback interface, and
-// stops them on Ctrl-C: node scripts/cluster.mjs. Needs `npm run build`, nats-server and nginx.
+// stops them on Ctrl-C: node scripts/cluster/start.mjs. Needs `npm run build`, nats-server and nginx.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a program and keeps what it says; `end` gives it a signal and resolves when it has ended. */
+/** Starts a program and keeps its output. `end` sends it a signal and resolves once it has ended. */
 function start(program, args, env = {}) {
   const child = spawn(program, args, { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -38,11 +38,11 @@ function start(program, args, env = {}) {
       child.kill('SIGCONT');
       await ended;
     },
-    /** Resolves when it has said this. */
-    async says(text) {
+    /** Resolves once its output contains a text. */
+    async prints(text) {
       for (const deadline = Date.now() + READY_WITHIN; !output.includes(text); await setTimeout(20)) {
         if (!running.has(child) || Date.now() > deadline)
-          throw new Error(`${program} did not say "${text}": ${output}`);
+          throw new Error(`${program} did not print "${text}": ${output}`);
       }
     },
   };
@@ -66,7 +66,7 @@ async function freePorts(count) {
   );
 }
 
-/** Starts so many nats-servers as one cluster; one alone is no cluster. */
+/** Starts nats-servers on free ports: one by itself, or several as a cluster. */
 export async function startNats(folder, count) {
   const ports = await freePorts(count * 3);
   const routes = ports.slice(count, count * 2).map((port) => `nats://127.0.0.1:${port}`);
@@ -93,7 +93,7 @@ export async function startNats(folder, count) {
     await writeFile(file, lines.join('\n'));
     server.start = async () => {
       server.process = start('nats-server', ['-c', file]);
-      await server.process.says('Server is ready');
+      await server.process.prints('Server is ready');
     };
   }
   await Promise.all(servers.map((server) => server.start()));
@@ -111,24 +111,24 @@ export async function startNats(folder, count) {
   };
 }
 
-/** Starts an instance of the service and waits until it is ready. It may have to wait for the cluster's first election. */
+/** Starts an instance of the service and resolves once it is ready. */
 export async function startInstance(variables, port = undefined) {
   const [chosen] = port === undefined ? await freePorts(1) : [port];
-  const main = new URL('../dist/main.js', import.meta.url).pathname;
+  const main = new URL('../../dist/main.js', import.meta.url).pathname;
   const env = { ...variables, PORT: String(chosen), TRUST_PROXY: 'loopback' };
   const instance = { port: chosen, url: `http://127.0.0.1:${chosen}/webhooks/Services/WebHooks.asmx` };
   instance.start = async () => {
     instance.process = start(process.execPath, [main], env);
-    await instance.process.says('WebHook answers at');
+    await instance.process.prints('WebHook answers at');
   };
   await instance.start();
   return instance;
 }
 
 /**
- * Starts nginx in front of instances. A request that one of them did not answer goes to another only where that cannot
- * record an event twice: nginx sends a POST again only when the first instance was not reached at all, but a GET always,
- * so GET RecordEvent is sent to one instance only. A sender that gets no answer sends again with its Idempotency-Key.
+ * Starts nginx in front of instances. A request that one instance did not answer goes to another only if that cannot record
+ * an event twice: nginx repeats a POST only when it could not reach the first instance, but repeats every GET, so GET
+ * RecordEvent goes to one instance only. A sender that gets no answer sends again with its Idempotency-Key.
  */
 async function startNginx(folder, instances) {
   const [port] = await freePorts(1);
@@ -174,7 +174,7 @@ async function startNginx(folder, instances) {
   }
 }
 
-/** Starts all of it in a temporary folder. */
+/** Starts the whole cluster in a temporary folder. */
 export async function startCluster() {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-cluster-'));
   const stops = [() => rm(folder, { recursive: true, force: true })];
@@ -184,7 +184,7 @@ export async function startCluster() {
   try {
     const nats = await startNats(folder, 3);
     stops.push(nats.stop);
-    // The servers elect a leader before they take a stream.
+    // The first start fails until the servers have elected a leader.
     const variables = { EVENT_LOG: nats.eventLog, EVENT_LOG_TIMEOUT: '5s' };
     const instances = [];
     for (let i = 0; i < 2; i++) {
@@ -226,7 +226,7 @@ if (process.argv[1] === import.meta.filename) {
   } of cluster.nats.servers) {
     console.log(`nats-server  pid ${child.pid}  ${name}, 127.0.0.1:${port}`);
   }
-  console.log('\nKill any of them and go on calling. Ctrl-C stops all.');
+  console.log('\nKill any of them and keep calling. Ctrl-C stops them all.');
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await cluster.stop();
 }

@@ -1,19 +1,20 @@
-// Takes the parts of a cluster away one after another, under load from 50 connections over all four bindings, and checks
-// that every event that was answered is in the log once: node scripts/cluster-test.mjs. Needs `npm run build`.
+// Takes away the parts of a cluster one after another, under load from 50 connections over all four bindings, and checks
+// that every answered event is in the log exactly once: node scripts/cluster/test.mjs. Needs `npm run build`, nats-server
+// and nginx.
 import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { startCluster } from './cluster.mjs';
+import { startCluster } from './start.mjs';
 
 const CONNECTIONS = 50;
-/** Pause of a caller between two events, in milliseconds: the machine has other things to do. */
+/** Pause of a caller between two events, in milliseconds, so that the machine is not saturated. */
 const PAUSE = 20;
 const BEFORE = 2000;
 const AFTER = 12_000;
 const STREAMS = ['EVENTS', 'EVENTS_KEYS'];
-/** What nobody may wait for longer than, in milliseconds, when the leader is lost. */
+/** Longest time without a successful call that is accepted when the leader is lost, in milliseconds. */
 const LEADER_LIMIT = 10_000;
 
 const SOAP_11 = 'http://schemas.xmlsoap.org/soap/envelope/';
@@ -53,7 +54,7 @@ async function run() {
   const caller = async (_value, number) => {
     for (let i = 0; !stopping; i++) {
       const mark = `m${number}-${i}-`;
-      // Every other caller is one that sends until it is answered, under one key.
+      // Every other caller repeats each event under one key until it is answered.
       const key = number % 2 === 0 ? { 'Idempotency-Key': mark } : {};
       for (;;) {
         const [path, headers, body] = BINDINGS[(number + i) % BINDINGS.length](mark);
@@ -75,7 +76,7 @@ async function run() {
     await setTimeout(BEFORE);
     const started = performance.now();
     const failedBefore = failed;
-    const whom = await harm();
+    const target = await harm();
     await setTimeout(AFTER);
     const ended = performance.now();
     const gap = longestGap(successes, started, ended);
@@ -85,7 +86,7 @@ async function run() {
     const answeredThen = successes.filter((time) => time > started && time < ended).length;
     rows.push({
       what,
-      whom,
+      target,
       'longest time without a successful call in s': gap / 1000,
       answered: answeredThen,
       failed: failed - failedBefore,
@@ -143,9 +144,9 @@ async function run() {
   const keyed = [...answered].filter(([mark]) => isKeyed(mark));
   const keyedTwice = keyed.filter(([mark, id]) => marks.get(mark)?.length !== 1 || marks.get(mark)[0].id !== id).length;
   console.log(`${answered.size} events were answered and ${failed} calls failed; ${log.length} events are in the log.`);
-  console.log(`Of the answered ids ${lost} are not in the log and ${doubled} are in it more than once.`);
+  console.log(`Of the answered ids ${lost} are missing from the log and ${doubled} are in it more than once.`);
   console.log(
-    `Of the ${keyed.length} keys that were sent until answered ${keyedTwice} have not exactly that one event.`,
+    `Of the ${keyed.length} keys that were repeated until answered ${keyedTwice} do not have exactly one event.`,
   );
   await compareCopies();
   const leaderGap = rows[0]['longest time without a successful call in s'] * 1000;
@@ -166,7 +167,7 @@ function grouped(items, key) {
   return groups;
 }
 
-/** The longest time between two successes of a while, and from its start and to its end. */
+/** The longest time without a success between two moments. */
 function longestGap(times, from, to) {
   const within = [from, ...times.filter((time) => time > from && time < to), to];
   return Math.round(Math.max(...within.slice(1).map((time, i) => time - within[i])));
@@ -177,7 +178,7 @@ async function leader(stream = 'EVENTS') {
   return cluster.nats.servers.find(({ name }) => name === placement.leader);
 }
 
-/** Resolves when every replica of both streams has caught up and every instance is ready. */
+/** Resolves once every replica of both streams has caught up and every instance is ready. */
 async function healthy() {
   for (const deadline = Date.now() + 60_000; ; await setTimeout(100)) {
     const infos = await Promise.all(STREAMS.map((stream) => streams.info(stream).catch(() => undefined)));
@@ -187,22 +188,22 @@ async function healthy() {
     const ready = await Promise.all(cluster.instances.map((instance) => status(instance)));
     if (current && ready.every((code) => code === 200)) return;
     if (Date.now() > deadline) {
-      const said = JSON.stringify(infos.map((info) => info?.cluster));
-      throw new Error(`the cluster did not get well within a minute: ${ready.join(' ')} ${said}`);
+      const placements = JSON.stringify(infos.map((info) => info?.cluster));
+      throw new Error(`the cluster did not recover within a minute: ${ready.join(' ')} ${placements}`);
     }
   }
 }
 
-/** Compares what the servers have. One that differs from the leader gets an empty store, and what the leader has. */
+/** Compares the copies of the servers. A server that differs from the leader is started again with an empty store. */
 async function compareCopies() {
-  const odd = await differing();
-  if (odd.length === 0) {
-    console.log('The three servers hold the same.');
+  const different = await differing();
+  if (different.length === 0) {
+    console.log('The three servers hold the same messages.');
     return;
   }
-  for (const { name, stream, has, expected } of odd)
-    console.log(`${name} has ${has} of ${stream}, its leader ${expected}.`);
-  for (const server of cluster.nats.servers.filter(({ name }) => odd.some((one) => one.name === name))) {
+  for (const { name, stream, has, expected } of different)
+    console.log(`${name} holds ${has} of ${stream}, its leader ${expected}.`);
+  for (const server of cluster.nats.servers.filter(({ name }) => different.some((one) => one.name === name))) {
     await server.process.end('SIGTERM');
     await rm(server.store, { recursive: true });
     await server.start();
@@ -210,29 +211,29 @@ async function compareCopies() {
       const left = (await differing()).filter(({ name }) => name === server.name).length;
       if (left > 0 && Date.now() < deadline) continue;
       console.log(
-        `${server.name}, started again with an empty store, has ${left === 0 ? 'the same' : 'something else'}.`,
+        `${server.name}, started again with an empty store, ${left === 0 ? 'holds the same' : 'still differs'}.`,
       );
       break;
     }
   }
 }
 
-/** The copies of streams that are not as their leaders have them. */
+/** The copies of streams that differ from those of their leaders. */
 async function differing() {
-  const odd = [];
+  const different = [];
   const copies = await Promise.all(cluster.nats.servers.map(copyOf));
   for (const stream of STREAMS) {
     const found = await leader(stream).catch(() => undefined);
     const expected = copies[cluster.nats.servers.indexOf(found)]?.[stream];
     for (const [i, { name }] of cluster.nats.servers.entries()) {
       const has = copies[i][stream];
-      if (has === undefined || has !== expected) odd.push({ name, stream, has, expected });
+      if (has === undefined || has !== expected) different.push({ name, stream, has, expected });
     }
   }
-  return odd;
+  return different;
 }
 
-/** What a server itself has of each stream. */
+/** What a server itself holds of each stream. */
 async function copyOf({ monitor }) {
   const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=true&streams=true`);
   const [account] = (await answer.json()).account_details ?? [];
@@ -251,7 +252,7 @@ function status({ url }) {
   );
 }
 
-/** Makes a call and resolves to its result; rejects where there is none. */
+/** Makes a call and resolves to its result; rejects any other answer. */
 function call(url, headers, body) {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
@@ -283,7 +284,7 @@ async function everyEvent(url) {
   }
 }
 
-/** Makes a call that reads, again where it is not answered. */
+/** Makes a reading call, up to five times until it is answered. */
 async function read(url) {
   for (let tries = 1; ; tries++) {
     try {

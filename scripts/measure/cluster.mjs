@@ -1,6 +1,6 @@
-// Measures the event log on NATS JetStream beside SQLite: node scripts/measure-cluster.mjs [EVENTS], by default a million.
-// RecordEvent over HTTP POST from 50 connections; start and GetEvents at 1,000 and at EVENTS events; what the server keeps
-// in memory. Needs `npm run build`, nats-server and wrk.
+// Compares the event logs on NATS JetStream and SQLite: node scripts/measure/cluster.mjs [EVENTS], a million by default.
+// Measures RecordEvent over HTTP POST from 50 connections, then the start and GetEvents at 1,000 and at EVENTS events, and
+// the memory of the server. Needs `npm run build`, nats-server and wrk.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { JetStreamEventLog } from '../dist/events/jetstream-event-log.js';
-import { startInstance, startNats } from './cluster.mjs';
+import { JetStreamEventLog } from '../../dist/events/jetstream/event-log.js';
+import { startInstance, startNats } from '../cluster/start.mjs';
 import { fill } from './fill-log.mjs';
 
 const CONNECTIONS = 50;
@@ -120,7 +120,7 @@ async function sizes() {
   return rows;
 }
 
-/** The same number of messages of the same size, all on one subject: what is more with the log is its subjects. */
+/** Stores as many messages of the same size on one subject, which tells what a subject for each event costs. */
 async function oneSubject() {
   const path = join(folder, 'one');
   await mkdir(path);

@@ -1,5 +1,5 @@
-// Measures export and import, and checks that nothing differs: node scripts/measure-export.mjs [EVENTS], by default a
-// million. Needs `npm run build`.
+// Measures export and import, and checks that the copy is the same: node scripts/measure/export.mjs [EVENTS], a million by
+// default. Needs `npm run build`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fillLog } from './fill-log.mjs';
 
-/** Makes a process say, when it ends, how much memory it ever had. */
+/** Makes a process print its peak memory when it ends. */
 const TELL_PEAK = 'data:text/javascript,process.on("exit",()=>console.error(`peak ${process.resourceUsage().maxRSS}`))';
 
 const events = Number(process.argv[2] ?? 1_000_000);
@@ -33,7 +33,7 @@ process.exitCode = same ? 0 : 1;
 
 async function run(what, option, file, log) {
   const started = performance.now();
-  const tool = new URL('../dist/events-tool.js', import.meta.url).pathname;
+  const tool = new URL('../../dist/cli/events.js', import.meta.url).pathname;
   const env = { ...process.env, EVENT_LOG: `sqlite:${log}` };
   const child = spawn(process.execPath, ['--import', TELL_PEAK, tool, option, file], { env });
   let said = '';

@@ -1,20 +1,20 @@
-// Fills an event log to a number of events, past the service: node scripts/fill-log.mjs FILE EVENTS [BYTES]
-// BYTES is the size of each payload; without it there is a short one. Needs `npm run build`.
-import { SqliteEventLog } from '../dist/events/sqlite-event-log.js';
-import { eventOf } from '../dist/events/event.js';
+// Fills an event log up to a number of events without the service: node scripts/measure/fill-log.mjs FILE EVENTS [BYTES]
+// BYTES is the size of each payload, 40 by default. Needs `npm run build`.
+import { SqliteEventLog } from '../../dist/events/sqlite/event-log.js';
+import { EventFactory } from '../../dist/events/event.js';
 
 const BATCH = 5000;
 
-/** Brings the log in a file to so many events. */
+/** Fills the log in a file up to a number of events. */
 export async function fillLog(file, events, bytes = 40) {
   const log = await SqliteEventLog.open({ file });
   await fill(log, events, bytes);
   await log.close();
 }
 
-/** Brings a log of any engine to so many events. */
+/** Fills a log of any engine up to a number of events. */
 export async function fill(log, events, bytes = 40) {
-  const defaults = { source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' };
+  const factory = new EventFactory({ source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' });
   const text = 'x'.repeat(bytes);
   for (let count = await log.count(); count < events; count = await log.count()) {
     const batch = Array.from({ length: Math.min(BATCH, events - count) }, async () => {
@@ -27,7 +27,7 @@ export async function fill(log, events, bytes = 40) {
         headers,
         remoteAddress: '127.0.0.1',
       };
-      return log.append(await eventOf({ ...arrival, attributes: undefined, payload }, defaults));
+      return log.append(await factory.make({ ...arrival, attributes: undefined, payload }));
     });
     await Promise.all(batch);
   }
@@ -36,7 +36,7 @@ export async function fill(log, events, bytes = 40) {
 if (process.argv[1] === import.meta.filename) {
   const [file, events, bytes] = process.argv.slice(2);
   if (file === undefined || !/^\d+$/.test(events ?? '') || !/^\d*$/.test(bytes ?? '')) {
-    console.error('node scripts/fill-log.mjs FILE EVENTS [BYTES]');
+    console.error('Usage: node scripts/measure/fill-log.mjs FILE EVENTS [BYTES]');
     process.exitCode = 2;
   } else await fillLog(file, Number(events), bytes === undefined ? undefined : Number(bytes));
 }

@@ -1,4 +1,4 @@
-// Measures the service under kinds of load that the bench does not show: node scripts/measure-load.mjs [EVENTS]
+// Measures the service under kinds of load that the bench does not show: node scripts/measure/load.mjs [EVENTS]
 // - from 1 to 1,000 connections, medians of three rounds, beside a bare node:http server;
 // - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
 // - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
@@ -6,10 +6,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOf } from './bench/calls.mjs';
-import { median } from './bench/median.mjs';
-import { SERVERS, SERVICE, start } from './bench/process.mjs';
-import { load, requireWrk } from './bench/wrk.mjs';
+import { callOf } from '../bench/calls.mjs';
+import { median } from '../bench/median.mjs';
+import { SERVERS, SERVICE, start } from '../bench/process.mjs';
+import { load, requireWrk } from '../bench/wrk.mjs';
 
 const CONNECTIONS = [1, 8, 32, 64, 256, 1000];
 const EVENTS = Number(process.argv[2] ?? 1_000_000);
@@ -81,7 +81,7 @@ async function endurance() {
   const begun = performance.now();
   while (events < EVENTS) {
     const { requests, errors } = await load(server.url, record, { connections: 64, seconds: 2 });
-    // Two more were recorded by the checks before and after.
+    // The checks before and after recorded two more.
     events += requests + 2;
     if (errors > 0) throw new Error(`${errors} errors`);
     if (events < mark) continue;

@@ -1,5 +1,5 @@
-// Measures what the size of the event log costs: node scripts/measure-log.mjs [EVENTS ...], by default 1000 100000 3000000.
-// For each size: filling it, starting the service on it, GetEvents, disk and memory. Needs `npm run build`.
+// Measures what a larger event log costs: node scripts/measure/log.mjs [EVENTS ...], by default 1000 100000 3000000.
+// For each size: filling the log, starting the service on it, GetEvents, disk and memory. Needs `npm run build`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -26,7 +26,7 @@ async function measure(events) {
   const { size } = await stat(file);
   const started = performance.now();
   const env = { ...process.env, PORT: '0', EVENT_LOG: `sqlite:${file}` };
-  const service = spawn(process.execPath, [new URL('../dist/main.js', import.meta.url).pathname], { env });
+  const service = spawn(process.execPath, [new URL('../../dist/main.js', import.meta.url).pathname], { env });
   const [line] = await once(service.stdout, 'data');
   const url = /http:[^\s"]+/.exec(String(line))[0];
   const ready = performance.now() - started;
@@ -46,7 +46,7 @@ async function measure(events) {
   };
 }
 
-/** The median of many calls one after the other, in milliseconds. */
+/** The median time of many calls, one after the other, in milliseconds. */
 async function times(url) {
   const taken = [];
   for (let i = 0; i < ROUNDS; i++) {

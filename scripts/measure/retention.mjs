@@ -1,11 +1,11 @@
-// Measures how long a write waits while retention is at work: node scripts/measure-retention.mjs [SECONDS]
-// Writers record without a pause; once with nothing to forget, once with so much that retention never rests. Needs
+// Measures how long a write waits while retention forgets events: node scripts/measure/retention.mjs [SECONDS]
+// Writers record without a pause, first with nothing to forget, then with so much that retention never rests. Needs
 // `npm run build`.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventOf } from '../dist/events/event.js';
-import { SqliteEventLog } from '../dist/events/sqlite-event-log.js';
+import { EventFactory } from '../../dist/events/event.js';
+import { SqliteEventLog } from '../../dist/events/sqlite/event-log.js';
 import { fillLog } from './fill-log.mjs';
 
 const WRITERS = 8;
@@ -25,6 +25,7 @@ async function measure(bytes, forgets) {
   const retention = { retention: { maxEvents: 100, maxAge: undefined } };
   const log = await SqliteEventLog.open({ file, ...(forgets ? retention : {}) });
   const text = 'x'.repeat(100);
+  const factory = new EventFactory({ source: '/', type: 't' });
   const waits = [];
   const deadline = performance.now() + seconds * 1000;
   const writer = async () => {
@@ -37,10 +38,7 @@ async function measure(bytes, forgets) {
         remoteAddress: '',
         attributes: undefined,
       };
-      const event = await eventOf(
-        { ...arrival, payload: { mediaType: 'text/plain', text } },
-        { source: '/', type: 't' },
-      );
+      const event = await factory.make({ ...arrival, payload: { mediaType: 'text/plain', text } });
       const started = performance.now();
       await log.append(event);
       waits.push(performance.now() - started);

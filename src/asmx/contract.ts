@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
+import type { Operation, Service } from '../service/call';
 import { xmlAttribute } from './xml';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
@@ -9,27 +10,27 @@ const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 /** An operation as the WSDL describes it. */
 export interface ContractOperation {
   readonly name: string;
-  /** Its `wsdl:documentation`; empty where there is none. */
+  /** Its `wsdl:documentation`; empty if it has none. */
   readonly documentation: string;
 }
 
-/** The service's contract: what `wsdl/WebHooks.wsdl` says, read once. */
+/** The service's contract, read from `wsdl/WebHooks.wsdl` at start. */
 export interface Contract {
   /** Namespace of the operations; ends with a slash. */
   readonly namespace: string;
-  /** Name of the service. */
+  /** The service's name. */
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
-  /** The name of the operation whose element has this namespace and local name; undefined: there is none. */
+  /** Names the operation whose element has this namespace and local name; undefined: no operation's has. */
   operation(namespace: string, localName: string): string | undefined;
-  /** The name of the operation that has this SOAP action; undefined: there is none. */
+  /** Names the operation with this SOAP action; undefined: no operation has it. */
   action(soapAction: string): string | undefined;
-  /** The WSDL document (WSDL 1.1) in which every port has this address. */
+  /** Writes the WSDL 1.1 document, with this address for every port. */
   wsdl(address: string): string;
 }
 
-/** Thrown at start when the WSDL and the service object do not describe the same operations. */
+/** Thrown at start when WSDL and service object differ. */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
@@ -37,11 +38,13 @@ export class ContractError extends Error {
 /**
  * Loads the contract for a namespace.
  *
- * @throws {ContractError} the port types of the WSDL do not all have the same operations.
+ * @throws {ContractError} the WSDL has no service, or its port types differ in their operations.
  */
 export async function loadContract(namespace: string): Promise<Contract> {
   const template = await readFile(join(__dirname, '..', '..', 'wsdl', 'WebHooks.wsdl'), 'utf8');
-  const parts = template.replaceAll('{namespace}', xmlAttribute(namespace)).split('{address}');
+  const escapedNamespace = xmlAttribute(namespace);
+  // A function, since in a replacement text `$` has a meaning.
+  const parts = template.replaceAll('{namespace}', () => escapedNamespace).split('{address}');
   const wsdl = (address: string): string => parts.join(xmlAttribute(address));
 
   const definitions = create(wsdl(namespace)).root().node as unknown as Element;
@@ -75,13 +78,17 @@ export async function loadContract(namespace: string): Promise<Contract> {
 }
 
 /**
- * Checks that a service object has the operations of the contract, no more and no fewer.
+ * Checks that a service object has exactly the operations of the contract, each with its access.
  *
- * @throws {ContractError} naming the operation that only one of the two has.
+ * @throws {ContractError} an operation is missing in one of the two, or has no access; the message names it.
  */
-export function checkOperations(contract: Contract, service: Readonly<Record<string, unknown>>): void {
+export function checkOperations(contract: Contract, service: Service): void {
   const names = contract.operations.map(({ name }) => name);
   sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
+  for (const [name, { access }] of Object.entries(service as Record<string, Partial<Operation>>)) {
+    if (access === undefined)
+      throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
+  }
 }
 
 function sameOperations(some: readonly string[], here: string, others: readonly string[], there: string): void {

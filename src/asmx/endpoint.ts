@@ -1,36 +1,44 @@
 import { Router } from 'express';
 import type { Handler } from '../http/server';
 import type { Service } from '../service/call';
-import type { BindingOptions } from './binding';
 import { checkOperations, type Contract } from './contract';
-import { documents } from './documents';
-import { httpBinding } from './http-binding';
-import { soapBinding } from './soap-binding';
+import { documents } from './documents/documents';
+import type { EndpointOptions } from './exchange';
+import { httpBindings } from './http/http-exchange';
+import type { HandshakeOptions } from './http/webhook-handshake';
+import { Pipeline, type PipelineOptions } from './pipeline';
+import { soapBindings, SoapExchange } from './soap/soap-exchange';
+
+/** What the endpoint needs besides the contract and the service object. */
+export type EndpointParts = EndpointOptions &
+  Omit<PipelineOptions, 'service'> & {
+    /** To which senders webhook deliveries are granted; undefined: to none. */
+    readonly handshake?: HandshakeOptions | undefined;
+  };
 
 /**
- * The endpoint: all four bindings of the service and its documents, on one path. Paths are compared without regard to
- * case, as IIS does; operation names are not.
+ * Makes the handler of the endpoint: all four bindings and the documents, on one path. As in IIS, the path is
+ * case-insensitive; operation names are case-sensitive.
  *
- * @throws {ContractError} an operation is only in one of the contract and the service object.
+ * @throws {ContractError} the contract and the service object do not have the same operations.
  */
-export async function endpoint(contract: Contract, service: Service, options: BindingOptions): Promise<Handler> {
+export async function endpoint(contract: Contract, service: Service, options: EndpointParts): Promise<Handler> {
   checkOperations(contract, service);
-  const soap = await soapBinding(contract, service, options);
-  const { path } = options;
+  const pipeline = new Pipeline({ ...options, service });
+  const soap = await soapBindings(contract, service);
   const router = Router();
-  router.use(httpBinding(contract, service, options));
-  router.use(await documents(contract, options));
+  router.use(httpBindings(contract, service, pipeline, options));
+  router.use(await documents(contract, soap, options, options.rate));
+  const path = options.path.toLowerCase();
 
   return (request, response, next) => {
-    const { method, url = '' } = request;
-    if (method === 'POST' && isEndpoint(url, path)) soap(request, response).catch(next);
-    else router(request as Parameters<typeof router>[0], response as Parameters<typeof router>[1], next);
+    if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
+      pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
+    } else router(request as Parameters<typeof router>[0], response as Parameters<typeof router>[1], next);
   };
 }
 
-function isEndpoint(url: string, path: string): boolean {
-  if (url === path) return true;
-  const mark = url.indexOf('?');
-  const requested = mark === -1 ? url : url.slice(0, mark);
-  return requested.length === path.length && requested.toLowerCase() === path.toLowerCase();
+function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
 }

@@ -1,17 +1,17 @@
-/** First line of every XML document that the service writes. */
+/** The first line of every XML document of the service. */
 export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
 
-/** What XML 1.0 (section 2.2, production Char) forbids, lone surrogates included. */
+/** The characters that XML 1.0 forbids (section 2.2, Char), and lone surrogates. */
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
-/** Replaces each character that no XML 1.0 document may hold with U+FFFD. */
+/** Replaces each character that XML 1.0 forbids with U+FFFD. */
 export function xmlCharacters(text: string): string {
   return text.replace(FORBIDDEN, '\uFFFD');
 }
 
 /**
- * Prepares text for xmlbuilder2, which takes what looks like a reference (`&x;`) for one and leaves its ampersand alone:
- * where every ampersand is written as a reference before, it writes all of the text as it is meant.
+ * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
+ * ampersand escaped before, the document says what the text says.
  */
 export function builderText(text: string): string {
   return xmlCharacters(text).replaceAll('&', '&amp;');
@@ -20,14 +20,14 @@ export function builderText(text: string): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
 /**
- * Writes a string as character data: a parser reads back the same string. Quotes stay as they are. A carriage return is
- * written as a reference, or the parser would read a line feed (XML 1.0, section 2.11).
+ * Writes a string as character data from which a parser reads the same string. Quotes stay as they are. A carriage return
+ * becomes a reference, since a parser would read a line feed (XML 1.0, section 2.11).
  */
 export function xmlText(text: string): string {
   return xmlCharacters(text).replace(/[&<>\r]/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Writes a string as an attribute value between double quotes. */
+/** Writes a string as the content of an attribute value in double quotes. */
 export function xmlAttribute(text: string): string {
   return xmlText(text).replaceAll('"', '&quot;').replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;');
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** An event log in a file of this machine. */
 export interface SqliteLocation {
   readonly engine: 'sqlite';
@@ -22,7 +24,7 @@ export interface JetStreamLocation {
 /** Where the event log is kept. */
 export type EventLogLocation = SqliteLocation | JetStreamLocation;
 
-/** Says what an address must look like. */
+/** Thrown for an address that cannot be used; the message says what it must look like. */
 export class LocationError extends Error {
   override readonly name = 'LocationError';
 }
@@ -35,7 +37,7 @@ const DEFAULT_PORT = '4222';
  * Reads the address of an event log: `sqlite:FILE`, or `nats://USER:PASSWORD@HOST:PORT,…/STREAM?replicas=N`, with `tls://`
  * for encrypted connections; user and password are percent-encoded.
  *
- * @throws {LocationError} saying what is allowed; nothing of the address stands in it.
+ * @throws {LocationError} saying what is allowed, without any part of the address.
  */
 export function parseEventLogLocation(text: string): EventLogLocation {
   const file = SQLITE.exec(text)?.[1];
@@ -57,7 +59,17 @@ export function parseEventLogLocation(text: string): EventLogLocation {
   };
 }
 
-/** The address of an event log without what may be a secret in it. */
+/** The value of `EVENT_LOG`. */
+export const eventLog = z.string().transform((value, context): EventLogLocation => {
+  try {
+    return parseEventLogLocation(value);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+});
+
+/** Replaces what may be a secret in the address of an event log by `***`. */
 export function withoutSecrets(text: string): string {
   if (SQLITE.test(text)) return text;
   return text.replace(/^([a-z]+:\/\/)?.*@/is, '$1***@').replace(/([?&](?!replicas=)[^=&]*=)[^&]*/g, '$1***');
@@ -81,23 +93,24 @@ function credentialsOf(text: string | undefined): Pick<JetStreamLocation, 'user'
       return { user: decodeURIComponent(user), password: decoded };
     }
   } catch {
-    // Told below.
+    // The error below says so.
   }
-  throw new LocationError('must have user:password before the @, with : / @ and % in them percent-encoded');
+  throw new LocationError('must have user:password before the @; write : / @ and % in them percent-encoded');
 }
 
 function streamOf(name: string): string {
   if (/^[\w-]{1,64}$/.test(name)) return name;
-  throw new LocationError('must name the stream behind a slash, in 1 to 64 letters, digits, - and _');
+  throw new LocationError('must name the stream after a slash, in 1 to 64 letters, digits, - and _');
 }
 
 function replicasOf(query: string): number {
   const [, replicas] = /^(?:replicas=([1-5]))?$/.exec(query) ?? ['', ''];
-  if (replicas === '') throw new LocationError('may have replicas=, a number from 1 to 5, behind ?, and nothing else');
+  if (replicas === '')
+    throw new LocationError('may have ?replicas= with a number from 1 to 5 at its end, and nothing else');
   return Number(replicas ?? 1);
 }
 
-/** An event log in the words of a log line, without anything secret. */
+/** Names an event log in a log line, without anything secret. */
 export function locationName(location: EventLogLocation): string {
   return location.engine === 'sqlite' ? location.file : `${location.servers.join(',')}/${location.stream}`;
 }

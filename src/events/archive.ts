@@ -1,51 +1,116 @@
-import { CloudEventError } from './cloud-event';
-import { cloudEventOf, parseJsonObject } from './cloud-event-json';
-import { dataMember } from './data-member';
+import { parseTime } from '../lang/rfc3339';
+import { CloudEventError } from './cloudevents/cloud-event';
+import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
+import { memberTexts, type MemberText } from './cloudevents/json-text';
+import { withoutReservedNames } from './cloudevents/reserved-names';
 import type { NewEvent, StoredEvent } from './event-log';
+import { dataMember, xmlSafe } from './payload';
+
+/** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */
+const LOG = '_log';
+
+/** What stands in {@link LOG}. */
+const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
+
+/** The members of a line that are not attributes of its event. */
+const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
 
 /**
- * Writes an event with everything that the log keeps of it as one CloudEvent on one line, without its line feed. What the
- * log knows beyond the event stands in extension attributes: `sequence`, `recordedtime`, `arrival` (JSON in a string),
- * `idempotencykey` and `webhookid`.
+ * Writes an event with everything that the log keeps of it on one line, without its line feed: the CloudEvent as GetEvents
+ * gives it, with its `sequence`, and one more member, `_log`, an object of `recordedAt` (RFC 3339), `idempotencyKey`,
+ * `webhookId` and `arrival`. Attributes, data and arrival are written as they are kept.
  */
-export function archiveLine(event: StoredEvent): string {
-  const { sequence, recordedAt, arrival, idempotencyKey, webhookId } = event;
-  const known = JSON.stringify({
-    sequence,
-    recordedtime: new Date(recordedAt).toISOString(),
-    arrival,
-    idempotencykey: idempotencyKey,
-    webhookid: webhookId,
-  });
-  const data = event.data === undefined ? '' : `,${event.data}`;
-  return `${event.attributes.slice(0, -1)},${known.slice(1, -1)}${data}}`;
+export function archiveLine({ attributes, sequence, data, arrival, ...event }: StoredEvent): string {
+  const { idempotencyKey, webhookId } = event;
+  const recordedAt = new Date(event.recordedAt).toISOString();
+  const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
+  const dataText = data === undefined ? '' : `,${data}`;
+  return `${attributes.slice(0, -1)},"sequence":"${sequence}"${dataText},"${LOG}":${log},"arrival":${arrival}}}`;
 }
 
 /**
- * Reads what {@link archiveLine} writes, and any other CloudEvent in the JSON format. The event gets a new position; an
- * event that does not say when it was recorded is recorded now.
+ * Reads what {@link archiveLine} writes: the same event, to the byte, but for its position, which the log gives anew. Any
+ * other CloudEvent in the JSON format is read as if it came from a sender, and is recorded now.
  *
- * @throws {CloudEventError} the line is no valid CloudEvent.
+ * @throws {CloudEventError} the line is not a valid CloudEvent, or its `_log` is not one that this version knows.
  */
 export async function parseArchiveLine(line: string): Promise<NewEvent> {
-  const { recordedtime, arrival, idempotencykey, webhookid, ...members } = parseJsonObject(line);
-  delete members.sequence;
-  const { attributes, payload } = cloudEventOf(line, members);
-  const recordedAt = recordedtime === undefined ? Date.now() : Date.parse(text('recordedtime', recordedtime) ?? '');
-  if (Number.isNaN(recordedAt)) throw new CloudEventError("The CloudEvent's attribute recordedtime must be a time.");
+  const members = parseJsonObject(line);
+  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : foreignEvent(line, members);
+}
+
+function archivedEvent(line: string, members: Readonly<Record<string, unknown>>): NewEvent {
+  const texts = memberTexts(line);
+  const log = objectIn(members, LOG);
+  const unknown = Object.keys(log).find((name) => !LOG_MEMBERS.includes(name));
+  if (unknown !== undefined)
+    throw new CloudEventError(`The member ${LOG} has ${unknown}, which this version does not know.`);
+  const recordedAt = typeof log.recordedAt === 'string' ? parseTime(log.recordedAt) : undefined;
+  if (recordedAt === undefined)
+    throw new CloudEventError(`The member recordedAt in ${LOG} must be a time as in RFC 3339.`);
+  objectIn(log, 'arrival');
   return {
-    id: attributes.id,
-    source: attributes.source,
-    attributes: JSON.stringify(attributes),
-    data: payload && (await dataMember(payload)),
-    arrival: text('arrival', arrival) ?? '{}',
+    ...archivedAttributes(texts, members),
+    data: archivedData(texts, members),
+    arrival: memberTexts(texts.get(LOG)?.value ?? '{}').get('arrival')?.value ?? '{}',
     recordedAt,
-    idempotencyKey: text('idempotencykey', idempotencykey),
-    webhookId: text('webhookid', webhookid),
+    idempotencyKey: keyIn(log, 'idempotencyKey'),
+    webhookId: keyIn(log, 'webhookId'),
   };
 }
 
-function text(name: string, value: unknown): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  throw new CloudEventError(`The CloudEvent's attribute ${name} must be a string.`);
+/** The attributes as they were written. They passed every check when they were recorded, and the log may have added some. */
+function archivedAttributes(
+  texts: ReadonlyMap<string, MemberText>,
+  members: Readonly<Record<string, unknown>>,
+): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
+  const names = [...texts.keys()].filter((name) => !NO_ATTRIBUTES.includes(name));
+  const nested = names.find((name) => !['string', 'number', 'boolean'].includes(typeof members[name]));
+  if (nested !== undefined) {
+    throw new CloudEventError(`The CloudEvent's attribute ${nested} must be a string, a boolean or a number.`);
+  }
+  const attributes = `{${names.map((name) => texts.get(name)?.text).join(',')}}`;
+  return { id: nameIn(members, 'id'), source: nameIn(members, 'source'), attributes: xmlSafe(attributes) };
+}
+
+function archivedData(
+  texts: ReadonlyMap<string, MemberText>,
+  { data, data_base64: base64 }: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const text = texts.get(bytesOf(data, base64) === undefined ? 'data' : 'data_base64')?.text;
+  return text === undefined ? undefined : xmlSafe(text);
+}
+
+async function foreignEvent(line: string, members: Readonly<Record<string, unknown>>): Promise<NewEvent> {
+  const { attributes, payload } = cloudEventOf(line, members);
+  return {
+    id: attributes.id,
+    source: attributes.source,
+    attributes: JSON.stringify(withoutReservedNames(attributes)),
+    data: payload && (await dataMember(payload)),
+    arrival: '{}',
+    recordedAt: Date.now(),
+    idempotencyKey: undefined,
+    webhookId: undefined,
+  };
+}
+
+function objectIn(members: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
+  const value = members[name];
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new CloudEventError(`The member ${name} must be a JSON object.`);
+}
+
+function nameIn(members: Readonly<Record<string, unknown>>, name: 'id' | 'source'): string {
+  const value = members[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new CloudEventError(`The CloudEvent's attribute ${name} must be a string that is not empty.`);
+}
+
+/** An empty key is no key: it would make one event of all that have it. */
+function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = log[name];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new CloudEventError(`The member ${name} in ${LOG} must be a string.`);
 }

@@ -18,24 +18,24 @@ export interface NewEvent {
   readonly webhookId: string | undefined;
 }
 
-/** What {@link EventLog.append} answers. */
+/** What {@link EventLog.append} returns. */
 export interface Appended {
-  /** The id under which the event is in the log: of an event that was there before, the first id. */
+  /** The id under which the event is in the log; for a repetition, the id of the first. */
   readonly id: string;
-  /** False when the event was in the log before, so that nothing was recorded. */
+  /** False for an event that was in the log before: nothing was recorded. */
   readonly recorded: boolean;
 }
 
-/** An event as it was read from the log. */
+/** An event as readers of the log get it. */
 export interface LoggedEvent {
   readonly id: string;
   /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
   readonly sequence: string;
   /** As in {@link NewEvent.attributes}. */
   readonly attributes: string;
-  /** As in {@link NewEvent.data}; undefined also when it was left out. */
+  /** As in {@link NewEvent.data}; undefined also where it was left out. */
   readonly data: string | undefined;
-  /** True when the event has a payload that was left out because it does not fit in `maxBytes`. */
+  /** True where the payload was left out because it does not fit in `maxBytes`. */
   readonly dataOmitted: boolean;
 }
 
@@ -45,85 +45,96 @@ export interface StoredEvent extends NewEvent {
   readonly sequence: string;
 }
 
-/** Which events a log forgets, the oldest first. A limit that is undefined is none. */
+/** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {
-  /** Most events that the log holds. */
+  /** Most events that the log holds; those with the lowest positions are forgotten first. */
   readonly maxEvents: number | undefined;
-  /** How long an event is kept, in milliseconds. */
+  /** How long an event is kept after it was recorded, in milliseconds. */
   readonly maxAge: number | undefined;
 }
 
 /** Which events {@link EventLog.read} returns. */
 export interface EventQuery {
-  /** Only events with this id. The first of them is returned whole, whatever its size. */
+  /** Only events with this id; the first of them whole, whatever its size. Undefined: any. */
   readonly id: string | undefined;
-  /** Only events behind this position, from there on; undefined: the newest. */
+  /** Only the event at this position, whole, whatever its size; undefined: any. */
+  readonly sequence: bigint | undefined;
+  /** Only events after this position, oldest first; undefined: the newest. */
   readonly after: bigint | undefined;
   /** Most events to return; at least 1. */
   readonly limit: number;
-  /** Most bytes that the events may take together, each followed by a comma, in the measure of `wireBytes`. */
+  /** Most bytes that the events may take together, each followed by a comma, as `wireBytes` counts. */
   readonly maxBytes: number;
-  /** Bytes that a reference takes which stands in for omitted data, beside the percent-encoded id in it. */
+  /** Bytes of the reference that stands in for omitted data. */
   readonly referenceBytes: number;
 }
 
 /**
- * Thrown when the log cannot do what was asked: the disk is full, the database is locked, the file is no database.
- * The message is fit for a caller: it names no file. The `cause` says why.
+ * Thrown when the log cannot do what was asked: the disk is full, the database is locked, the file is not a database.
+ * The message is fit for a caller and names no file. The `cause` says why.
  */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
 }
 
-/** Events that became durable together. */
+/** Which events {@link EventLog.scan} returns. */
+export interface ScanQuery {
+  /** Only events after this position. */
+  readonly after: bigint;
+  /** Most events to return; at least 1. */
+  readonly limit: number;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; undefined: any. */
+  readonly since?: number | undefined;
+}
+
+/** Events that became durable together, in one commit. */
 export interface Commit {
-  /** How many events were to be recorded. */
+  /** How many events were given. */
   readonly events: number;
-  /** How many of them were not in the log before. */
+  /** How many of these were new. */
   readonly recorded: number;
   /** How long it took, in milliseconds. */
   readonly milliseconds: number;
 }
 
-/** An append-only log of events in one order. Several processes may use one log at the same time. */
+/**
+ * An append-only log of events in one order, which several processes may use at the same time. Each engine implements it in
+ * a folder of its own; the suite in `test/events/event-log-suite.ts` is what they all promise.
+ */
 export interface EventLog {
   /**
-   * Records an event and resolves when it is durable, that is, when it survives the loss of the process and of power.
-   * An event with the `source` and `id`, the `idempotencyKey` or the `webhookId` of one in the log is not recorded again.
+   * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
+   * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again.
    *
    * @throws {EventLogError} the event was not recorded.
    */
   append(event: NewEvent): Promise<Appended>;
 
   /**
-   * Records events as {@link append} does, in the order in which they are given.
+   * Records up to 1,000 events as {@link append} does, in the order given; an event may repeat one before it. SQLite records
+   * all of them in one commit or none. JetStream records one after the other: where it fails, some are recorded, and sending
+   * all of them again completes the rest.
    *
-   * @throws {EventLogError} some of the events were not recorded.
+   * @throws {EventLogError} at least one of the events was not recorded.
    */
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
   /**
-   * Reads events in log order: with `after` the first ones behind that position, otherwise the newest ones; as many as
-   * `limit` and `maxBytes` allow. Its cost does not depend on how many events the log holds.
+   * Reads events, in log order: the first ones after a position, or the newest; as many as `limit` and `maxBytes` allow.
+   * The cost does not depend on how many events the log holds.
    *
    * @throws {EventLogError}
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
   /**
-   * Reads events with everything that is kept of them, in log order: the first ones behind a position, at most `limit`,
-   * and of large ones fewer. For the operator's tools.
+   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, at most `limit`,
+   * and fewer where they are large; none only where there are no more. Times need not grow with positions, as events may be
+   * imported. For the operator's tools.
    *
    * @throws {EventLogError}
    */
-  scan(after: bigint, limit: number): Promise<StoredEvent[]>;
-
-  /**
-   * The position behind which the events are that were recorded at a time (in milliseconds since 1970) or later.
-   *
-   * @throws {EventLogError}
-   */
-  positionBefore(time: number): Promise<bigint>;
+  scan(query: ScanQuery): Promise<StoredEvent[]>;
 
   /**
    * How many events the log holds.
@@ -133,17 +144,17 @@ export interface EventLog {
   count(): Promise<number>;
 
   /**
-   * How many bytes the log takes where it is kept.
+   * How many bytes the log takes up where it is kept.
    *
    * @throws {EventLogError}
    */
   bytes(): Promise<number>;
 
-  /** From now on tells a listener, the only one, of every commit that went well. */
+  /** Tells a listener, the only one, of every commit that succeeds from now on. */
   onCommit(listener: (commit: Commit) => void): void;
 
   /**
-   * Resolves when the log could take a write now, as far as that can be known without one.
+   * Resolves if the log could take an event now, as far as can be known without one.
    *
    * @throws {EventLogError} it could not; the cause says why.
    */
@@ -151,4 +162,12 @@ export interface EventLog {
 
   /** Finishes what was asked before and releases the log. Calls after it are refused. */
   close(): Promise<void>;
+
+  /**
+   * Copies the log, as it is at one moment, to a new file, while others go on writing. Only engines that keep a log in a file
+   * have this method; a log of another engine is exported.
+   *
+   * @throws {EventLogError} the file exists already, or cannot be written.
+   */
+  backup?(file: string): Promise<void>;
 }

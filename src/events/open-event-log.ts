@@ -1,10 +1,8 @@
-import { stat } from 'node:fs/promises';
-import type { EventLogLocation } from '../event-log-location';
+import { existsSync } from 'node:fs';
+import type { EventLogLocation } from '../config/event-log-location';
 import { EventLogError, type EventLog, type Retention } from './event-log';
-import { JetStreamEventLog } from './jetstream-event-log';
-import { SqliteEventLog } from './sqlite-event-log';
 
-/** What the engines are told beside the place. */
+/** What the engines need to know besides the location. */
 export interface EventLogSettings {
   /** The longest that a call waits for a NATS cluster, in milliseconds. */
   readonly timeout: number;
@@ -14,31 +12,38 @@ export interface EventLogSettings {
 }
 
 /**
- * Opens the event log at a place, and makes it where it is missing.
+ * Opens the event log at a location, and creates it where it is missing.
  *
- * @throws {EventLogError} it cannot be opened; the message names the place, and never a password.
+ * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
  */
-export function openEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
-  if (location.engine === 'jetstream') return JetStreamEventLog.open({ ...location, ...settings, create: true });
+export async function openEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
+  if (location.engine === 'jetstream') {
+    const { JetStreamEventLog } = await loadJetStream();
+    return JetStreamEventLog.open({ ...location, ...settings, create: true });
+  }
   const { retention } = settings;
   const forgets = retention.maxEvents !== undefined || retention.maxAge !== undefined;
+  const { SqliteEventLog } = await loadSqlite();
   return SqliteEventLog.open({ file: location.file, ...(forgets ? { retention } : {}) });
 }
 
 /**
- * Opens the event log at a place to look at it: a mistyped name must not make an empty one, and nothing is forgotten.
+ * Opens the event log at a location for the operator's tools: a mistyped name does not create an empty log, and nothing is
+ * forgotten.
  *
- * @throws {EventLogError} it is not there, or cannot be opened.
+ * @throws {EventLogError} it does not exist, or cannot be opened.
  */
 export async function openExistingEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
   if (location.engine === 'jetstream') {
+    const { JetStreamEventLog } = await loadJetStream();
     return JetStreamEventLog.open({ ...location, ...settings, create: false });
   }
   const { file } = location;
-  try {
-    await stat(file);
-  } catch (cause) {
-    throw new EventLogError(`There is no event log at ${file}; EVENT_LOG says where it is.`, { cause });
-  }
+  if (!existsSync(file)) throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
+  const { SqliteEventLog } = await loadSqlite();
   return SqliteEventLog.open({ file });
 }
+
+// Only the engine that is used is loaded.
+const loadJetStream = () => import('./jetstream/event-log.js');
+const loadSqlite = () => import('./sqlite/event-log.js');

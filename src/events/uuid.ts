@@ -1,23 +1,27 @@
 import { V7Generator } from 'uuidv7';
 
-/** Asking the system for random numbers takes longer than making a UUID of them, so many are asked for at once. */
-const random = new Uint32Array(1024);
-let used = random.length;
+/** How many random 32-bit numbers are asked for at once: each request to the system costs more than making a UUID. */
+const RANDOM_NUMBERS = 1024;
 
-const generator = new V7Generator({
-  nextUint32() {
-    if (used === random.length) {
-      crypto.getRandomValues(random);
-      used = 0;
+/** Makes UUIDs version 7 (RFC 9562, section 5.7). */
+export class UuidGenerator {
+  readonly #random = new Uint32Array(RANDOM_NUMBERS);
+  #used = RANDOM_NUMBERS;
+  readonly #generator = new V7Generator({ nextUint32: () => this.#nextRandom() });
+
+  /**
+   * Makes a UUID that sorts after every one this generator made before, unless the clock was set back by more than ten
+   * seconds.
+   */
+  next(): string {
+    return this.#generator.generate().toString();
+  }
+
+  #nextRandom(): number {
+    if (this.#used === RANDOM_NUMBERS) {
+      crypto.getRandomValues(this.#random);
+      this.#used = 0;
     }
-    return random[used++] ?? 0;
-  },
-});
-
-/**
- * Makes a UUID version 7 (RFC 9562, section 5.7). It sorts after all that this process made before, unless the clock was
- * set back by more than ten seconds.
- */
-export function uuid(): string {
-  return generator.generate().toString();
+    return this.#random[this.#used++] ?? 0;
+  }
 }

@@ -4,7 +4,7 @@ const GREATER_THAN = 0x3e;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * How many bytes a text takes as character data of an XML document in UTF-8, with `&`, `<`, `>` and carriage returns
+ * Counts the bytes that a text takes as character data of an XML document in UTF-8, with `&`, `<`, `>` and carriage returns
  * escaped: the measure in which `GET_EVENTS_MAX_BYTES` is promised.
  */
 export function wireBytes(text: string): number {

@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readiness } from './readiness';
-import { reply, replyText } from './reply';
+import { reply, replyText, replyWithoutBody } from './reply';
 import { RequestError } from './request-error';
 
-/** Pages for who runs the service, by their path. */
+/** Pages for the operator, by their path. */
 export type AdminPages = ReadonlyMap<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
 
-/** The longest path of an admin page: whatever is longer need not be looked up. */
-export const LONGEST_ADMIN_PATH = '/healthz'.length;
-
-/** `/healthz`: the process answers. `/readyz`: it can do its work. */
+/** Makes `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
 export function healthPages(readiness: Readiness): AdminPages {
   return new Map([
     [
@@ -28,13 +25,17 @@ export function healthPages(readiness: Readiness): AdminPages {
   ]);
 }
 
-/** What has metrics: a registry, or several workers' together. */
+/** Where metrics come from: one registry, or those of several workers added up. */
 export interface MetricsSource {
   readonly contentType: string;
   metrics(): Promise<string>;
 }
 
-/** `/metrics` in the text format of Prometheus. `check` throws a {@link RequestError} for who may not read them. */
+/**
+ * Makes `/metrics`, in the text format of Prometheus.
+ *
+ * @param check - throws a {@link RequestError} where the caller may not read them
+ */
 export function metricsPage(source: MetricsSource, check: (request: IncomingMessage) => void): AdminPages {
   return new Map([
     [
@@ -47,14 +48,25 @@ export function metricsPage(source: MetricsSource, check: (request: IncomingMess
   ]);
 }
 
+/** Adds `/`, which lists the pages, for an address that has nothing else. */
+export function withIndex(pages: AdminPages): AdminPages {
+  const index = page((_request, response) => {
+    replyText(response, 200, [...pages.keys()].join('\n'));
+  });
+  return new Map([['/', index], ...pages]);
+}
+
+const ALLOWED = 'GET, HEAD, OPTIONS';
+
 function page(answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
-      else replyText(response, 405, 'Use GET.', { Allow: 'GET, HEAD' });
+      else if (request.method === 'OPTIONS') replyWithoutBody(response, 204, { Allow: ALLOWED });
+      else replyText(response, 405, 'Use GET.', { Allow: ALLOWED });
     } catch (error) {
       if (error instanceof RequestError) replyText(response, error.status, error.message, error.headers);
-      else replyText(response, 500, 'The page could not be made.');
+      else replyText(response, 500, 'This page failed.');
     }
   };
 }

@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { reply } from './reply';
 
-/** Below this many characters compression saves less than its header field costs. */
+/** Compressing fewer characters saves less than the header field costs. */
 const MIN_LENGTH = 1024;
 
-/** Brotli's default quality is made for files that are compressed once. */
+/** The default quality of Brotli suits files that are compressed once. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
@@ -18,23 +18,32 @@ const COMPRESS = {
   gzip: (body: Buffer) => gzipAsync(body),
 };
 
-/** Sends a whole reply with status 200, compressed where it is worth it and `Accept-Encoding` asks for br or gzip. */
+/**
+ * Sends a whole reply with status 200, compressed where that is worth it and `Accept-Encoding` prefers br or gzip. A reply
+ * that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+ *
+ * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
+ */
 export async function replyCompressed(
   request: IncomingMessage,
   response: ServerResponse,
   contentType: string,
   body: string,
+  headers?: OutgoingHttpHeaders,
 ): Promise<void> {
-  if (body.length < MIN_LENGTH || request.headers['accept-encoding'] === undefined) {
-    reply(response, 200, contentType, body);
+  if (body.length < MIN_LENGTH) {
+    reply(response, 200, contentType, body, headers);
     return;
   }
-  const vary = { Vary: 'Accept-Encoding' };
-  const coding = new Negotiator(request).encoding(['br', 'gzip', 'identity']);
+  const fields = { Vary: 'Accept-Encoding', ...headers };
+  const coding =
+    request.headers['accept-encoding'] === undefined
+      ? undefined
+      : new Negotiator(request).encoding(['br', 'gzip', 'identity']);
   if (coding !== 'br' && coding !== 'gzip') {
-    reply(response, 200, contentType, body, vary);
+    reply(response, 200, contentType, body, fields);
     return;
   }
   const compressed = await COMPRESS[coding](Buffer.from(body));
-  reply(response, 200, contentType, compressed, { 'Content-Encoding': coding, ...vary });
+  reply(response, 200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
 }

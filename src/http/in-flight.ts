@@ -1,6 +1,6 @@
 import { RequestError } from './request-error';
 
-/** Counts the calls that are being worked on, and refuses more than there may be. */
+/** Counts the calls in progress and refuses those above a limit. */
 export class InFlight {
   readonly #max: number;
   #calls = 0;
@@ -14,9 +14,9 @@ export class InFlight {
   }
 
   /**
-   * A call begins; {@link InFlight.leave} must follow.
+   * Begins a call; {@link InFlight.leave} ends it.
    *
-   * @throws {RequestError} 503: there are too many; then nothing must follow.
+   * @throws {RequestError} 503: too many calls are in progress; this one has not begun.
    */
   enter(): void {
     if (this.#calls >= this.#max) {
@@ -26,6 +26,7 @@ export class InFlight {
     this.#calls++;
   }
 
+  /** Ends a call that {@link InFlight.enter} began. */
   leave(): void {
     this.#calls--;
   }

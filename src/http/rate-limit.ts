@@ -1,34 +1,46 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Limits } from '../config/config';
 import { RequestError } from './request-error';
 
-/** Resolves when a request may go on, and rejects with a {@link RequestError} (429) when its client sent too many. */
+/** Resolves when a request may go on; rejects with a {@link RequestError} (429) when its client sent too many. */
 export type RateLimit = (request: IncomingMessage) => Promise<void>;
 
-/** Allows each client so many requests in so many milliseconds. */
+/**
+ * Limits the requests of each client, in periods that begin for all of them at the same time.
+ *
+ * @param addressOf - the client's network address
+ */
 export function rateLimit(
-  { calls, milliseconds }: { readonly calls: number; readonly milliseconds: number },
+  { calls, milliseconds }: NonNullable<Limits['rate']>,
   addressOf: (request: IncomingMessage) => string | undefined,
 ): RateLimit {
-  const seconds = milliseconds / 1000;
-  const limiter = new RateLimiterMemory({ points: calls, duration: seconds });
+  let limiter = new RateLimiterMemory({ points: calls, duration: NEVER });
+  let ends = performance.now() + milliseconds;
   return async (request) => {
+    const now = performance.now();
+    if (now >= ends) {
+      limiter = new RateLimiterMemory({ points: calls, duration: NEVER });
+      ends = now + milliseconds;
+    }
     try {
       await limiter.consume(clientOf(addressOf(request) ?? ''));
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const text = `Too many requests from this address: more than ${String(calls)} in ${String(seconds)} s (RATE_LIMIT).`;
-      throw new RequestError(429, text, 'rate', { 'Retry-After': String(Math.ceil(refusal.msBeforeNext / 1000)) });
+      const period = `${String(milliseconds / 1000)} s`;
+      const text = `Too many requests from this address: more than ${String(calls)} in ${period} (RATE_LIMIT).`;
+      throw new RequestError(429, text, 'rate', { 'Retry-After': String(Math.ceil((ends - now) / 1000)) });
     }
   };
 }
 
-/** With IPv6 one client has a network of 64 bits to choose its addresses from (RFC 6177). */
+/** The library would count a period with a timer for each client, which Node limits to 24 days. */
+const NEVER = 0;
+
+/** With IPv6, one client chooses its addresses from a network of 64 bits (RFC 6177). */
 function clientOf(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const groups = head.split(':').filter((group) => group !== '');
-  if (tail !== undefined) while (groups.length + tail.split(':').length < 8) groups.push('0');
-  return groups.slice(0, 4).join(':');
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return 'parts' in parsed ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

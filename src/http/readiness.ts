@@ -1,4 +1,5 @@
-import { messageChain } from '../message-chain';
+import { messageChain } from '../lang/message-chain';
+import { within } from '../lang/within';
 
 /** A check that takes longer than this, in milliseconds, counts as failed: a caller would have to wait as long. */
 const CHECK_TIMEOUT = 1000;
@@ -6,39 +7,33 @@ const CHECK_TIMEOUT = 1000;
 /** Tells whether the service can do its work now, by a check that rejects with the reason when it cannot. */
 export class Readiness {
   readonly #check: () => Promise<void>;
-  #checking: Promise<string | undefined> | undefined;
+  #checking: Promise<void> | undefined;
   #stopping = false;
 
   constructor(check: () => Promise<void>) {
     this.#check = check;
   }
 
-  /** From now on the service is stopping, and that is in the way. */
+  /** From now on the service is not ready, because it is stopping. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** Resolves to what is in the way; undefined: nothing. However many ask, one check is under way at a time. */
+  /** Resolves to the reason why the service is not ready; undefined: it is. Callers at the same time share one check. */
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(resolve, CHECK_TIMEOUT, `The check takes longer than ${String(CHECK_TIMEOUT)} ms.`);
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
-    this.#checking ??= this.#outcome();
-    const problem = await Promise.race([this.#checking, late]);
-    clearTimeout(timer);
-    return problem;
-  }
-
-  async #outcome(): Promise<string | undefined> {
     try {
-      await this.#check();
+      await within(
+        this.#checking,
+        CHECK_TIMEOUT,
+        () => new Error(`The check takes longer than ${String(CHECK_TIMEOUT)} ms.`),
+      );
       return undefined;
     } catch (error) {
       return messageChain(error);
-    } finally {
-      this.#checking = undefined;
     }
   }
 }

@@ -1,84 +1,81 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { Server as NetServer, type Socket } from 'node:net';
-import type { SecureContextOptions } from 'node:tls';
-import { LONGEST_ADMIN_PATH, type AdminPages } from './admin';
-import { isAuthority } from './caller';
-import { Connections } from './connections';
-import { replyText } from './reply';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { Limits } from '../config/config';
+import { isAuthority } from './address/authority';
+import type { AdminPages } from './admin';
+import { lastAnswer } from './connection/connection';
+import { Connections } from './connection/connections';
+import { stopDeadline, stopListening } from './connection/stop';
+import { seconds, unreadable, type ParserError } from './connection/unreadable';
+import { endBody, hasBody, skipBody } from './content/body';
+import { normalizeTarget, protocolProblem } from './protocol';
+import { replyText, replyWithoutBody } from './reply';
 import { RequestError, type Refusal } from './request-error';
+import { RequestIds } from './request-id';
 
-/** Answers a request, or calls `next`: without an error where it is not for it, with one where it failed. */
+/** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** The handler of a server that has its pages and nothing else. */
+/** The handler of a server that has only its pages. */
 export const noHandler: Handler = (_request, _response, next) => {
   next();
 };
 
-/** What callers can have of the server at most. Times are in milliseconds. */
-export interface ServerLimits {
-  readonly maxConnections: number;
-  readonly maxHeaderBytes: number;
-  /** For the header of a request, and for the first one after a connection was made. */
-  readonly headersTimeout: number;
-  /** For a whole request. */
-  readonly requestTimeout: number;
-  /** For a caller to take an answer. */
-  readonly sendTimeout: number;
-}
-
-/** Hears of what no handler sees. */
+/** Is told what no handler sees. */
 export interface ServerObserver {
-  /** A request or connection was refused before a handler saw it. */
-  refused(reason: Refusal, message: string, remoteAddress: string | undefined): void;
-  /** A request was answered, or its caller went away, so many milliseconds after its header; undefined: not asked for. */
+  /** A request or connection was refused before a handler saw it. `request` is undefined if none could be read. */
+  refused(reason: Refusal, message: string, remoteAddress: string | undefined, request?: IncomingMessage): void;
+  /**
+   * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
+   * to know.
+   */
   readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
 }
 
-/** How a server is made. */
+/** What a server serves, and under which limits. */
 export interface ServerOptions {
   readonly pages: AdminPages;
-  readonly limits: ServerLimits;
+  readonly limits: Limits;
   readonly observer: ServerObserver;
-  /** What TLS needs; undefined: plain HTTP. Where it has a `ca`, clients must have a certificate. */
+  /** Certificate and key; undefined: plain HTTP. With a `ca`, clients need a certificate of it. */
   readonly tls?: SecureContextOptions | undefined;
 }
 
-/** A load balancer keeps its connections idle for a minute; whoever closes first must not be the service. */
+/** Load balancers keep idle connections for a minute, and must be the first to close them. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
-/** How often requests are looked at that do not come in time, in milliseconds. */
+/** How often requests that take too long to arrive are looked for, in milliseconds. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
 /**
- * Connections that wait to be accepted, in so far as the system lets them (Linux: `net.core.somaxconn`). More than Node's
- * 511, since a client that is not let in tries again only after a second.
+ * How many connections may wait to be accepted, up to what the system allows (Linux: `net.core.somaxconn`). More than
+ * Node's 511, since a client that is not let in tries again only after a second.
  */
 const BACKLOG = 4096;
 
-/** How long calls in flight may take to finish after a stop was asked for, in milliseconds. */
-const STOP_TIMEOUT = 10_000;
-
-/** How long a caller's connection stays open for its next call when another process takes over, in milliseconds. */
+/** How long an idle connection stays open for its next call when another process takes over, in milliseconds. */
 const HANDOVER_TIMEOUT = 5000;
 
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
   readonly #server: Server | TlsServer;
+  readonly #handler: Handler;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
+  readonly #requestIds = new RequestIds();
+  /** The last `Host` that was found valid: nearly every request has the same. */
+  #validHost = '';
   #stopping = false;
 
   constructor(handler: Handler, options: ServerOptions) {
     const { limits, observer, tls } = options;
+    this.#handler = handler;
     this.#options = options;
-    this.#connections = new Connections(limits.sendTimeout, () => {
-      observer.refused(
-        'timeout',
-        `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`,
-        undefined,
-      );
+    this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
+      const text = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
+      observer.refused('timeout', text, accepted.remoteAddress);
     });
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -88,74 +85,101 @@ export class HttpServer {
       maxHeaderSize: limits.maxHeaderBytes,
     };
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
-      this.#answer(request, response, handler);
+      this.#answer(request, response);
     };
     if (tls === undefined) this.#server = createServer(settings, answer);
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
       this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
+      this.#server.on('secureConnection', (socket: TLSSocket) => {
+        this.#connections.opened(socket);
+      });
     }
+    // A body that will be refused is not asked for: whoever reads it sends 100 Continue.
+    this.#server.on('checkContinue', answer);
+    this.#server.on('checkExpectation', answer);
+    this.#server.on('connect', ({ socket }: IncomingMessage) => {
+      this.#refuseTunnel(socket);
+    });
+    // A caller that has ended its side still gets its answers.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('connection', (socket: Socket) => {
       this.#connected(socket);
     });
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    this.#server.on('clientError', (error: ParserError, socket) => {
       this.#unreadable(error, socket as Socket);
     });
   }
 
+  /** How many connections are open. */
   get connections(): number {
-    return this.#connections.open;
+    return this.#connections.count;
   }
 
   #connected(socket: Socket): void {
     const { limits, observer, tls } = this.#options;
-    if (this.#connections.open < limits.maxConnections) {
-      this.#connections.add(socket);
+    if (this.#connections.count < limits.maxConnections) {
+      this.#connections.accepted(socket);
+      if (tls === undefined) this.#connections.opened(socket);
       return;
     }
     const text = `Too many connections: more than ${String(limits.maxConnections)} (MAX_CONNECTIONS).`;
     observer.refused('busy', text, socket.remoteAddress);
-    if (tls === undefined) refuse(socket, 503, text, 'Retry-After: 1\r\n');
-    else socket.destroy();
-  }
-
-  /** What came is no request, or it did not come in time. */
-  #unreadable({ code }: NodeJS.ErrnoException, socket: Socket): void {
-    const { limits, observer } = this.#options;
-    if (code === 'ECONNRESET' || !socket.writable) {
+    if (tls !== undefined) {
       socket.destroy();
       return;
     }
-    const refused = (reason: Refusal, status: number, text: string): void => {
-      observer.refused(reason, text, socket.remoteAddress);
-      refuse(socket, status, text);
-    };
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      const header = `its header in ${seconds(limits.headersTimeout)} (HEADERS_TIMEOUT)`;
-      const whole = `all of it in ${seconds(limits.requestTimeout)} (REQUEST_TIMEOUT)`;
-      refused('timeout', 408, `The request did not come in time: ${header}, ${whole}.`);
-    } else if (code === 'HPE_HEADER_OVERFLOW') {
-      const max = String(limits.maxHeaderBytes);
-      refused('too-large', 431, `The header has more than ${max} bytes (MAX_HEADER_BYTES).`);
-    } else refused('invalid', 400, 'This is not a valid HTTP request.');
+    socket.write(lastAnswer(503, text, 'Retry-After: 1\r\n'));
+    // Not counted as open, and so closed at once.
+    socket.destroySoon();
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse, handler: Handler): void {
-    const { observer, pages } = this.#options;
-    // Without its socket a response waits for the ones before it (pipelining, RFC 9112, section 9.3.2).
-    if (response.socket === null && !this.#connections.queue(request, response)) {
-      if (!request.socket.destroyed) {
-        this.#options.observer.refused(
-          'busy',
-          'Too many requests wait on one connection.',
-          request.socket.remoteAddress,
-        );
-        request.socket.destroy();
-      }
+  #refuseTunnel(socket: Socket): void {
+    const text = 'CONNECT is not supported.';
+    this.#options.observer.refused('invalid', text, socket.remoteAddress);
+    // From here on Node leaves the socket alone.
+    socket.on('error', () => undefined).resume();
+    this.#connections.of(socket)?.refuse(405, text, 'Allow: GET, HEAD, OPTIONS, POST\r\n');
+  }
+
+  /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers before this is told. */
+  #unreadable(problem: ParserError, socket: Socket): void {
+    const connection = this.#connections.of(socket);
+    if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
+      socket.destroy();
       return;
     }
-    if (this.#stopping) response.setHeader('Connection', 'close');
+    if (connection.isEnding) return;
+    const error = unreadable(problem, this.#options.limits);
+    const { last } = connection;
+    if (last?.headersSent && last.statusCode >= 400 && !last.shouldKeepAlive) {
+      // The caller has been told already that its last request was wrong and the connection ends.
+      connection.close();
+      return;
+    }
+    if (last === undefined || last.req.complete) {
+      this.#options.observer.refused(error.refusal, error.message, socket.remoteAddress);
+      connection.refuse(error.status, error.message);
+      return;
+    }
+    // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
+    last.shouldKeepAlive = false;
+    connection.close();
+    endBody(last.req, error);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { observer } = this.#options;
+    const connection = this.#connections.of(request.socket);
+    // After an answer with which the connection ends, nothing is acted on that could not be answered.
+    if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
+      connection?.ignored();
+      return;
+    }
+    this.#requestIds.identify(request);
+    const isInTurn = connection.received(response);
+    if (this.#stopping || isFaulty(request)) response.shouldKeepAlive = false;
     const { answered } = observer;
     if (answered !== undefined) {
       const started = performance.now();
@@ -163,18 +187,49 @@ export class HttpServer {
         answered(request, response, performance.now() - started);
       });
     }
-    if (!hasValidTarget(request)) {
-      this.#refuse(response, new RequestError(400, 'The Host header is not a valid authority.'));
+    if (!isInTurn) {
+      connection.close();
+      const text = 'Too many requests wait on one connection.';
+      this.#refuse(response, new RequestError(503, text, 'busy', { Connection: 'close', 'Retry-After': '1' }));
       return;
     }
-    const { url = '' } = request;
-    const page = url.length <= LONGEST_ADMIN_PATH ? pages.get(url) : undefined;
+    normalizeTarget(request);
+    const problem = protocolProblem(request) ?? this.#hostProblem(request);
+    if (problem !== undefined) {
+      this.#refuse(response, problem);
+      return;
+    }
+    if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
+      skipBody(request, response).then(
+        () => {
+          this.#dispatch(request, response);
+        },
+        (error: unknown) => {
+          this.#unhandled(response, error);
+        },
+      );
+    } else this.#dispatch(request, response);
+  }
+
+  #dispatch(request: IncomingMessage, response: ServerResponse): void {
+    const { url = '', method } = request;
+    const page = this.#options.pages.get(url);
     if (page !== undefined) void page(request, response);
+    else if (url === '*' && method === 'OPTIONS')
+      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
     else {
-      handler(request, response, (error) => {
+      this.#handler(request, response, (error) => {
         this.#unhandled(response, error);
       });
     }
+  }
+
+  /** `Host` must be a valid authority. It may be missing with HTTP/1.0. */
+  #hostProblem({ headers: { host } }: IncomingMessage): RequestError | undefined {
+    if (host === undefined || host === this.#validHost) return undefined;
+    if (!isAuthority(host)) return new RequestError(400, 'The Host header is not a valid authority.');
+    this.#validHost = host;
+    return undefined;
   }
 
   #unhandled(response: ServerResponse, error: unknown): void {
@@ -188,11 +243,11 @@ export class HttpServer {
   }
 
   #refuse(response: ServerResponse, { status, message, refusal, headers }: RequestError): void {
-    this.#options.observer.refused(refusal, message, response.req.socket.remoteAddress);
+    this.#options.observer.refused(refusal, message, response.req.socket.remoteAddress, response.req);
     replyText(response, status, message, headers);
   }
 
-  /** From now on new connections use these certificates. Only for a server that was made with TLS. */
+  /** Uses these certificates for new connections. A server without TLS stays without. */
   replaceTls(tls: SecureContextOptions): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
@@ -213,73 +268,31 @@ export class HttpServer {
     });
   }
 
-  /** Takes no new connection and resolves when every call in flight is answered, or after ten seconds. */
-  close(): Promise<void> {
-    return this.#finish(0);
+  /**
+   * Stops accepting connections and ends those without a call.
+   *
+   * @param deadline - when what is still open is ended, in the time of `performance.now()`; without it, in ten seconds
+   * @returns resolves when no connection is open
+   */
+  close(deadline?: number): Promise<void> {
+    return this.#stop(0, deadline);
   }
 
   /**
-   * As {@link close}, where another process takes over the port: connections without a call are closed after five seconds
-   * and not at once, since a caller may be about to send on one. With its answer it is told that the connection ends.
+   * Does what {@link close} does where another process takes over the port. Idle connections are closed after five seconds
+   * and not at once, since a caller may be about to send on one; its answer then tells it that the connection ends.
    */
-  handOver(): Promise<void> {
-    return this.#finish(HANDOVER_TIMEOUT);
+  handOver(deadline?: number): Promise<void> {
+    return this.#stop(HANDOVER_TIMEOUT, deadline);
   }
 
-  async #finish(idleTimeout: number): Promise<void> {
+  #stop(idleTimeout: number, deadline = stopDeadline()): Promise<void> {
     this.#stopping = true;
-    const server = this.#server;
-    const closed = new Promise<void>((resolve) => {
-      // That of http.Server would close the connections without a call.
-      NetServer.prototype.close.call(server, () => {
-        resolve();
-      });
-    });
-    const sweepFrom = performance.now() + idleTimeout;
-    const sweep = setInterval(() => {
-      if (performance.now() >= sweepFrom) server.closeIdleConnections();
-    }, 50);
-    const deadline = setTimeout(() => {
-      server.closeAllConnections();
-    }, STOP_TIMEOUT);
-    await closed;
-    clearInterval(sweep);
-    clearTimeout(deadline);
-    this.#connections.stop();
+    return stopListening(this.#server, this.#connections, performance.now() + idleTimeout, deadline);
   }
 }
 
-function seconds(milliseconds: number): string {
-  return `${String(milliseconds / 1000)} s`;
-}
-
-/** Answers on a connection that has no request to answer, and closes it. */
-function refuse(socket: Socket, status: number, text: string, fields = ''): void {
-  const body = `${text}\n`;
-  socket.write(
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `Content-Length: ${String(body.length)}\r\n${fields}Connection: close\r\n\r\n${body}`,
-  );
-  socket.destroySoon();
-}
-
-/** The last `Host` that was found valid: nearly every request has the same. */
-let validHost = '';
-
-/**
- * Checks the authority of a request. A target in absolute form (RFC 9112, section 3.2.2), as proxies write it, is first
- * turned into `Host` and path.
- */
-function hasValidTarget(request: IncomingMessage): boolean {
-  const { url = '/' } = request;
-  if (!url.startsWith('/') && URL.canParse(url)) {
-    const { host, pathname, search } = new URL(url);
-    request.headers.host = host;
-    request.url = pathname + search;
-  }
-  const { host } = request.headers;
-  if (host === undefined || host === validHost) return true;
-  if (!isAuthority(host)) return false;
-  validHost = host;
-  return true;
+/** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
+function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
+  return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
 }

@@ -1,18 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-
-/** Files in PEM. */
-export interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-  /** Certificates that a client must have one of; undefined: clients need none. */
-  readonly clientCa: string | undefined;
-}
+import type { TlsFiles } from '../config/config';
 
 /**
- * Reads what a TLS server needs. TLS 1.0 and 1.1 are not spoken (RFC 8996).
+ * Reads certificate and key of a TLS server, which does not speak TLS 1.0 and 1.1 (RFC 8996).
  *
- * @throws a file cannot be read, or the files do not fit together.
+ * @throws a file cannot be read, or certificate and key do not belong together.
  */
 export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<SecureContextOptions> {
   const context: SecureContextOptions = {

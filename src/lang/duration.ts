@@ -4,8 +4,8 @@ const SHORT = /^(\d{1,9})(d|h|m|s)$/;
 const ISO_8601 = /^P(?=.)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
 
 /**
- * Reads a duration in milliseconds: a number with `d`, `h`, `m` or `s` behind it, or an ISO 8601 duration of weeks, days,
- * hours, minutes and seconds. Months and years have no fixed length and are not taken. Undefined: it is none.
+ * Reads a duration in milliseconds: a number followed by `d`, `h`, `m` or `s`, or an ISO 8601 duration of weeks, days,
+ * hours, minutes and seconds. Months and years have no fixed length and are not accepted. Undefined: not a duration.
  */
 export function parseDuration(text: string): number | undefined {
   const short = SHORT.exec(text);

@@ -1,20 +1,34 @@
-import type { SenderAttributes } from '../events/cloud-event';
-import type { Payload } from '../events/data-member';
+import type { Access } from '../config/config';
+import type { SenderAttributes } from '../events/cloudevents/cloud-event';
+import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
+import type { Payload } from '../events/payload';
 
-/** The four ways in which an operation is called. */
+/** The four ways of calling an operation. */
 export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
 
-/** Named values of a query string or form: a name that stands there once has a string, one that is repeated a list. */
-export type Fields = Readonly<Record<string, string | string[] | undefined>>;
+/**
+ * Named values of a query string or form: a string for a name that occurs once, a list for a repeated one. A value that is
+ * not text is a string that is not well formed.
+ */
+export type NamedValues = Record<string, string | string[] | undefined>;
 
-/** What a caller said beside the operation's name. */
-export interface Content {
-  /** The attributes of its event, where it sent a CloudEvent. */
+/** What a caller sent with a call: a batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
+export type Content = EventContent | BatchContent;
+
+/** The content of one event. */
+export interface EventContent {
+  readonly batch?: undefined;
+  /** The context attributes of the CloudEvent that it sent; undefined if it did not send one. */
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;
 }
 
-/** One call of an operation, whichever binding it came over. What costs work to find out is a function. */
+/** A batch of CloudEvents, all of them valid. */
+export interface BatchContent {
+  readonly batch: readonly ParsedCloudEvent[];
+}
+
+/** One call of an operation, over any binding. What takes work to find out is a method. */
 export interface Call {
   readonly binding: Binding;
   /** HTTP method. */
@@ -26,18 +40,18 @@ export interface Call {
   /** The caller's network address. */
   remoteAddress(): string | undefined;
   /**
-   * What the caller said beside the operation's name.
+   * Returns what the caller sent with the call.
    *
-   * @throws {CloudEventError} it sent a CloudEvent that is none.
+   * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
    */
   content(): Content;
-  /** Values with which a caller over HTTP GET or POST chooses what it gets; none over SOAP. */
-  parameters(): Fields;
-  /** Absolute address under which this caller reaches the endpoint. */
+  /** The parameters of a call over HTTP GET or POST; empty over SOAP. */
+  parameters(): Readonly<NamedValues>;
+  /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
 }
 
-/** Thrown by an operation when a parameter has a value that it cannot use. The caller's mistake. */
+/** Thrown by an operation for a parameter value that it cannot use: the caller's mistake. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 
@@ -46,11 +60,15 @@ export class ParameterError extends Error {
   }
 }
 
-/** An operation: takes what came with the call, returns the one string that is its result. */
-export type Operation = (call: Call) => Promise<string>;
+/** An operation of the service. */
+export interface Operation {
+  /** The access that a caller needs where keys are set. */
+  readonly access: Access;
+  /** The media type of a result that is a document in its own right; undefined if the result is plain text. */
+  readonly resultType?: string;
+  /** Runs the operation; resolves to its result, which is always one string. */
+  run(this: void, call: Call): Promise<string>;
+}
 
-/** What a caller needs for an operation: nothing, a key to record, or a key to read. */
-export type Access = 'open' | 'record' | 'read';
-
-/** The operations by name. */
+/** The service object: the operations by name. */
 export type Service = Readonly<Record<string, Operation>>;

@@ -1,44 +1,41 @@
-import { eventOf, type EventDefaults } from '../events/event';
+import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
 import { wireBytes } from '../events/wire-bytes';
-import { ParameterError, type Access, type Call, type Fields, type Service } from './call';
+import { recordEvent } from './record-event';
+import { ParameterError, type Call, type NamedValues, type Service } from './call';
 
-/** What the operations are bound to. */
+/** What the operations need to know of the configuration. */
 export interface ServiceOptions {
-  /** CloudEvents attributes of an event whose sender named none. */
+  /** `source` and `type` of an event whose sender did not set them. */
   readonly defaults: EventDefaults;
-  /** Most events that GetEvents lists. */
+  /** The largest number of events that GetEvents returns. */
   readonly limit: number;
-  /** Most bytes that the string of GetEvents may take on the wire, in the measure of `wireBytes`. */
+  /** The largest result of GetEvents, in bytes on the wire as `wireBytes` counts them. */
   readonly maxResultBytes: number;
 }
 
-/** What a caller needs for each operation, where keys are set. One that is not named here needs what recording needs. */
-export const ACCESS: Readonly<Record<string, Access>> = {
-  RecordEvent: 'record',
-  GetEvents: 'read',
-  HelloWorld: 'open',
-};
-
-/** The WebHook service: the three operations of the interface document on an event log. */
+/** Makes the WebHook service: the three operations of the interface document, on an event log. */
 export function webhookService(log: EventLog, options: ServiceOptions): Service {
+  const events = new EventFactory(options.defaults);
   return {
-    /** Records what came with the call; returns the event's id once the event is durable. */
-    async RecordEvent(call) {
-      const { binding, method, target, headers } = call;
-      const { attributes, payload } = call.content();
-      const arrival = { binding, method, target, headers, remoteAddress: call.remoteAddress(), attributes, payload };
-      const { id } = await log.append(await eventOf(arrival, options.defaults));
-      return id;
+    /** Records what came with the call; returns the event's id, or the ids of a batch, once it is durable. */
+    RecordEvent: {
+      access: 'record',
+      run: (call) => recordEvent(call, log, events),
     },
 
     /** Returns a CloudEvents JSON batch of the newest events, oldest first. */
-    async GetEvents(call) {
-      const events = await log.read(queryOf(call, options));
-      return `[${events.map((event) => eventJson(event, call)).join(',')}]`;
+    GetEvents: {
+      access: 'read',
+      resultType: 'application/cloudevents-batch+json',
+      async run(call) {
+        const page = await log.read(queryOf(call, options));
+        return `[${page.map((event) => eventJson(event, call)).join(',')}]`;
+      },
     },
 
-    HelloWorld: () => Promise.resolve('Hello World'),
+    /** Returns a fixed text, so that a caller can see that the service answers. */
+    HelloWorld: { access: 'open', run: () => Promise.resolve('Hello World') },
   };
 }
 
@@ -49,21 +46,23 @@ function queryOf(call: Call, { limit, maxResultBytes }: ServiceOptions): EventQu
   const allowed = `a whole number from 1 to ${String(limit)}`;
   return {
     id: textParameter(parameters, 'id'),
+    sequence: numberParameter(parameters, 'sequence', 'a sequence: up to 20 digits', /^\d{1,20}$/),
     after: numberParameter(parameters, 'after', 'a sequence: up to 20 digits', /^\d{1,20}$/),
     limit: Number(numberParameter(parameters, 'limit', allowed, /^\d{1,9}$/, 1n, BigInt(limit)) ?? limit),
     maxBytes: maxResultBytes - BRACKETS_BYTES,
-    referenceBytes: wireBytes(dataReference({ id: '', sequence: '9'.repeat(20) }, call)),
+    referenceBytes: wireBytes(dataReference('9'.repeat(20), call)),
   };
 }
 
-function textParameter(parameters: Fields, name: string): string | undefined {
+function textParameter(parameters: Readonly<NamedValues>, name: string): string | undefined {
   const value = parameters[name];
   if (Array.isArray(value) || value === '') throw new ParameterError(name, 'given once, with a value');
+  if (value?.isWellFormed() === false) throw new ParameterError(name, 'text in UTF-8, percent-encoded');
   return value;
 }
 
 function numberParameter(
-  parameters: Fields,
+  parameters: Readonly<NamedValues>,
   name: string,
   allowed: string,
   pattern: RegExp,
@@ -78,17 +77,17 @@ function numberParameter(
   return value;
 }
 
-function eventJson({ attributes, sequence, data, dataOmitted, id }: LoggedEvent, call: Call): string {
-  // An event without its data refers to it; a reference of the sender's own would be a second one.
-  const said = dataOmitted ? JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined }) : attributes;
-  const head = `${said.slice(0, -1)},"sequence":"${sequence}"`;
-  if (dataOmitted) return `${head}${dataReference({ id, sequence }, call)}}`;
+function eventJson({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {
+  // Data that is left out is replaced by a reference to it, which must not stand beside one that the sender set.
+  const members = dataOmitted
+    ? JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined })
+    : attributes;
+  const head = `${members.slice(0, -1)},"sequence":"${sequence}"`;
+  if (dataOmitted) return `${head}${dataReference(sequence, call)}}`;
   return data === undefined ? `${head}}` : `${head},${data}}`;
 }
 
-/** The CloudEvents `dataref` member: the address at which GetEvents returns this one event whole. */
-function dataReference({ id, sequence }: Pick<LoggedEvent, 'id' | 'sequence'>, call: Call): string {
-  const before = BigInt(sequence) - 1n;
-  const url = `${call.endpointUrl()}/GetEvents?id=${encodeURIComponent(id)}&after=${String(before)}&limit=1`;
-  return `,"dataref":${JSON.stringify(url)}`;
+/** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */
+function dataReference(sequence: string, call: Call): string {
+  return `,"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequence}`)}`;
 }

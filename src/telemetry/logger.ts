@@ -2,16 +2,37 @@ import pino, { destination, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Lines of one kind that are written in a second; a flood of refusals must not become one on the disk. */
+/** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */
 const LINES_PER_SECOND = 20;
 
-/** Makes the log: one line of JSON for each entry, on standard output unless told otherwise. Nothing waits for it. */
+/** Makes the logger: one line of JSON for each entry, on standard output by default, written without anybody waiting. */
 export function createLogger(level: string, stream: DestinationStream = destination({ dest: 1, sync: false })): Logger {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, stream);
+  return pino({ ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } }, stream);
 }
 
-/** Writes lines of one kind, but only so many in a second; the next one says how many were left out. */
+/** Most characters of a text in a log line: callers choose some of them, and how long they are. */
+const MAX_CHARACTERS = 300;
+
+/** Characters that JSON does not escape and a terminal does not show as they stand: controls, line separators, writing direction. */
+const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
+function withLogText(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? logText(value) : value]),
+  );
+}
+
+function logText(text: string): string {
+  const shown =
+    text.length <= MAX_CHARACTERS
+      ? text
+      : `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`;
+  return shown.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Writes at most 20 lines of one kind in a second; `omitted` in the next one says how many were left out. */
 export class LimitedLines {
   readonly #write: (fields: object, message: string) => void;
   #second = 0;
@@ -22,6 +43,7 @@ export class LimitedLines {
     this.#write = write;
   }
 
+  /** Writes the line, or counts it as left out. */
   write(fields: object, message: string): void {
     const second = Math.floor(Date.now() / 1000);
     if (second !== this.#second) {

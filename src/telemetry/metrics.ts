@@ -1,27 +1,29 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Refusal } from './request-error';
+import { VERSION } from '../config/package-info';
+import type { Refusal } from '../http/request-error';
+import { within } from '../lang/within';
 
-/** How a call ended: with a result, refused because of what it was, or failed although it was right. */
+/** How a call ended: with a result, refused for what it was, or failed although it was valid. */
 export type Outcome = 'ok' | 'refused' | 'failed';
 
-/** What the metrics ask for when somebody reads them. */
+/** The state that is read each time the metrics are read. */
 export interface MeasuredState {
-  /** Calls that are being worked on. */
+  /** Calls in progress. */
   readonly inFlight: () => number;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: () => number;
-  /** Whether the service can do its work. */
+  /** Whether the service can take events. */
   readonly isReady: () => Promise<boolean>;
   /** Events in the log. */
   readonly events: () => Promise<number>;
-  /** Bytes that the log takes where it is kept. */
+  /** Bytes that the log takes up where it is kept. */
   readonly bytes: () => Promise<number>;
 }
 
-/** From a commit on a fast disk (250 µs) to one that waited for another program (seconds). */
+/** Bounds in seconds: from a commit on a fast disk (250 µs) to one that waited for another program (seconds). */
 const SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A log that does not answer must not keep an operator from the other figures; in milliseconds. */
+/** How long a reading of the state may take, in milliseconds: a log that hangs must not hide the other figures. */
 const STATE_TIMEOUT = 1500;
 
 /** The metrics of one service (https://prometheus.io/docs/instrumenting/exposition_formats). */
@@ -39,21 +41,21 @@ export class Metrics {
     const registers = [this.registry];
     this.#durations = new Histogram({
       name: 'webhook_call_duration_seconds',
-      help: 'Calls of operations, from the header to the reply; _count is the number of calls',
+      help: 'Time of calls of operations, from the header to the reply; _count is the number of calls',
       labelNames: ['binding', 'operation', 'outcome'],
       buckets: SECONDS,
       registers,
     });
     this.#refusals = new Counter({
       name: 'webhook_refusals_total',
-      help: 'Requests and connections that were refused',
+      help: 'Requests and connections refused',
       labelNames: ['reason'],
       registers,
     });
     this.#recorded = new Counter({ name: 'webhook_events_recorded_total', help: 'Events recorded', registers });
     this.#duplicates = new Counter({
       name: 'webhook_events_duplicate_total',
-      help: 'Events that were in the log before',
+      help: 'Events that were already in the log',
       registers,
     });
     this.#commitSeconds = new Histogram({
@@ -68,14 +70,25 @@ export class Metrics {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
       registers,
     });
-    gauge('webhook_calls_in_flight', 'Calls that are being worked on', state.inFlight, registers);
+    const build = 'The version of the service; always 1';
+    new Gauge({ name: 'webhook_build_info', help: build, labelNames: ['version'], registers, aggregator: 'max' }).set(
+      { version: VERSION },
+      1,
+    );
+    gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight, registers);
     gauge('webhook_connections', 'Open connections', state.connections, registers);
-    gauge('webhook_ready', '1 while the service can do its work, as /readyz says', state.isReady, registers, 'min');
+    gauge(
+      'webhook_ready',
+      '1 while the service can take events, as /readyz says, otherwise 0',
+      state.isReady,
+      registers,
+      'min',
+    );
     gauge('webhook_log_events', 'Events in the log', state.events, registers, 'max');
-    gauge('webhook_log_bytes', 'Bytes that the log takes', state.bytes, registers, 'max');
+    gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, registers, 'max');
   }
 
-  /** A call ended, so many milliseconds after its header was there. Every argument has few values. */
+  /** Counts a call that ended so many milliseconds after its header arrived. Each text has few values. */
   call(binding: string, operation: string, outcome: Outcome, milliseconds: number): void {
     const key = `${binding} ${operation} ${outcome}`;
     let bound = this.#calls.get(key);
@@ -86,11 +99,12 @@ export class Metrics {
     bound.observe(milliseconds / 1000);
   }
 
+  /** Counts a refused request or connection. */
   refusal(reason: Refusal): void {
     this.#refusals.inc({ reason });
   }
 
-  /** A commit of the log went well. */
+  /** Counts a commit of the log that succeeded. */
   commit(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void {
     this.#recorded.inc(commit.recorded);
     this.#duplicates.inc(commit.events - commit.recorded);
@@ -100,8 +114,8 @@ export class Metrics {
 }
 
 /**
- * A gauge that is read when it is asked for; what cannot be read in time keeps its last value. `aggregator` makes one value
- * of those of several workers.
+ * Adds a gauge that is read whenever the metrics are; one that cannot be read in time keeps its last value. `aggregator` says
+ * how the values of several workers become one.
  */
 function gauge(
   name: string,
@@ -116,17 +130,11 @@ function gauge(
     registers,
     aggregator,
     async collect() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<undefined>((resolve) => {
-        timer = setTimeout(resolve, STATE_TIMEOUT, undefined);
-      });
       try {
-        const value = await Promise.race([read(), late]);
-        if (value !== undefined) this.set(Number(value));
+        const value = await within(Promise.resolve(read()), STATE_TIMEOUT, () => new Error('too late'));
+        this.set(Number(value));
       } catch {
         // The state is unknown; /readyz and the log lines say why.
-      } finally {
-        clearTimeout(timer);
       }
     },
   });

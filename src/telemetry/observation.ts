@@ -1,19 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallReport } from './asmx/binding';
-import type { Metrics, Outcome } from './http/metrics';
-import type { Refusal } from './http/request-error';
-import { requestId } from './http/request-id';
-import type { ServerObserver } from './http/server';
+import type { CallReport } from '../asmx/pipeline';
+import type { Metrics, Outcome } from './metrics';
+import { requestId } from '../http/request-id';
+import type { ServerObserver } from '../http/server';
 import { LimitedLines, type Logger } from './logger';
-import { messageChain } from './message-chain';
+import { messageChain } from '../lang/message-chain';
 
-/** What turns everything that happens into metrics and log lines. */
+/** Turns what happens into metrics and log lines. */
 export interface Observation extends ServerObserver {
-  /** A call of an operation ended. */
-  call(request: IncomingMessage, report: CallReport): void;
+  /** Reports a call of an operation that ended. */
+  call(this: void, request: IncomingMessage, report: CallReport): void;
 }
 
-/** Makes the observation; `addressOf` tells who calls. */
+/** Makes the observation; `addressOf` returns the caller's address. */
 export function observation(
   metrics: Metrics,
   logger: Logger,
@@ -35,28 +34,25 @@ export function observation(
       metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
-      const fields = { requestId: requestId(request), remoteAddress: addressOf(request), binding, operation };
+      const fields = { ...requestFields(request, addressOf), binding, operation };
       if (refusal === undefined) failures.write({ ...fields, reason: messageChain(error) }, 'failed');
       else {
         metrics.refusal(refusal);
         refusals.write({ ...fields, refusal, reason: messageChain(error) }, 'refused');
       }
     },
-    refused(refusal: Refusal, reason: string, remoteAddress: string | undefined) {
+    refused(refusal, reason, remoteAddress, request) {
       metrics.refusal(refusal);
-      refusals.write({ remoteAddress, refusal, reason }, 'refused');
+      const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
+      refusals.write({ ...fields, refusal, reason }, 'refused');
     },
     answered: accessLog
       ? (request: IncomingMessage, response: ServerResponse, milliseconds: number) => {
           const { binding, operation } = reports.get(request) ?? {};
-          // Without the query string: it is a payload, and may hold what nobody else is to see.
-          const path = request.url?.replace(/\?.*$/s, '');
           logger.info(
             {
-              requestId: requestId(request),
-              remoteAddress: addressOf(request),
+              ...requestFields(request, addressOf),
               method: request.method,
-              path,
               status: response.statusCode,
               milliseconds: Math.round(milliseconds * 10) / 10,
               complete: response.writableFinished,
@@ -69,4 +65,14 @@ export function observation(
         }
       : undefined,
   };
+}
+
+/** What a log line says of the request that it is about. */
+export function requestFields(
+  request: IncomingMessage,
+  addressOf: (request: IncomingMessage) => string | undefined,
+): object {
+  // The query string is a payload, which may be confidential.
+  const path = request.url?.replace(/[?#].*$/s, '');
+  return { requestId: requestId(request), remoteAddress: addressOf(request), path };
 }

@@ -1,6 +1,7 @@
 import { checkOperations, ContractError, loadContract } from '../../src/asmx/contract';
+import type { Operation } from '../../src/service/call';
 
-const operation = () => Promise.resolve('');
+const operation = { access: 'open', run: () => Promise.resolve('') } as const;
 
 describe('the contract', () => {
   it('reads the operations and their documentation from the WSDL', async () => {
@@ -18,14 +19,34 @@ describe('the contract', () => {
     expect(wsdl).not.toMatch(/\{namespace\}|\{address\}/);
   });
 
-  it('does not start with an operation that only the WSDL has', async () => {
+  it.each(['http://example.com/a$$b/', "http://example.com/$&$'/", 'http://example.com/$1/'])(
+    'fills in the namespace %s as it stands',
+    async (namespace) => {
+      const contract = await loadContract(namespace);
+      const escaped = namespace.replaceAll('&', '&amp;');
+      expect(contract.wsdl('http://host/')).toContain(`targetNamespace="${escaped}"`);
+      expect(contract.action(`${namespace}HelloWorld`)).toBe('HelloWorld');
+    },
+  );
+
+  it('refuses an operation that only the WSDL has', async () => {
     const contract = await loadContract('http://tempuri.org/');
     expect(() => {
       checkOperations(contract, { RecordEvent: operation, HelloWorld: operation });
     }).toThrow(new ContractError('The operation GetEvents is in the WSDL but not in the service object.'));
   });
 
-  it('does not start with an operation that only the service object has', async () => {
+  it('refuses an operation that does not say who may call it', async () => {
+    const contract = await loadContract('http://tempuri.org/');
+    const open = { run: operation.run } as unknown as Operation;
+    expect(() => {
+      checkOperations(contract, { RecordEvent: operation, GetEvents: open, HelloWorld: operation });
+    }).toThrow(
+      new ContractError('The operation GetEvents of the service object does not say who may call it (access).'),
+    );
+  });
+
+  it('refuses an operation that only the service object has', async () => {
     const contract = await loadContract('http://tempuri.org/');
     expect(() => {
       checkOperations(contract, {

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { encode } from 'iconv-lite';
 import {
   callOperation,
   envelope11,
@@ -60,7 +61,7 @@ describe('a client may', () => {
     wire.socket.destroy();
   });
 
-  it('speak HTTP/1.0 and close, and gets the length, no chunks, and the end of the connection', async () => {
+  it('speak HTTP/1.0 without keep-alive; it gets a Content-Length, no chunks, and the connection is closed', async () => {
     const wire = await openWire(service.url);
     wire.write(head('1.0', length, 'Connection: close'), HELLO);
     const answer = await wire.untilClosed();
@@ -71,7 +72,7 @@ describe('a client may', () => {
     expect(body).toMatch(RESULT);
   });
 
-  it('speak HTTP/1.0 and keep the connection', async () => {
+  it('speak HTTP/1.0 with keep-alive', async () => {
     const wire = await openWire(service.url);
     const call = [head('1.0', length, 'Connection: keep-alive'), HELLO];
     wire.write(...call);
@@ -98,7 +99,7 @@ describe('a client may', () => {
     wire.socket.destroy();
   });
 
-  it('send several requests before the first answer, and gets the answers in their order', async () => {
+  it('pipeline requests; it gets the answers in the same order', async () => {
     const wire = await openWire(service.url);
     const body = envelope11('RecordEvent');
     const record = head('1.1', `Content-Length: ${String(body.length)}`).replace('HelloWorld', 'RecordEvent');
@@ -109,7 +110,7 @@ describe('a client may', () => {
     expect(answers).toMatch(/RecordEventResult[^]*<string xmlns[^]*HelloWorldResult/);
   });
 
-  it('close the connection before the answer; what it had sent whole is recorded, and others are served', async () => {
+  it('close the connection before the answer; a request it had sent completely is recorded, and others are served', async () => {
     const wire = await openWire(service.url);
     const body = envelope11('RecordEvent', '<left/>');
     const sent = new Promise((resolve) => wire.socket.once('close', resolve));
@@ -131,13 +132,31 @@ describe('a client may', () => {
     ['compress the body (SOAP 1.2)', { headers: { ...soap12, 'Content-Encoding': 'gzip' }, body: gzipSync(xml12) }],
     ['begin with a byte order mark (SOAP 1.1)', { headers: soap11, body: `\ufeff${xml}` }],
     ['begin with a byte order mark (SOAP 1.2)', { headers: soap12, body: `\ufeff${xml12}` }],
-    ['write UTF-16', { headers: { ...soap11, 'Content-Type': 'text/xml; charset=utf-16' }, body: utf16(xml) }],
-    ['write UTF-16, told by its mark alone', { headers: { ...soap11, 'Content-Type': 'text/xml' }, body: utf16(xml) }],
+    ['send UTF-16', { headers: { ...soap11, 'Content-Type': 'text/xml; charset=utf-16' }, body: utf16(xml) }],
     [
-      'leave out the quotes of SOAPAction',
-      { headers: { ...soap11, SOAPAction: `${NAMESPACE}RecordEvent` }, body: xml },
+      'send UTF-16 that only its byte order mark announces',
+      { headers: { ...soap11, 'Content-Type': 'text/xml' }, body: utf16(xml) },
     ],
-    ['leave out SOAPAction over SOAP 1.2', { headers: soap12, body: xml12 }],
+    [
+      'send UTF-16 that nothing announces',
+      {
+        headers: { ...soap11, 'Content-Type': 'text/xml' },
+        body: Buffer.from(xml.replace(/<\?.*?\?>/, ''), 'utf16le'),
+      },
+    ],
+    [
+      'put the character set in single quotes, and send U+FFFD',
+      { headers: { ...soap11, 'Content-Type': "text/xml; charset='utf-8'" }, body: xml.replace(TEXT, `${TEXT}\uFFFD`) },
+    ],
+    [
+      'send U+FFFD in GB 18030',
+      {
+        headers: { ...soap11, 'Content-Type': 'text/xml; charset=gb18030' },
+        body: encode(xml.replace(TEXT, `${TEXT}\uFFFD`), 'gb18030'),
+      },
+    ],
+    ['omit the quotes around SOAPAction', { headers: { ...soap11, SOAPAction: `${NAMESPACE}RecordEvent` }, body: xml }],
+    ['omit SOAPAction over SOAP 1.2', { headers: soap12, body: xml12 }],
     ['send SOAPAction over SOAP 1.2', { headers: { ...soap12, SOAPAction: soap11.SOAPAction }, body: xml12 }],
     [
       'give the action as a parameter over SOAP 1.2',

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
-import { Fault, faultEnvelope } from '../../src/asmx/fault';
-import { SOAP_11, SOAP_12 } from '../../src/asmx/soap-version';
-import { stringElement } from '../../src/asmx/string-element';
+import { Fault, faultEnvelope } from '../../src/asmx/soap/fault';
+import { SOAP_11, SOAP_12 } from '../../src/asmx/soap/soap-version';
+import { stringElement } from '../../src/asmx/http/string-element';
 import { xmlAttribute, xmlText } from '../../src/asmx/xml';
 
 const HARD = ['&x; &lt; &#0; & <a> ]]> "\' \t\n\r', '', ' ', '\u{1F600}\u0085\u2028'];
@@ -27,7 +27,7 @@ describe.each(HARD)('the text %j', (text) => {
 
   it('is read back from a fault', () => {
     const fault = new Fault('Client', text);
-    // A fault is for people: a carriage return in it may become a line feed.
+    // People read faults, so a carriage return may become a line feed.
     const expected = text.replaceAll('\r', '\n');
     expect(textOf(faultEnvelope(fault, SOAP_11), 'faultstring')).toBe(expected);
     expect(textOf(faultEnvelope(fault, SOAP_12), 'Text')).toBe(expected);
@@ -45,7 +45,7 @@ describe.each(HARD)('the text %j', (text) => {
   });
 });
 
-it('what no XML document may hold is replaced', () => {
+it('characters that XML forbids are replaced', () => {
   expect(xmlText('\u0000\uFFFE\uD800a')).toBe('\uFFFD\uFFFD\uFFFDa');
   expect(textOf(stringElement('http://x/')('\u0000\uD800'), 'string')).toBe('\uFFFD\uFFFD');
 });

@@ -1,15 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
-import { SqliteEventLog } from '../../src/events/sqlite-event-log';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
 import { newEvent } from '../events/event-log-suite';
+import { send } from '../support/http';
 import { startProcess } from '../support/process';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
-import { useTemporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 
-const TOOL = join(__dirname, '..', '..', 'dist', 'events-tool.js');
+const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
 
 describe('the tool for the event log', () => {
   const folder = useTemporaryFolder();
@@ -44,19 +46,19 @@ describe('the tool for the event log', () => {
 
   const stored = async (path: string) => {
     const log = await SqliteEventLog.open({ file: path });
-    const events = await log.scan(0n, 100_000);
+    const events = await log.scan({ after: 0n, limit: 100_000 });
     await log.close();
     return events;
   };
 
-  it('exports everything, and imports it into an empty log with nothing lost or changed', async () => {
+  it('exports everything, and imports it into an empty log unchanged', async () => {
     await fill(2500);
     const archive = join(folder.path, 'events.ndjson');
     expect(await run(['--export', archive])).toMatchObject({ code: 0, errors: '2500 events exported.\n' });
     const other = join(folder.path, 'other.db');
     expect(await run(['--import', archive], other)).toMatchObject({
       code: 0,
-      errors: '2500 events recorded, 0 were in the log before.\n',
+      errors: '2500 recorded, 0 already in the log.\n',
     });
     expect(await stored(other)).toEqual(await stored(file));
     const again = join(folder.path, 'again.ndjson');
@@ -69,31 +71,113 @@ describe('the tool for the event log', () => {
     const archive = join(folder.path, 'events.ndjson');
     await run(['--export', archive]);
     const { errors } = await run(['--import', archive]);
-    expect(errors).toBe('0 events recorded, 20 were in the log before.\n');
+    expect(errors).toBe('0 recorded, 20 already in the log.\n');
     expect(await stored(file)).toHaveLength(20);
   });
 
-  it('imports CloudEvents of others, and says which line is none', async () => {
+  it('imports CloudEvents written by others, and names the line that is not one', async () => {
     const archive = join(folder.path, 'foreign.ndjson');
     const event = { specversion: '1.0', id: 'a', source: '/old', type: 't', data: [1] };
     await writeFile(archive, `${JSON.stringify(event)}\n\n${JSON.stringify({ ...event, id: 'b', type: '' })}\n`);
     const { code, errors } = await run(['--import', archive]);
     expect(code).toBe(1);
     expect(errors).toBe(
-      `Line 3 of ${archive} cannot be imported; of those before it 1 events recorded, 0 were in the log before. ---> ` +
+      `Line 3 of ${archive} cannot be imported. Before it: 1 recorded, 0 already in the log. ---> ` +
         "The CloudEvent's attribute type must not be empty.\n",
     );
     expect((await stored(file)).map(({ id, data }) => [id, data])).toEqual([['a', '"data":[1]']]);
   });
 
-  it('does not write over a file', async () => {
+  it('imports what hostile senders recorded, unchanged', async () => {
+    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
+    const record = (headers: Record<string, string>, body: string) =>
+      send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
+    const required = { specversion: '1.0', source: '/orders', type: 'order.placed' };
+    for (const name of ['idempotencykey', 'webhookid', 'arrival', 'recordedtime', 'sequence', 'binding', 'log']) {
+      const body = JSON.stringify({ ...required, id: name, [name]: 'same' });
+      expect((await record({ 'Content-Type': 'application/cloudevents+json' }, body)).status).toBe(200);
+    }
+    const full = { ...required, id: 'full', x: 'x'.repeat(8192 - JSON.stringify(required).length - 19) };
+    expect(Buffer.byteLength(JSON.stringify(full))).toBe(8192);
+    await record({ 'Content-Type': 'application/cloudevents+json' }, JSON.stringify(full));
+    await record({ 'Content-Type': 'garbage', 'Idempotency-Key': '', 'webhook-id': '' }, '\uFFFE');
+    await record({ 'Content-Type': 'text/plain', 'Idempotency-Key': '', 'webhook-id': '' }, '\uFFFE');
+    await record({ 'Content-Type': 'application/json' }, ' {"n":12345678901234567890.10,"s":"\\ud800"}\r\n');
+    await service.end('SIGTERM');
+    const archive = join(folder.path, 'events.ndjson');
+    await run(['--export', archive]);
+    const other = join(folder.path, 'other.db');
+    expect((await run(['--import', archive], other)).errors).toBe('11 recorded, 0 already in the log.\n');
+    expect(await stored(other)).toEqual(await stored(file));
+  });
+
+  it('never overwrites a file', async () => {
     await fill(1);
     for (const option of ['--export', '--backup']) {
       const target = join(folder.path, `kept${option}`);
       await writeFile(target, 'mine');
-      expect((await run([option, target])).code).toBe(1);
+      const { code, errors } = await run([option, target]);
+      expect(code).toBe(1);
+      expect(errors.split('\n')).toHaveLength(2);
       expect(await readFile(target, 'utf8')).toBe('mine');
     }
+  });
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'leaves nothing under the name of an export that %s ended',
+    async (signal) => {
+      const log = await SqliteEventLog.open({ file });
+      for (let i = 0; i < 15; i++) await log.append(newEvent({ data: `"data":"${'x'.repeat(3_000_000)}"` }));
+      await log.close();
+      const target = join(folder.path, 'exports');
+      await mkdir(target);
+      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
+      const child = spawn(process.execPath, [TOOL, '--export', join(target, 'events.ndjson')], { env });
+      const ended = once(child, 'exit');
+      while ((await readdir(target)).length === 0 && child.exitCode === null) await setTimeout(1);
+      child.kill(signal);
+      expect(await ended).not.toEqual([0, null]);
+      const left = await readdir(target);
+      expect(left).not.toContain('events.ndjson');
+      if (signal === 'SIGTERM') expect(left).toEqual([]);
+    },
+  );
+
+  it('names the line that is not UTF-8', async () => {
+    const archive = join(folder.path, 'latin1.ndjson');
+    const line = (id: string) =>
+      JSON.stringify({ specversion: '1.0', id, source: '/old', type: 't', subject: '\u00e4' });
+    await writeFile(archive, Buffer.from(`${line('a')}\n${line('b')}\n`, 'latin1'));
+    const { code, errors } = await run(['--import', archive]);
+    expect([code, errors]).toEqual([
+      1,
+      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log. ---> It is not UTF-8. ---> ` +
+        'The encoded data was not valid for encoding utf-8\n',
+    ]);
+  });
+
+  it.each([
+    ['missing', 'there is no such file or folder'],
+    ['folder', 'it is a folder'],
+    ['file/below', 'part of its path is a file, not a folder'],
+  ])('says in one line why it cannot import %s, and creates no log', async (name, reason) => {
+    await mkdir(join(folder.path, 'folder'));
+    await writeFile(join(folder.path, 'file'), '');
+    const { code, errors } = await run(['--import', name]);
+    expect([code, errors]).toEqual([1, `${name} cannot be read: ${reason}.\n`]);
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
+  });
+
+  it('says in one line why it cannot export', async () => {
+    await fill(1);
+    const { code, errors } = await run(['--export', 'nowhere/events.ndjson']);
+    expect([code, errors]).toEqual([1, 'nowhere/events.ndjson cannot be written: its folder does not exist.\n']);
+    if (process.getuid?.() === 0) return;
+    await mkdir(join(folder.path, 'closed'));
+    await chmod(join(folder.path, 'closed'), 0o500);
+    expect((await run(['--export', 'closed/events.ndjson'])).errors).toMatch(
+      /cannot be written: .* no permission\.\n$/,
+    );
   });
 
   it('prints what was recorded since a time, a sequence or a duration ago', async () => {
@@ -105,6 +189,8 @@ describe('the tool for the event log', () => {
         .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
     expect(await ids('7')).toHaveLength(3);
     expect(await ids(new Date(1_700_000_000_004).toISOString())).toHaveLength(6);
+    expect(await ids('2023-11-14')).toHaveLength(10);
+    expect(await ids('2023-11-15')).toHaveLength(0);
     expect(await ids('1h')).toHaveLength(0);
     expect(await ids('20000d')).toHaveLength(10);
   });
@@ -123,16 +209,33 @@ describe('the tool for the event log', () => {
     const ids: string[] = [];
     for (const binding of BINDINGS) ids.push(await callOperation(service.url, binding, 'RecordEvent'));
     await both;
-    const events = seen.map((line) => JSON.parse(line) as { id: string; arrival: string });
+    const events = seen.map((line) => JSON.parse(line) as { id: string; _log: { arrival: object } });
     expect(events.map(({ id }) => id)).toEqual(ids);
-    expect(JSON.parse(events[0]?.arrival ?? '')).toMatchObject({ method: 'POST', remoteAddress: '127.0.0.1' });
+    expect(events[0]?._log.arrival).toMatchObject({ method: 'POST', remoteAddress: '127.0.0.1' });
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
     await service.end('SIGTERM');
   });
 
-  it('copies the log while the service runs, to a file that is a whole log', async () => {
+  it('follows from a time on, without the events before it, also where it starts with none', async () => {
+    await fill(5);
+    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
+    const child = spawn(process.execPath, [TOOL, '--follow', '--since', '1h'], { env });
+    const ended = once(child, 'exit');
+    const printed = once(child.stdout, 'data') as Promise<[Buffer]>;
+    // Long enough for it to look at the log more than once.
+    await setTimeout(1000);
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
+    await log.close();
+    const lines = (await printed)[0].toString().split('\n').filter(Boolean);
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['new']);
+    child.kill('SIGTERM');
+    expect((await ended)[0]).toBe(0);
+  });
+
+  it('copies the log while the service runs, to a file that is a complete log', async () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const id = await callOperation(service.url, 'soap11', 'RecordEvent');
     const copy = join(folder.path, 'copy.db');
@@ -147,23 +250,36 @@ describe('the tool for the event log', () => {
     await restored.end('SIGTERM');
   });
 
-  it.each([
-    [[]],
-    [['--nonsense']],
-    [['--export', 'a', '--import', 'b']],
-    [['--since', 'yesterday']],
-    [['--import', 'a', '--since', '1h']],
-  ])('says how it is used where it is called with %j', async (args) => {
-    await fill(1);
-    const { code, output, errors } = await run(args);
-    expect([code, output]).toEqual([2, '']);
-    expect(errors).toContain('--export FILE');
+  it('explains itself', async () => {
+    const { code, output, errors } = await run(['--help']);
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toContain('--export FILE');
+    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(await run(['--version'])).toEqual({ code: 0, output: `${version}\n`, errors: '' });
   });
 
-  it('does not make a log where it is to read one', async () => {
-    const { code, errors } = await run(['--export', '-'], join(folder.path, 'mistyped.db'));
-    expect(code).toBe(1);
-    expect(errors).toContain('There is no event log at ');
-    await expect(readFile(join(folder.path, 'mistyped.db'))).rejects.toThrow('ENOENT');
+  it('names an argument that it cannot use in one line', async () => {
+    expect(await run(['--nonsense'])).toEqual({
+      code: 2,
+      output: '',
+      errors: '--nonsense is not an option. See --help.\n',
+    });
+  });
+
+  it('does not create a log that it was asked to read', async () => {
+    const mistyped = join(folder.path, 'mistyped.db');
+    const { code, errors } = await run(['--export', '-'], mistyped);
+    expect([code, errors]).toEqual([1, `There is no event log at ${mistyped}. Set EVENT_LOG to where it is.\n`]);
+    await expect(readFile(mistyped)).rejects.toThrow('ENOENT');
+  });
+
+  it('says in one line what to do where EVENT_LOG is a folder', async () => {
+    const { code, errors } = await run(['--since', '1h'], folder.path);
+    expect([code, errors]).toEqual([
+      1,
+      `The event log ${folder.path} cannot be opened. It is a folder. Set EVENT_LOG to sqlite: and the path of a file.\n`,
+    ]);
   });
 });

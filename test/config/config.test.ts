@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, readConfig } from '../src/config';
-import { useTemporaryFolder } from './support/service';
+import { ConfigError, readConfig } from '../../src/config/config';
+import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the configuration', () => {
   it('has the documented defaults', () => {
@@ -38,11 +38,11 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes an empty variable as not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
   });
 
-  it('takes TRUST_PROXY as a number of hops or as a list of networks', () => {
+  it('reads TRUST_PROXY as a number of hops or as a list of networks', () => {
     expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy).toEqual(['loopback', '10.0.0.0/8']);
   });
@@ -54,17 +54,28 @@ describe('the configuration', () => {
     ['P1W', 604_800_000],
     ['P1DT12H', 129_600_000],
     ['PT1M30S', 90_000],
-  ])('takes RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
+  ])('reads RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
     expect(readConfig({ RETENTION_MAX_AGE: value }).retentionMaxAge).toBe(milliseconds);
   });
 
-  it('takes the trailing slash off BASE_URL', () => {
+  it('removes the trailing slash of BASE_URL', () => {
     expect(readConfig({ BASE_URL: 'https://hooks.example.com/outer/' }).baseUrl).toBe(
       'https://hooks.example.com/outer',
     );
   });
 
   it.each([
+    ['https://h', 'https://h'],
+    ['HTTPS://Hooks.Example.com:8443/a/b/', 'https://hooks.example.com:8443/a/b'],
+    ['http://127.0.0.1:80/', 'http://127.0.0.1'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+    ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
+    ['https://h/%20a~', 'https://h/%20a~'],
+  ])('accepts BASE_URL=%s', (value, baseUrl) => {
+    expect(readConfig({ BASE_URL: value }).baseUrl).toBe(baseUrl);
+  });
+
+  it.each<[string, string, string]>([
     ['PORT', '65536', 'a whole number from 0 to 65535'],
     ['PORT', '80 80', 'a whole number'],
     ['SERVICE_ROOT', 'a/b', 'without slashes'],
@@ -74,6 +85,39 @@ describe('the configuration', () => {
     ['SERVICE_NAMESPACE', 'http://x/"><y/', 'absolute URI'],
     ['BASE_URL', 'ftp://x', 'http or https'],
     ['BASE_URL', 'https://x/?a', 'without query'],
+    ...[
+      'https://h/?',
+      'https://h?',
+      'https://h/#',
+      'https://h/a#b',
+      'https://@h/',
+      'https://:@h/',
+      'https://user@h/',
+      'https://user:pass@h',
+      'https:h',
+      'https:/h',
+      'https:///h',
+      'https:\\\\h',
+      'https://h\\a',
+      ' https://h',
+      'https://h ',
+      'https://h/a b',
+      'https://h\t',
+      'https://h/a/../b',
+      'https://h/./a',
+      'https://h/%2e%2e/a',
+      'https://h:',
+      'https://h:99999',
+      'https://1',
+      'https://0x7f.1',
+      'https://',
+      'h',
+      '//h',
+      'https://h/<a>',
+    ].map((value): [string, string, string] => ['BASE_URL', value, 'an http or https address']),
+    ['HOST', '[::1]', 'a host name or an IP address'],
+    ['HOST', ' ', 'a host name or an IP address'],
+    ['ADMIN_HOST', 'a b', 'a host name or an IP address'],
     ['TRUST_PROXY', 'true', 'a number of hops'],
     ['TRUST_PROXY', 'loopback,10.0.0.0/99', 'a number of hops'],
     ['EVENT_LOG', 'events.db', 'sqlite:'],
@@ -108,10 +152,10 @@ describe('the configuration', () => {
     expect(read).toThrow(allowed);
   });
 
-  describe('of secrets', () => {
+  describe('with secrets', () => {
     const folder = useTemporaryFolder();
 
-    it('takes a list, or a file with a list', async () => {
+    it('reads a list, or a file with a list', async () => {
       const file = join(folder.path, 'keys');
       await writeFile(file, 'first-key-of-sixteen\r\nsecond-key-of-sixteen\n');
       const { access } = readConfig({ RECORD_KEYS: 'one-key-of-sixteen, another-key-of-it', READ_KEYS_FILE: file });
@@ -123,10 +167,40 @@ describe('the configuration', () => {
     });
 
     it.each([
+      ["It's a Secret to Everybody", ["It's a Secret to Everybody"]],
+      [" It's a Secret to Everybody , another secret of it\n", ["It's a Secret to Everybody", 'another secret of it']],
+      ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']],
+    ])('reads WEBHOOK_SECRETS=%j', async (value, webhookSecrets) => {
+      expect(readConfig({ WEBHOOK_SECRETS: value }).access).toMatchObject({ webhookSecrets });
+      const file = join(folder.path, 'secrets');
+      await writeFile(file, value.replaceAll(',', '\r\n'));
+      expect(readConfig({ WEBHOOK_SECRETS_FILE: file }).access).toMatchObject({ webhookSecrets });
+    });
+
+    it.each([
       ['RECORD_KEYS', 'short', '16 to 256'],
       ['READ_KEYS', ', ,', '16 to 256'],
       ['READ_KEYS', 'long-enough-but-with a space', 'without spaces'],
       ['WEBHOOK_SECRETS', 'whsec_not-base-64-at-all', 'base64'],
+      ['WEBHOOK_SECRETS', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'after whsec_'],
+      ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrT', '16 bytes'],
+      ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM', 'base64'],
+      ['WEBHOOK_SECRETS', 'whsec_', '16 to 256'],
+      [
+        'WEBHOOK_SECRETS',
+        'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=',
+        'the secret that is shared with the sender',
+      ],
+      ['WEBHOOK_SECRETS', 'WHPK_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=', 'the secret that is shared'],
+      ['WEBHOOK_SECRETS', 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbf', 'the secret that is shared'],
+      ['WEBHOOK_SECRETS', "It's a Secret to Everybody,whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFo", 'the secret that is shared'],
+      [
+        'WEBHOOK_SECRETS',
+        '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=',
+        'PEM',
+      ],
+      ['WEBHOOK_SECRETS', 'a secret\twith a tab', 'printable'],
+      ['WEBHOOK_SECRETS', 'too short', '16 to 256'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
       expect(read).toThrow(allowed);
@@ -135,13 +209,13 @@ describe('the configuration', () => {
     });
   });
 
-  it('wants a certificate and its key together', () => {
+  it('requires a certificate and its key together', () => {
     expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY=: must be set together with TLS_CERT');
     expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT=: must be set');
     expect(() => readConfig({ TLS_CLIENT_CA: 'ca.pem' })).toThrow('TLS_CERT=: must be set');
   });
 
-  it('takes EVENT_LOG as the address of a NATS stream, with percent-encoded user and password', () => {
+  it('reads EVENT_LOG as the address of a NATS stream, with percent-encoded user and password', () => {
     const { eventLog } = readConfig({
       EVENT_LOG: 'tls://us%3Aer:p%40ss%2F%25@h1,h2:4223,[::1]:4224/EVENTS?replicas=3',
     });
@@ -165,14 +239,14 @@ describe('the configuration', () => {
     'nuts://user:Geheim@h/A',
     'user:Geheim@h/A',
     'nats://h/A?password=Geheim&replicas=3',
-  ])('never tells the password of %s', (value) => {
+  ])('never shows the password in %s', (value) => {
     const message = (() => {
       try {
         readConfig({ EVENT_LOG: value });
       } catch (error) {
         return (error as Error).message;
       }
-      throw new Error('it was taken');
+      throw new Error('it was accepted');
     })();
     expect(message).toMatch(/^EVENT_LOG=/);
     expect(message).not.toMatch(/Geheim/i);

@@ -8,7 +8,7 @@ import {
 } from '../../src/events/event-log';
 import { wireBytes } from '../../src/events/wire-bytes';
 
-/** A log that the suite opens and closes as it likes; what it holds stays until `remove`. */
+/** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
 export interface LogUnderTest {
   open(retention?: Retention): Promise<EventLog>;
   remove(): Promise<void>;
@@ -34,13 +34,14 @@ export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
 
 export const EVERYTHING: EventQuery = {
   id: undefined,
+  sequence: undefined,
   after: undefined,
   limit: 1000,
   maxBytes: 10_000_000,
   referenceBytes: 100,
 };
 
-/** What every engine of the event log promises. */
+/** Tests what every engine of the event log promises. */
 export function describeEventLog(name: string, make: () => Promise<LogUnderTest>): void {
   describe(`the event log on ${name}`, () => {
     let under: LogUnderTest;
@@ -90,7 +91,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       ['id and source', { id: 'twice' }],
       ['Idempotency-Key', { idempotencyKey: 'k' }],
       ['webhook-id', { webhookId: 'w' }],
-    ])('records an event with the %s of another once, and answers with the first id', async (_what, same) => {
+    ])('does not record an event with the %s of another, and answers with the first id', async (_what, same) => {
       const first = await log.append(newEvent(same));
       const copies = await Promise.all([log.append(newEvent(same)), log.append(newEvent(same))]);
       expect(copies).toEqual([
@@ -103,7 +104,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await ids()).toEqual([first.id]);
     });
 
-    it('records copies that arrive at the same moment once', async () => {
+    it('records copies that arrive at the same moment only once', async () => {
       const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(newEvent({ id: 'same' }))));
       expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);
       expect(await ids()).toEqual(['same']);
@@ -114,7 +115,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       ['Idempotency-Key', { idempotencyKey: 'k' }],
       ['webhook-id', { webhookId: 'w' }],
       ['Idempotency-Key and webhook-id', { idempotencyKey: 'k', webhookId: 'w' }],
-    ])('records copies with one %s that two instances take at the same moment once', async (_what, same) => {
+    ])('records copies with one %s that two instances get at the same moment only once', async (_what, same) => {
       const other = await under.open();
       const copies = Array.from({ length: 40 }, (_, i) => (i % 2 ? log : other).append(newEvent(same)));
       const appended = await Promise.all(copies);
@@ -123,7 +124,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await other.close();
     });
 
-    it('records once what several keys name, whichever of them a copy carries', async () => {
+    it('recognizes a copy by any of the keys of the first', async () => {
       const { id } = await log.append(newEvent({ id: 'all', idempotencyKey: 'k', webhookId: 'w' }));
       for (const key of [{ idempotencyKey: 'k' }, { webhookId: 'w' }, { id: 'all' }]) {
         expect(await log.append(newEvent(key))).toEqual({ id, recorded: false });
@@ -131,7 +132,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.append(newEvent({ idempotencyKey: 'w', webhookId: 'k' }))).toMatchObject({ recorded: true });
     });
 
-    it('tells copies of events that have one id from many sources', async () => {
+    it('tells events with one id from many sources apart', async () => {
       const events = Array.from({ length: 12 }, (_, i) => newEvent({ id: 'x', source: `/${String(i)}` }));
       const other = await under.open();
       const appended = await Promise.all(
@@ -147,18 +148,18 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await other.close();
     });
 
-    it('takes the same id from two sources for two events', async () => {
+    it('keeps events with one id from two sources apart', async () => {
       await log.append(newEvent({ id: 'x', source: '/a' }));
       await log.append(newEvent({ id: 'x', source: '/b' }));
       expect(await ids({ id: 'x' })).toEqual(['x', 'x']);
     });
 
-    it('reads the newest, oldest first, as many as asked for', async () => {
+    it('reads as many of the newest as asked for, oldest first', async () => {
       for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
       expect(await ids({ limit: 2 })).toEqual(['c', 'd']);
     });
 
-    it('reads on from a position, oldest first', async () => {
+    it('reads on after a position, oldest first', async () => {
       for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
       const [first] = await log.read({ ...EVERYTHING, limit: 1, after: 0n });
       expect(first?.id).toBe('a');
@@ -170,6 +171,22 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id }));
       expect(await ids({ id: 'b' })).toEqual(['b']);
       expect(await ids({ id: 'nobody' })).toEqual([]);
+    });
+
+    it('reads the event at a position, whole, whatever its size', async () => {
+      const data = `"data":"${'x'.repeat(2000)}"`;
+      for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id, data }));
+      const all = await log.read(EVERYTHING);
+      const at = (sequence: bigint, query: Partial<EventQuery> = {}) =>
+        log.read({ ...EVERYTHING, maxBytes: 1500, limit: 1, sequence, ...query });
+      const second = BigInt(all[1]?.sequence ?? 0);
+      expect(await at(second)).toEqual([all[1]]);
+      expect(await at(second, { id: 'b', after: second - 1n })).toEqual([all[1]]);
+      expect(await at(second, { id: 'a' })).toEqual([]);
+      expect(await at(second, { after: second })).toEqual([]);
+      expect(await at(second + 2n)).toEqual([]);
+      expect(await at(0n)).toEqual([]);
+      expect(await at(99_999_999_999_999_999_999n)).toEqual([]);
     });
 
     describe('with a limit of bytes', () => {
@@ -186,7 +203,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await log.read({ ...EVERYTHING, maxBytes, after: 0n })).toEqual(all.slice(0, 3));
       });
 
-      it('lists an event that is too large by itself without its data', async () => {
+      it('returns an event that is too large by itself without its data', async () => {
         await log.append(newEvent({ id: 'small', data: '"data":1' }));
         await log.append(newEvent({ id: 'large', data: `"data":"${'x'.repeat(2000)}"` }));
         const logged = await log.read({ ...EVERYTHING, maxBytes: 1500 });
@@ -204,7 +221,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
     });
 
-    it('gives everything that it keeps to the operator’s tools, page by page', async () => {
+    it('gives the operator’s tools everything that it keeps, page by page', async () => {
       const events = Array.from({ length: 250 }, (_, i) =>
         newEvent({
           arrival: `{"i":${String(i)}}`,
@@ -216,7 +233,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await Promise.all(events.map((event) => log.append(event)));
       const stored = [];
       for (;;) {
-        const page = await log.scan(BigInt(stored.at(-1)?.sequence ?? 0), 100);
+        const page = await log.scan({ after: BigInt(stored.at(-1)?.sequence ?? 0), limit: 100 });
         if (page.length === 0) break;
         expect(page.length).toBeLessThanOrEqual(100);
         stored.push(...page);
@@ -225,12 +242,12 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.count()).toBe(250);
     });
 
-    it('gives large events in small pages, each of which has one at least', async () => {
+    it('scans large events in small pages of at least one event', async () => {
       const data = `"data":"${'x'.repeat(3_000_000)}"`;
       for (let i = 0; i < 7; i++) await log.append(newEvent({ data: i === 3 ? data.repeat(3) : data }));
       const pages: number[] = [];
       for (let position = 0n; ;) {
-        const page = await log.scan(position, 100);
+        const page = await log.scan({ after: position, limit: 100 });
         if (page.length === 0) break;
         pages.push(page.length);
         position = BigInt(page.at(-1)?.sequence ?? 0);
@@ -239,7 +256,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(Math.max(...pages)).toBeLessThan(4);
     });
 
-    it('records many events in the order in which they are given, whatever keys they have', async () => {
+    it('records many events in the order given, whatever keys they have', async () => {
       const events = Array.from({ length: 200 }, (_, i) => ({
         ...newEvent(),
         idempotencyKey: i % 3 === 0 ? `k${String(i)}` : undefined,
@@ -250,20 +267,64 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: false })));
     });
 
-    it('finds where a time is', async () => {
-      expect(await log.positionBefore(0)).toBe(0n);
-      for (const [id, recordedAt] of Object.entries({ a: 10, b: 20, c: 20, d: 30 }))
-        await log.append(newEvent({ id, recordedAt }));
-      const since = async (time: number) => (await log.scan(await log.positionBefore(time), 10)).map(({ id }) => id);
-      expect(await since(5)).toEqual(['a', 'b', 'c', 'd']);
-      expect(await since(10)).toEqual(['a', 'b', 'c', 'd']);
-      expect(await since(11)).toEqual(['b', 'c', 'd']);
-      expect(await since(20)).toEqual(['b', 'c', 'd']);
-      expect(await since(30)).toEqual(['d']);
-      expect(await since(31)).toEqual([]);
+    it('records events of which some repeat others once, in one call', async () => {
+      await log.append(newEvent({ id: 'before', idempotencyKey: 'k' }));
+      const events = [
+        newEvent({ id: 'one' }),
+        newEvent({ id: 'other', idempotencyKey: 'k' }),
+        newEvent({ id: 'one' }),
+        newEvent({ id: 'two', webhookId: 'w' }),
+        newEvent({ id: 'three', webhookId: 'w' }),
+      ];
+      expect(await log.appendAll(events)).toEqual([
+        { id: 'one', recorded: true },
+        { id: 'before', recorded: false },
+        { id: 'one', recorded: false },
+        { id: 'two', recorded: true },
+        { id: 'two', recorded: false },
+      ]);
+      expect(await ids()).toEqual(['before', 'one', 'two']);
+      expect(await log.count()).toBe(3);
+      expect(await log.appendAll([])).toEqual([]);
     });
 
-    it('does not count a copy', async () => {
+    it('scans the events since a time, wherever they stand', async () => {
+      const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
+      for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+      const since = async (time: number, limit = 10) => {
+        const found: string[] = [];
+        for (let after = 0n; ;) {
+          const page = await log.scan({ after, limit, since: time });
+          if (page.length === 0) return found.join('');
+          expect(page.length).toBeLessThanOrEqual(limit);
+          found.push(...page.map(({ id }) => id));
+          after = BigInt(page.at(-1)?.sequence ?? 0);
+        }
+      };
+      for (const limit of [1, 2, 10]) {
+        expect(await since(0, limit)).toBe('abcdef');
+        expect(await since(6, limit)).toBe('abcde');
+        expect(await since(20, limit)).toBe('acde');
+        expect(await since(21, limit)).toBe('ae');
+        expect(await since(40, limit)).toBe('e');
+        expect(await since(41, limit)).toBe('');
+      }
+    });
+
+    it('finds events imported before and after newer ones by their time', async () => {
+      const now = Date.now();
+      const imported = (from: number) =>
+        Array.from({ length: 150 }, (_, i) => newEvent({ id: `old ${String(from + i)}`, recordedAt: from + i }));
+      const recent = Array.from({ length: 100 }, (_, i) => newEvent({ id: `new ${String(i)}`, recordedAt: now + i }));
+      await log.appendAll(imported(1000));
+      await log.appendAll(recent);
+      await log.appendAll(imported(2000));
+      const found = await log.scan({ after: 0n, limit: 1000, since: now - 3_600_000 });
+      expect(found.map(({ id }) => id)).toEqual(recent.map(({ id }) => id));
+      expect(await log.scan({ after: 0n, limit: 1000, since: 1100 })).toHaveLength(50 + 100 + 150);
+    });
+
+    it('counts copies once', async () => {
       await log.append(newEvent({ id: 'a' }));
       await log.append(newEvent({ id: 'a' }));
       expect(await log.count()).toBe(1);
@@ -283,7 +344,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
 
-      it('forgets the oldest, and goes on numbering', async () => {
+      it('forgets the oldest, and goes on counting positions', async () => {
         for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
         while ((await limited.count()) > 5) await setTimeout(20);
         expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
@@ -291,7 +352,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(first).toMatchObject({ id: '7', sequence: '00000000000000000008' });
       });
 
-      it('records an event again, whatever its key, once it has forgotten it, and not before', async () => {
+      it('records an event again only once it has forgotten the first, whatever its key', async () => {
         const sameKeys = [{ id: 'again' }, { idempotencyKey: 'k' }, { webhookId: 'w' }];
         for (const same of sameKeys) {
           await limited.append(newEvent(same));
@@ -306,7 +367,21 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
     });
 
-    it('forgets what is older than it keeps events', async () => {
+    it('forgets old events wherever they stand', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
+      const now = Date.now();
+      const ages = { a: 7200, b: 0, c: 7200, d: 1, e: 3000, f: 7200, g: 1e9 };
+      for (const [id, age] of Object.entries(ages)) {
+        await limited.append(newEvent({ id, recordedAt: now - age * 1000 }));
+      }
+      while ((await limited.count()) > 3) await setTimeout(20);
+      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+      await limited.close();
+      await other.remove();
+    });
+
+    it('forgets events when they reach the age limit', async () => {
       const other = await make();
       const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
       await limited.append(newEvent({ recordedAt: Date.now() }));
@@ -316,7 +391,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await other.remove();
     });
 
-    it('says whether it can take events', async () => {
+    it('says whether it can record events', async () => {
       await log.check();
       await log.append(newEvent());
       await log.check();
@@ -324,7 +399,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await expect(log.check()).rejects.toThrow(EventLogError);
     });
 
-    it('finishes what was asked before it closes, and refuses what comes after', async () => {
+    it('finishes what was asked before it closes, and refuses what comes later', async () => {
       const appended = log.append(newEvent());
       const closed = log.close();
       await expect(log.append(newEvent())).rejects.toThrow(EventLogError);

@@ -1,17 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventOf, type Arrival } from '../../src/events/event';
+import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event-json';
+import { EventFactory, type Arrival } from '../../src/events/event';
+import { arrivalOf } from '../support/arrival';
 
-const arrival = (given: Partial<Arrival>): Arrival => ({
-  binding: 'httppost',
-  method: 'POST',
-  target: '/x?y=1',
-  headers: {},
-  remoteAddress: '192.0.2.1',
-  attributes: undefined,
-  payload: undefined,
-  ...given,
+let factory: EventFactory;
+beforeEach(() => {
+  factory = new EventFactory({ source: '/source', type: 'test.type' });
 });
-const defaults = { source: '/source', type: 'test.type' };
 
 describe('an event', () => {
   it('keeps how it arrived, without what may be a secret', async () => {
@@ -27,7 +22,7 @@ describe('an event', () => {
       'x-auth-token': 's',
       'ocp-apim-subscription-key': 's',
     };
-    const event = await eventOf(arrival({ headers }), defaults);
+    const event = await factory.make(arrivalOf({ headers }));
     expect(JSON.parse(event.arrival)).toEqual({
       method: 'POST',
       path: '/x?y=1',
@@ -37,10 +32,38 @@ describe('an event', () => {
     expect(event.attributes).not.toContain('192.0.2.1');
   });
 
-  it('carries the keys by which a sender repeats itself; an empty one is none', async () => {
+  it('carries the keys by which a sender repeats itself; ignoring empty ones', async () => {
     const headers = { 'idempotency-key': 'k', 'webhook-id': '' };
-    const event = await eventOf(arrival({ headers }), defaults);
+    const event = await factory.make(arrivalOf({ headers }));
     expect([event.idempotencyKey, event.webhookId]).toEqual(['k', undefined]);
+  });
+
+  it('has attributes that are JSON and survive XML, whatever the defaults', async () => {
+    const strange = new EventFactory({ source: '/"\\', type: '\uFFFE\uD800"' });
+    const { attributes, id, source, recordedAt } = await strange.make(
+      arrivalOf({ payload: { mediaType: 'a/b', text: '' } }),
+    );
+    expect(attributes).not.toMatch(/[\uFFFE\p{Surrogate}]/u);
+    expect(JSON.parse(attributes)).toEqual({
+      ...{ specversion: '1.0', id, source: '/"\\', type: '\uFFFE\uD800"', binding: 'httppost', datacontenttype: 'a/b' },
+      time: new Date(recordedAt).toISOString(),
+    });
+    expect(source).toBe('/"\\');
+  });
+
+  it('carries the delivery of GitHub as a webhook-id that no webhook-id can be', async () => {
+    const keys = async (headers: Arrival['headers']) => {
+      const { idempotencyKey, webhookId } = await factory.make(arrivalOf({ headers }));
+      return [idempotencyKey, webhookId];
+    };
+    const guid = '72d3162e-cc78-11e3-81ab-4c9367dc0958';
+    expect(await keys({ 'x-github-delivery': guid })).toEqual([undefined, `x-github-delivery\n${guid}`]);
+    expect(await keys({ 'x-github-delivery': guid, 'webhook-id': 'w' })).toEqual([undefined, 'w']);
+    expect(await keys({ 'x-github-delivery': guid, 'webhook-id': '', 'idempotency-key': 'k' })).toEqual([
+      'k',
+      `x-github-delivery\n${guid}`,
+    ]);
+    expect(await keys({ 'x-github-delivery': '' })).toEqual([undefined, undefined]);
   });
 
   it.each([
@@ -49,7 +72,7 @@ describe('an event', () => {
     [{ json: '"\uFFFF"' }, '"data":"\\uffff"'],
     [{ bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
   ])('writes the payload %j as %s', async (form, member) => {
-    const event = await eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
+    const event = await factory.make(arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
     expect(event.data).toBe(member);
     expect(JSON.parse(event.attributes)).toMatchObject({
       datacontenttype: 'a/b',
@@ -65,17 +88,116 @@ describe('an event', () => {
   ])('writes large %s part by part, and other calls go on', async (_kind, form) => {
     let turns = 0;
     const counter = setInterval(() => turns++, 1);
-    const { data = '' } = await eventOf(arrival({ payload: { mediaType: 'a/b', ...form } }), defaults);
+    const { data = '' } = await factory.make(arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
     clearInterval(counter);
     expect(turns).toBeGreaterThan(1);
     expect(data).not.toMatch(/[\t\r\n\uFFFE\uFFFF]|\p{Surrogate}/u);
-    const said: unknown = 'text' in form ? form.text : JSON.parse(form.json);
-    expect(isDeepStrictEqual(JSON.parse(`{${data}}`), { data: said })).toBe(true);
+    const given: unknown = 'text' in form ? form.text : JSON.parse(form.json);
+    expect(isDeepStrictEqual(JSON.parse(`{${data}}`), { data: given })).toBe(true);
   });
 
   it('writes a large text as bytes where it would consist of escapes', async () => {
     const text = '\u0001\u20AC'.repeat(150_000);
-    const { data } = await eventOf(arrival({ payload: { mediaType: 'text/plain', text } }), defaults);
+    const { data } = await factory.make(arrivalOf({ payload: { mediaType: 'text/plain', text } }));
     expect(data).toBe(`"data_base64":"${Buffer.from(text).toString('base64')}"`);
+  });
+
+  it.each([
+    ['a/b', 'a/b'],
+    ['a/b; c="\u00e9"', 'a/b; c="\u00e9"'],
+    [`a/b;${'c'.repeat(249)}=d`, `a/b;${'c'.repeat(249)}=d`],
+    [`a/b;${'c'.repeat(250)}=d`, undefined],
+    ['garbage', undefined],
+    ['a/b;\tc=d', undefined],
+    ['a/b; c="\u0085"', undefined],
+    ['a/b; c="\\\u0085"', undefined],
+    [undefined, undefined],
+  ])('with the content type %j has the datacontenttype %j, and can be sent back', async (mediaType, expected) => {
+    const { attributes } = await factory.make(arrivalOf({ payload: { mediaType, text: '' } }));
+    expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
+    expect(cloudEventBatchOf(`[${attributes}]`)).toHaveLength(1);
+  });
+
+  const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
+  const sent = { specversion: '1.0', id: 'e-1', source: '/s', type: 't' };
+  const made = async (given: Partial<Arrival>): Promise<Record<string, unknown>> => {
+    const event = await factory.make(arrivalOf(given));
+    expect(event.attributes).not.toContain(',,');
+    return JSON.parse(event.attributes) as Record<string, unknown>;
+  };
+
+  it('keeps what its sender said of it, and the binding beside a binding of the sender', async () => {
+    const given = { ...sent, time: '2026-01-02T03:04:05Z', subject: 's', datacontenttype: 'a/b', binding: 'x', n: 3 };
+    const event = await factory.make(arrivalOf({ attributes: given }));
+    expect([event.id, event.source]).toEqual(['e-1', '/s']);
+    expect(event.attributes).toBe(
+      '{"specversion":"1.0","id":"e-1","source":"/s","type":"t","time":"2026-01-02T03:04:05Z","binding":"httppost",' +
+        '"subject":"s","senderbinding":"x","n":3,"datacontenttype":"a/b"}',
+    );
+    expect(event.data).toBeUndefined();
+  });
+
+  it('of a sender that gave no time has the time of its arrival, and the content type of its payload', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
+    const payload = { mediaType: 'c/d', text: '' };
+    const attributes = { ...sent, datacontenttype: 'a/b' };
+    expect(await made({ attributes, payload })).toEqual({
+      ...attributes,
+      datacontenttype: 'c/d',
+      time: '2026-01-02T03:04:05.006Z',
+      binding: 'httppost',
+    });
+    expect(await made({ attributes: sent })).not.toHaveProperty('datacontenttype');
+    jest.restoreAllMocks();
+  });
+
+  it('has the time of its own arrival, not of the one before', async () => {
+    const now = jest.spyOn(Date, 'now');
+    const times = [];
+    for (const milliseconds of [0, 0, 1]) {
+      now.mockReturnValue(milliseconds);
+      times.push((await made({})).time);
+    }
+    jest.restoreAllMocks();
+    expect(times).toEqual(['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.001Z']);
+  });
+
+  it('has the trace context of its request, unless its sender traced it', async () => {
+    const headers = { traceparent: TRACE, tracestate: 'a=1' };
+    const traceOf = async (given: Partial<Arrival>) => {
+      const { traceparent, tracestate } = await made({ headers, ...given });
+      return [traceparent, tracestate];
+    };
+    expect(await traceOf({})).toEqual([TRACE, 'a=1']);
+    expect(await traceOf({ attributes: sent })).toEqual([TRACE, 'a=1']);
+    expect(await traceOf({ attributes: { ...sent, traceparent: OTHER } })).toEqual([OTHER, undefined]);
+    expect(await traceOf({ attributes: { ...sent, tracestate: 'b=2' } })).toEqual([undefined, 'b=2']);
+    expect(await traceOf({ headers: { tracestate: 'a=1' } })).toEqual([undefined, undefined]);
+    expect(await traceOf({ headers: { traceparent: 'x' } })).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    'authorization',
+    'cookie',
+    'x-token',
+    'client-secret',
+    'password',
+    'webhook-signature',
+    'api-key',
+    'apikey',
+    'subscription-key',
+  ])('does not keep the header field %s', async (name) => {
+    const event = await factory.make(arrivalOf({ headers: { [name]: 's', host: 'x' } }));
+    expect(JSON.parse(event.arrival)).toMatchObject({ headers: { host: 'x' } });
+    expect(event.arrival).not.toContain(name);
+  });
+
+  it.each<[Arrival['headers'], string | undefined, string | undefined]>([
+    [{}, undefined, undefined],
+    [{ 'idempotency-key': ['a', 'b'], 'webhook-id': ['c', 'd'] }, 'a, b', 'c, d'],
+    [{ 'idempotency-key': '' }, undefined, undefined],
+  ])('of a request with %j has the keys %j and %j', async (headers, idempotencyKey, webhookId) => {
+    expect(await factory.make(arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
   });
 });

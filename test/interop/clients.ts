@@ -6,11 +6,11 @@ export type Check = 'HelloWorld' | 'RecordEvent' | 'payload' | 'GetEvents' | 'fa
 export interface Client {
   readonly name: string;
   readonly folder: string;
-  /** Program and the Debian package that brings it. */
+  /** Each program with the Debian package that provides it. */
   readonly programs: Readonly<Record<string, string>>;
   /** What the client does over each binding that it knows. */
   readonly checks: Readonly<Partial<Record<BindingName, readonly Check[]>>>;
-  /** What it cannot write as well-formed XML is left out of the text that it sends. */
+  /** The text that it sends, without what it cannot write as well-formed XML. */
   readonly text?: string;
 }
 

@@ -25,7 +25,7 @@ describe('a connection of a load balancer', () => {
     ].join('\r\n');
     wire.write(call);
     await wire.until(/<\/soap:Envelope>$/);
-    // The one wait that no event ends: what is looked for is that nothing happens.
+    // The one wait that no event ends: the test is that nothing happens.
     await new Promise((resolve) => setTimeout(resolve, IDLE));
     wire.write(call);
     const answers = await wire.until(/<\/soap:Envelope>[^]*<\/soap:Envelope>$/);

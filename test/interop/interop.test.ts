@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { BINDINGS, eventsOf, requestOf, type BindingName, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
 import { startProcess, type ServiceProcess } from '../support/process';
-import { temporaryFolder } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
 import { parsedText } from '../support/xml';
 import { CALLS, CLIENTS, TEXT, type Check, type Client } from './clients';
 import { missingFor, runClient, type Transcript } from './toolchain';
 
-/** Clients that are made and run at the same time; the compilers among them want a core each. */
+/** How many clients are made and run at the same time; the compilers among them want a core each. */
 const SIDE_BY_SIDE = 2;
 
-/** What a WCF client takes of a message unless told otherwise, bytes. */
+/** The largest message that a WCF client accepts by default, in bytes. */
 const WCF_LIMIT = 65_536;
 
 const plan = CLIENTS.map((client) => ({ client, missing: missingFor(client) }));

@@ -8,7 +8,7 @@ import { TEXT, type Client } from './clients';
 
 const run = promisify(execFile);
 
-/** Milliseconds that one client gets to be made, built and run. */
+/** Most milliseconds for making, building and running one client. */
 const ALLOWED = 150_000;
 
 /** What a client printed. */
@@ -16,11 +16,11 @@ export interface Transcript {
   readonly version: string;
   /** Value of each check, by `binding check`. */
   readonly values: ReadonlyMap<string, string>;
-  /** What it said on standard error where it did not end well; empty otherwise. */
+  /** What it printed on standard error if it failed; otherwise empty. */
   readonly trouble: string;
 }
 
-/** What this machine lacks to make and run a client: programs, or packages that the client asks for itself. */
+/** Names what this machine lacks for a client: programs, or packages that the client looks for itself. */
 export function missingFor(client: Client): string | undefined {
   const programs = missingPrograms(client.programs);
   if (programs !== undefined) return programs;

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { variablesOf } from '../../src/config/variable';
+import { VARIABLES } from '../../src/config/variables';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { killProcesses, runToEnd, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
 
 describe('the service as a process', () => {
@@ -22,7 +25,7 @@ describe('the service as a process', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  it('reads a .env file in the working directory, over which the environment wins', async () => {
+  it('reads a .env file in the working directory; the environment wins over it', async () => {
     await writeFile(join(folder.path, '.env'), 'SERVICE_ROOT=hooks\nEVENT_TYPE=from.file\n');
     const service = await startProcess({ EVENT_TYPE: 'from.environment' }, folder.path);
     expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
@@ -32,7 +35,7 @@ describe('the service as a process', () => {
     await service.end('SIGTERM');
   });
 
-  it('forgets what RETENTION_MAX_EVENTS says', async () => {
+  it('keeps as many events as RETENTION_MAX_EVENTS says', async () => {
     const service = await startProcess({ RETENTION_MAX_EVENTS: '5' }, folder.path);
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
@@ -52,12 +55,12 @@ describe('the service as a process', () => {
     const settled = await Promise.allSettled(calls);
     expect(await ended).toBe(0);
 
-    const again = await startProcess({}, folder.path);
-    const events = eventsOf(await callOperation(again.url, 'httpget', 'GetEvents')).map(({ id }) => id);
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'data', 'events.db') });
+    const events = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+    await log.close();
     const answered = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     expect(answered.length).toBeGreaterThan(0);
     expect(events).toEqual(expect.arrayContaining(answered));
-    await again.end('SIGTERM');
   });
 
   it('does not start with SERVICE_NAMESPACE=urn:x, and says that it must end with a slash', async () => {
@@ -68,29 +71,86 @@ describe('the service as a process', () => {
     );
   });
 
-  it('does not start on a text file in place of the database, and leaves it as it was', async () => {
+  it('does not start on a text file in place of the database, and leaves the file unchanged', async () => {
     const file = join(folder.path, 'notes.txt');
     const notes = 'not a database\n'.repeat(100);
     await writeFile(file, notes);
     const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
     expect(code).toBe(1);
-    expect(output).toBe('The event log notes.txt cannot be opened. ---> file is not a database\n');
+    expect(output).toBe(`The event log ${file} cannot be opened. ---> file is not a database\n`);
     expect(await readFile(file, 'utf8')).toBe(notes);
   });
 
-  it('does not start on a path that cannot be created', async () => {
+  it.each([
+    ['.', 'It is a folder.'],
+    ['file/events.db', 'It cannot exist, because a part of its path is a file.'],
+  ])('does not start with EVENT_LOG=sqlite:%s, and shows the absolute path', async (path, problem) => {
     await writeFile(join(folder.path, 'file'), '');
-    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:file/events.db' }, folder.path);
+    const { code, output } = await runToEnd({ EVENT_LOG: `sqlite:${path}` }, folder.path);
     expect(code).toBe(1);
-    expect(output).toMatch(/^The event log file\/events\.db cannot be opened\. ---> /);
+    expect(output).toBe(
+      `The event log ${join(folder.path, path).replace(/\/$/, '')} cannot be opened. ${problem} ` +
+        'Set EVENT_LOG to sqlite: and the path of a file.\n',
+    );
   });
 
-  it('does not start on a port that is taken', async () => {
-    const service = await startProcess({}, folder.path);
-    const { code, output } = await runToEnd({ PORT: new URL(service.url).port }, folder.path);
-    expect(code).toBe(1);
-    expect(output).toContain('EADDRINUSE');
-    await service.end('SIGTERM');
+  it('says that it made a new, empty log, with its absolute path, and only then', async () => {
+    const text = `New, empty log made at ${join(folder.path, 'data', 'events.db')}`;
+    for (const isNew of [true, false]) {
+      const service = await startProcess({}, folder.path);
+      await service.end('SIGTERM');
+      expect(service.output().includes(text)).toBe(isNew);
+    }
+  });
+
+  describe.each([{}, { WORKERS: '2' }])('with %j', (workers) => {
+    const host = '127.0.0.1';
+
+    it('does not start on an address that is taken, and names the variable', async () => {
+      const taken = createServer();
+      await new Promise<void>((resolve) => taken.listen(0, host, resolve));
+      const port = String((taken.address() as AddressInfo).port);
+      const start = (variables: Record<string, string>) => runToEnd({ ...workers, ...variables }, folder.path);
+      const text = `Port ${port} on ${host} is taken. Stop that program or set`;
+      expect(await start({ PORT: port })).toEqual({ code: 1, output: `${text} PORT.\n` });
+      expect(await start({ ADMIN_PORT: port })).toEqual({ code: 1, output: `${text} ADMIN_PORT.\n` });
+      taken.close();
+    });
+  });
+
+  it.each([
+    ['a line that is no variable', 'RECORD_KEYS\nREAD_KEYS=x', '.env, line 1: must be NAME=VALUE'],
+    ['a value that is not allowed', '\nACCESS_LOG=x', 'ACCESS_LOG=x: must be true or false (.env, line 2)'],
+  ])('does not start with %s in .env', async (_what, content, message) => {
+    await writeFile(join(folder.path, '.env'), content);
+    const result = await runToEnd({}, folder.path);
+    expect(result).toEqual({ code: 1, output: expect.stringContaining(message) as string });
+    expect(result.output.split('\n').length).toBe(3);
+  });
+
+  it('does not start with a folder as .env', async () => {
+    await mkdir(join(folder.path, '.env'));
+    const { code, output } = await runToEnd({}, folder.path);
+    expect([code, output]).toEqual([1, expect.stringContaining(`${join(folder.path, '.env')} is a folder`)]);
+  });
+
+  it('answers --help and --version, and knows no other argument', async () => {
+    const help = await runToEnd({}, folder.path, ['--help']);
+    expect(help.code).toBe(0);
+    for (const { name } of variablesOf(VARIABLES)) expect(help.output).toContain(`  ${name} `);
+    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', 'package.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    expect(await runToEnd({}, folder.path, ['--version'])).toEqual({ code: 0, output: `${String(version)}\n` });
+    const { code, output } = await runToEnd({}, folder.path, ['--port']);
+    expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port".')]);
+  });
+
+  it('does not start on a version of Node that is too old', async () => {
+    const preload = join(__dirname, '..', 'support', 'old-node.cjs');
+    const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    expect([code, output]).toEqual([1, 'WebHook needs Node 20.19 or later; this is 18.20.8.\n']);
   });
 });
 
@@ -104,11 +164,11 @@ describeUnless(enough ? undefined : 'Linux with net.core.somaxconn of 1000', 'co
   it('wait by the thousand until they are accepted', async () => {
     const service = await startProcess({}, folder.path);
     const { port } = new URL(service.url);
-    // While it is stopped the system takes connections for it, as many as it may.
+    // While the process is stopped, the system queues connections for it.
     service.child.kill('SIGSTOP');
     const sockets = Array.from({ length: 1000 }, () => connect(Number(port), '127.0.0.1'));
     const connected = Promise.all(sockets.map((socket) => once(socket, 'connect'))).then(() => 'all');
-    const outcome = await Promise.race([connected, setTimeout(5000, 'not all in 5 s')]);
+    const outcome = await Promise.race([connected, setTimeout(5000, 'not all in 5 s', { ref: false })]);
     for (const socket of sockets) socket.destroy();
     service.child.kill('SIGCONT');
     expect(outcome).toBe('all');

@@ -15,7 +15,7 @@ describe('GetEvents', () => {
     resultOf(await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body }));
   const get = async (query = '') => eventsOf(await callOperation(service.url, 'httpget', `GetEvents?${query}&`));
 
-  it('takes after, limit and id over GET, and over POST from the form or the query', async () => {
+  it('takes after, limit and id from the query over GET, and from the form or the query over POST', async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) ids.push(await record(String(i)));
     const all = await get();
@@ -33,6 +33,44 @@ describe('GetEvents', () => {
     }
   });
 
+  it('reads the other parameters beside one that it does not know and that is not text', async () => {
+    await record('1');
+    await record('2');
+    expect(await get('limit=1&x=%FF')).toHaveLength(1);
+    expect(await get('%FF=%FF&limit=1')).toHaveLength(1);
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const answer = await send(`${service.url}/GetEvents?limit=1`, { method: 'POST', headers, body: 'x=%FF' });
+    expect(eventsOf(resultOf(answer))).toHaveLength(1);
+  });
+
+  it('takes a parameter from the form rather than from the query', async () => {
+    for (const body of ['1', '2', '3']) await record(body);
+    const post = (path: string, body: string) =>
+      send(service.url + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body,
+      });
+    expect(eventsOf(resultOf(await post('/GetEvents?limit=3', 'limit=1')))).toHaveLength(1);
+    expect(eventsOf(resultOf(await post('/GetEvents?limit=x', 'limit=2')))).toHaveLength(2);
+    expect((await post('/GetEvents?limit=3', 'limit=x')).status).toBe(400);
+  });
+
+  it('takes no parameters from a form that is JSON', async () => {
+    await record('1');
+    await record('2');
+    const body = '{"a":"&limit=1&id=x&b"}';
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const answer = await send(`${service.url}/GetEvents`, { method: 'POST', headers, body });
+    expect(eventsOf(resultOf(answer))).toHaveLength(2);
+  });
+
+  it('refuses a form with too many fields', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const body = `${'a&'.repeat(10_001)}limit=1`;
+    expect((await send(`${service.url}/GetEvents`, { method: 'POST', headers, body })).status).toBe(400);
+  });
+
   it('takes no parameters over SOAP', async () => {
     await record('1');
     await record('2');
@@ -44,16 +82,21 @@ describe('GetEvents', () => {
     ['limit=1&limit=2', 'limit'],
     ['limit=ten', 'limit'],
     ['after=-1', 'after'],
+    ['sequence=x', 'sequence'],
     ['after=1.5', 'after'],
     ['after=', 'after'],
     ['id=', 'id'],
+    ['id=%FF', 'id'],
+    ['id=a%C0%A0', 'id'],
+    ['after=%FF', 'after'],
+    ['x=%FF&limit=0', 'limit'],
   ])('refuses ?%s with 400 and the name', async (query, name) => {
     const answer = await send(`${service.url}/GetEvents?${query}`);
     expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
     expect(answer.body).toMatch(new RegExp(`^The parameter ${name} must be `));
   });
 
-  it('of 200 events of 50 KB answers in 65,536 bytes at most, and after and dataref lead to all of them, whole', async () => {
+  it('pages through 200 events of 50 KB in at most 60,000 bytes each, and dataref leads to the data left out', async () => {
     const bodies = new Map<string, string>();
     for (let i = 0; i < 200; i++) {
       // Every third is so full of markup that it does not fit alone.
@@ -92,7 +135,7 @@ describe('GetEvents', () => {
     for (const [id, body] of bodies) expect(found.get(id) === body).toBe(true);
   });
 
-  it('never exceeds GET_EVENTS_MAX_BYTES by a byte, nor wastes much of it', async () => {
+  it('fills GET_EVENTS_MAX_BYTES without ever exceeding it', async () => {
     const small = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
     for (let i = 0; i < 300; i++) await callOperation(small.url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
     for (const binding of BINDINGS) {
@@ -104,7 +147,42 @@ describe('GetEvents', () => {
     await small.stop();
   });
 
-  it('refers to the whole event where the sender sent a reference of its own', async () => {
+  it('counts long ids outside ASCII as the bytes that they take, and refers to each event whole', async () => {
+    const small = await startService({ GET_EVENTS_MAX_BYTES: '40000' });
+    const headers = { 'Content-Type': 'application/cloudevents+json' };
+    const idOf = (i: number) => `${String(i)}/${'€'.repeat(1000)}`;
+    for (let i = 0; i < 20; i++) {
+      const event = { specversion: '1.0', id: idOf(i), source: '/s', type: 't', data: 'x'.repeat(50_000) };
+      await send(`${small.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
+    }
+    const answer = await send(`${small.url}/GetEvents`);
+    const bytes = Buffer.byteLength(answer.body);
+    expect(bytes).toBeLessThanOrEqual(40_000);
+    const listed = eventsOf(resultOf(answer));
+    // One more would not fit.
+    expect(bytes + bytes / listed.length).toBeGreaterThan(40_000);
+    for (const { id, dataref } of listed) {
+      const [whole, ...others] = eventsOf(resultOf(await send(String(dataref))));
+      expect([whole?.id === id, String(whole?.data).length, others]).toEqual([true, 50_000, []]);
+    }
+    await small.stop();
+  });
+
+  it('refers to one event only, where another source sent one with its id', async () => {
+    const headers = { 'Content-Type': 'application/cloudevents+json' };
+    const event = { specversion: '1.0', id: 'same', type: 't', data: 'x'.repeat(70_000) };
+    for (const source of ['/a', '/b']) {
+      const body = JSON.stringify({ ...event, source });
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
+    }
+    for (const { source, dataref } of await get()) {
+      const whole = eventsOf(resultOf(await send(String(dataref))));
+      expect(whole.map((one) => [one.source, 'data' in one])).toEqual([[source, true]]);
+    }
+    expect(eventsOf(resultOf(await send(`${service.url}/GetEvents?sequence=${'9'.repeat(20)}`)))).toEqual([]);
+  });
+
+  it('refers to the whole event even if the sender sent a dataref of its own', async () => {
     const event = {
       specversion: '1.0',
       id: 'big/ä',
@@ -115,16 +193,42 @@ describe('GetEvents', () => {
     };
     const headers = { 'Content-Type': 'application/cloudevents+json' };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
-    const [listed] = await get();
+    const raw = await callOperation(service.url, 'httpget', 'GetEvents');
+    expect(raw.match(/"dataref"/g)).toHaveLength(1);
+    expect(raw).not.toContain('elsewhere');
+    const [listed] = eventsOf(raw);
     expect(listed?.data).toBeUndefined();
     const [whole] = eventsOf(resultOf(await send(String(listed?.dataref))));
     expect(whole).toMatchObject(event);
+    // As references were written before: to the id after a position.
+    expect((await get(`id=${encodeURIComponent(event.id)}&after=0&limit=1`))[0]).toMatchObject(event);
   });
+
+  it.each(BINDINGS)(
+    'over %s has one dataref where the sender sent one too, also for a reader that keeps the first',
+    async (binding) => {
+      const event = {
+        dataref: 'https://elsewhere/',
+        specversion: '1.0',
+        ...{ id: 'big', source: '/s', type: 't', subject: '"dataref":"https://elsewhere/"' },
+        data: 'x'.repeat(70_000),
+      };
+      const headers = { 'Content-Type': 'application/cloudevents+json' };
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
+      // JSON.parse would hide the second of two members.
+      const listed = (await callOperation(service.url, binding, 'GetEvents')).replaceAll('\\"', '');
+      expect(listed.match(/"dataref":"[^"]*"/g)).toEqual([
+        expect.stringContaining('/GetEvents?sequence=00000000000000000001"'),
+      ]);
+      const whole = (await callOperation(service.url, 'httpget', 'GetEvents?id=big&')).replaceAll('\\"', '');
+      expect(whole.match(/"dataref":"[^"]*"/g)).toEqual(['"dataref":"https://elsewhere/"']);
+    },
+  );
 
   it.each([
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],
-  ])('is compressed where the caller asks for %s', async (coding, inflate) => {
+  ])('is compressed if the caller accepts %s', async (coding, inflate) => {
     for (let i = 0; i < 20; i++) await record(String(i));
     const plain = await send(`${service.url}/GetEvents`);
     const { headers, body } = await new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
@@ -141,7 +245,7 @@ describe('GetEvents', () => {
       },
     );
     expect(headers['content-encoding']).toBe(coding);
-    expect(headers.vary).toBe('Accept-Encoding');
+    expect(headers.vary).toBe('Accept, Accept-Encoding');
     expect(headers['content-length']).toBe(String(body.length));
     expect(body.length).toBeLessThan(plain.body.length / 2);
     expect(inflate(body).toString()).toBe(plain.body);

@@ -10,7 +10,7 @@ describe('an event recorded over any binding', () => {
   });
   afterAll(() => service.stop());
 
-  it.each(BINDINGS)('%s is read back over every binding as a CloudEvent', async (binding) => {
+  it.each(BINDINGS)('%s can be read over every binding as a CloudEvent', async (binding) => {
     const id = await callOperation(service.url, binding, 'RecordEvent');
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
     for (const reader of BINDINGS) {
@@ -27,7 +27,7 @@ describe('an event recorded over any binding', () => {
     }
   });
 
-  it('is listed with the others oldest first', async () => {
+  it('is listed oldest first among the others', async () => {
     const recorded: string[] = [];
     for (const binding of BINDINGS) recorded.push(await callOperation(service.url, binding, 'RecordEvent'));
     const events = eventsOf(await callOperation(service.url, 'soap11', 'GetEvents'));
@@ -35,14 +35,13 @@ describe('an event recorded over any binding', () => {
   });
 });
 
-describe('an operation whose event log fails', () => {
+describe('an operation that fails in the event log', () => {
   const failing: EventLog = {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
     appendAll: () => Promise.resolve([]),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
     scan: () => Promise.resolve([]),
-    positionBefore: () => Promise.resolve(0n),
     count: () => Promise.resolve(0),
     bytes: () => Promise.resolve(0),
     onCommit: () => undefined,
@@ -58,7 +57,7 @@ describe('an operation whose event log fails', () => {
   it.each([
     ['soap11', '<faultcode>soap:Server</faultcode><faultstring>'],
     ['soap12', '<soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">'],
-  ] as const)('says so over %s in a fault with the causes chained', async (binding, start) => {
+  ] as const)('answers over %s with a fault that chains the causes', async (binding, start) => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(service.url + path, question);
     expect(answer.status).toBe(500);
@@ -68,14 +67,14 @@ describe('an operation whose event log fails', () => {
     expect(answer.body).not.toContain(NAMESPACE);
   });
 
-  it.each(['httpget', 'httppost'] as const)('says so over %s in a line of text', async (binding) => {
+  it.each(['httpget', 'httppost'] as const)('answers over %s with a line of text', async (binding) => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(service.url + path, question);
     expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/plain; charset=utf-8']);
     expect(answer.body).toBe('The event could not be recorded. ---&gt; disk &lt;full&gt;\n');
   });
 
-  it('leaves the other operations alone', async () => {
+  it('does not affect the other operations', async () => {
     expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
   });
 });

@@ -48,7 +48,7 @@ export function requestOf(binding: BindingName, operation: string, inside = ''):
   }
 }
 
-/** Calls an operation and returns its result string, read with a real XML parser. Throws where the status is not 200. */
+/** Calls an operation and returns its result string, read with a real XML parser. Throws if the status is not 200. */
 export async function callOperation(
   url: string,
   binding: BindingName,

@@ -12,7 +12,7 @@ export interface Question {
   readonly body?: string | Buffer;
 }
 
-/** Sends one request on a connection of its own, with `Content-Length` where there is a body or a POST. */
+/** Sends one request on a connection of its own, with `Content-Length` if it has a body or is a POST. */
 export function send(url: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Answer> {
   const length =
     body !== undefined || method === 'POST' || method === 'PUT'

@@ -1,4 +1,4 @@
-// Loaded into the service as a process: on SIGUSR2 it collects garbage and tells how much memory it has then.
+// Loaded into the service process: on SIGUSR2 it collects garbage and prints how much memory it then has.
 process.on('SIGUSR2', () => {
   globalThis.gc();
   globalThis.gc();

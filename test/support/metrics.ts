@@ -1,6 +1,6 @@
 import { send } from './http';
 
-/** Reads `/metrics`; resolves to the value of each line, by its name and labels as they stand there. */
+/** Reads `/metrics`; resolves to the value of each line, by its name and labels as written there. */
 export async function metricsAt(
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -10,24 +10,31 @@ import { programPath } from './tools';
 export interface NatsServer {
   readonly child: ChildProcess;
   readonly port: number;
-  /** Gives a signal and resolves when the process has ended by it. */
+  /** Sends a signal and resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a test that failed left running. */
+/** Kills what a failed test left running. */
 export function killNatsServers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Starts a server; port -1 lets it pick a free one. What it stores is in the folder, and there again after a restart. */
+/**
+ * Starts a server; port -1 lets it pick a free one. What it stores is in the folder, and still there after a restart.
+ *
+ * @param more - further configuration. With `STORE_DIR` in it, it has the `jetstream` block too.
+ */
 export async function startNats(folder: string, port = -1, more = ''): Promise<NatsServer> {
   const file = join(folder, 'nats.conf');
   const store = join(folder, 'jetstream');
+  const storeDirectory = `store_dir: ${JSON.stringify(store)}`;
+  const limited = more.includes('STORE_DIR');
   await writeFile(
     file,
-    `host: 127.0.0.1\nport: ${String(port)}\nmax_payload: 32MB\njetstream { store_dir: ${JSON.stringify(store)} }\n${more}\n`,
+    `host: 127.0.0.1\nport: ${String(port)}\nmax_payload: 32MB\n` +
+      (limited ? more.replace('STORE_DIR', storeDirectory) : `jetstream: { ${storeDirectory} }\n${more}\n`),
   );
   const child = spawn(programPath('nats-server') ?? '', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   running.add(child);
@@ -55,9 +62,13 @@ export async function startNats(folder: string, port = -1, more = ''): Promise<N
   };
 }
 
-/** Does something with the streams of a server past the service. */
-export async function withStreams<T>(port: number, action: (manager: JetStreamManager) => Promise<T>): Promise<T> {
-  const connection = await connect({ port });
+/** Works on the streams of a server directly, without the service. */
+export async function withStreams<T>(
+  port: number,
+  action: (manager: JetStreamManager) => Promise<T>,
+  { user, pass }: { user?: string | undefined; pass?: string | undefined } = {},
+): Promise<T> {
+  const connection = await connect({ port, ...(user === undefined ? {} : { user, pass: pass ?? '' }) });
   try {
     return await action(await jetstreamManager(connection));
   } finally {

@@ -12,16 +12,16 @@ const run = promisify(execFile);
 
 const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** What a test needs of nginx, with the packages that bring it. */
+/** The programs that a test with nginx needs, with the packages that provide them. */
 export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
 
 /**
- * Starts nginx with what its `http` block holds and waits until it answers at an address, to which the certificate
- * belongs that {@link makeCertificate} made. Its files are in the folder.
+ * Starts nginx with the content of its `http` block and waits until it answers at an address for which
+ * {@link makeCertificate} made the certificate. Its files are in the folder.
  */
 export async function startNginx(folder: string, http: string, url: string): Promise<{ stop(): Promise<void> }> {
   const configuration = join(folder, 'nginx.conf');
-  // Its workers are of another user where it was started by root.
+  // If root starts it, its workers run as another user.
   await chmod(folder, 0o755);
   const paths = TEMPORARY_FILES.map((name) => `${name}_temp_path ${join(folder, name)};`);
   await writeFile(
@@ -61,7 +61,7 @@ export async function makeCertificate(folder: string): Promise<void> {
   await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject]);
 }
 
-/** Gets a document over https, from whom `globalAgent` trusts. */
+/** Gets a document over HTTPS from a server that `globalAgent` trusts. */
 export function get(url: string): Promise<{ status: number | undefined; text: string }> {
   return new Promise((resolve, reject) => {
     request(url, (response) => {

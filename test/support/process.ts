@@ -19,14 +19,16 @@ export interface ServiceProcess {
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a test that failed left running. */
+/** Kills what a failed test left running. */
 export function killProcesses(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-function run(variables: Readonly<Record<string, string>>, cwd: string): ChildProcess {
+afterAll(killProcesses);
+
+function run(variables: Readonly<Record<string, string>>, cwd: string, args: readonly string[] = []): ChildProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH, PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -76,12 +78,13 @@ export function logLines(output: string): Readonly<Record<string, unknown>>[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Runs the service where it is expected not to start; resolves to its exit code and what it printed. */
+/** Runs the service with settings that should stop its start; resolves to its exit code and what it printed. */
 export async function runToEnd(
   variables: Readonly<Record<string, string>>,
   cwd: string,
+  args: readonly string[] = [],
 ): Promise<{ code: number | null; output: string }> {
-  const child = run(variables, cwd);
+  const child = run(variables, cwd, args);
   const output = collect(child);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, output: output() };

@@ -4,12 +4,24 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** Passes bytes on to a port of this machine, until it is told to lose the answers. */
 export interface TcpProxy {
   readonly port: number;
-  /** From now on answers are lost; resolves when the first was, and then breaks the connections and passes all on again. */
+  /** Loses answers from now on. Resolves when the first is lost, then breaks the connections and passes everything on again. */
   loseAnswer(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** What a proxy does beside passing bytes on. */
+export interface TcpProxyOptions {
+  /** Changes what the answers of the server contain. */
+  readonly alter?: (chunk: Buffer) => Buffer;
+  /** Breaks the connections when so many bytes of requests have been passed on, and refuses others from then on. */
+  readonly cutAfter?: number;
+}
+
+export async function startTcpProxy(
+  target: number,
+  { alter = (chunk) => chunk, cutAfter = Infinity }: TcpProxyOptions = {},
+): Promise<TcpProxy> {
+  let passed = 0;
   let lose: (() => void) | undefined;
   const sockets = new Set<Socket>();
   const server = createServer((inner) => {
@@ -25,9 +37,13 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         other.destroy();
       });
     }
-    inner.on('data', (chunk) => outer.write(chunk));
+    inner.on('data', (chunk) => {
+      if (passed + chunk.length <= cutAfter) outer.write(chunk);
+      else outer.end(chunk.subarray(0, Math.max(0, cutAfter - passed)), () => inner.destroy());
+      passed += chunk.length;
+    });
     outer.on('data', (chunk) => {
-      if (lose === undefined) inner.write(chunk);
+      if (lose === undefined) inner.write(alter(chunk));
       else lose();
     });
   });

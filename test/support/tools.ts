@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of a program of this machine, or a path itself; undefined: it is not there. */
+/** Finds a program, given by name or path, on this machine; undefined if it is missing. */
 export function programPath(name: string): string | undefined {
   if (name.startsWith('/')) return isThere(name, constants.F_OK) ? name : undefined;
   return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
@@ -18,14 +18,14 @@ function isThere(path: string, mode: number): boolean {
   }
 }
 
-/** Names each program or file that is not on this machine with the package that brings it; undefined: all are there. */
+/** Names each program or file that is missing with the package that provides it; undefined if none is. */
 export function missingPrograms(programs: Readonly<Record<string, string>>): string | undefined {
   const missing = Object.entries(programs).filter(([program]) => programPath(program) === undefined);
   if (missing.length === 0) return undefined;
   return missing.map(([program, name]) => `${program} (package ${name})`).join(', ');
 }
 
-/** `describe`, unless something is missing: then the tests are skipped, and what for is said. */
+/** `describe`, unless something is missing: then the tests are skipped with a warning that says why. */
 export function describeUnless(missing: string | undefined, what: string, tests: () => void): void {
   if (missing === undefined) {
     describe(what, tests);
@@ -35,7 +35,7 @@ export function describeUnless(missing: string | undefined, what: string, tests:
   describe.skip(what, tests);
 }
 
-/** `describe` where all programs are installed; they are given with the packages that bring them. */
+/** `describe` if all programs are installed; each is given with the package that provides it. */
 export function describeWith(programs: Readonly<Record<string, string>>, what: string, tests: () => void): void {
   describeUnless(missingPrograms(programs), what, tests);
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export interface Wire {
   readonly socket: Socket;
   write(...parts: readonly (string | Uint8Array)[]): void;
-  /** Resolves to all that came so far, as ISO-8859-1, once it matches; rejects where the peer closes before. */
+  /** Resolves to all that came so far, as ISO-8859-1, once it matches; rejects if the peer closes before. */
   until(pattern: RegExp): Promise<string>;
   /** Resolves to all that came once the peer has closed the connection. */
   untilClosed(): Promise<string>;

@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { startService, temporaryFolder, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith, programPath } from '../support/tools';
 
 const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
@@ -44,7 +45,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     return page.locator('body').innerText();
   };
 
-  it('lead from RecordEvent, pressed Invoke, to an id that GetEvents shows', async () => {
+  it('invoke RecordEvent, whose id GetEvents then shows', async () => {
     const page = await browser.newPage();
     const recorded = await invoke(page, 'RecordEvent');
     const id = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/.exec(recorded)?.[0];
@@ -53,7 +54,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     await page.close();
   });
 
-  it('give the browser nothing to complain of', async () => {
+  it('cause no error or warning in the browser', async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
@@ -77,7 +78,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     await page.close();
   });
 
-  it('copy a sample', async () => {
+  it('copy a sample to the clipboard', async () => {
     const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage();
     await page.goto(`${service.url}?op=HelloWorld`);
@@ -88,7 +89,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     await context.close();
   });
 
-  it.each(SCREENS)('pass an accessibility check and fit, %s at %i pixels', async (colorScheme, width) => {
+  it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
     const shots = process.env.SCREENSHOTS ?? folder.path;
     await mkdir(shots, { recursive: true });
     for (const query of ['', '?op=RecordEvent', '?op=Nope']) {
@@ -114,5 +115,5 @@ async function tabTo(page: Page, text: string): Promise<void> {
     await page.keyboard.press('Tab');
     if ((await page.evaluate('document.activeElement.textContent.trim()')) === text) return;
   }
-  throw new Error(`the keyboard does not reach ${text}`);
+  throw new Error(`Tab does not reach ${text}`);
 }

@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BINDINGS, callOperation } from '../support/bindings';
+import { send } from '../support/http';
 import { startNats, type NatsServer } from '../support/nats';
 import { runToEnd, startProcess } from '../support/process';
-import { temporaryFolder } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
-const TOOL = join(__dirname, '..', '..', 'dist', 'events-tool.js');
+const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
 
 describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log on JetStream', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -39,14 +40,20 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     for (let i = 0; i < 60; i++) {
       const key: Record<string, string> = i % 3 === 0 ? { 'Idempotency-Key': `k${String(i)}` } : {};
       if (i % 4 === 0) key['webhook-id'] = `w${String(i)}`;
+      if (i % 5 === 0) key['X-GitHub-Delivery'] = `g${String(i)}`;
       await callOperation(service.url, BINDINGS[i % 4] ?? 'soap11', 'RecordEvent', '<a>\u00e4</a>', key);
+    }
+    for (const name of ['idempotencykey', 'webhookid', 'arrival', 'sequence', 'binding']) {
+      const event = { specversion: '1.0', id: name, source: '/s', type: 't', [name]: 'same', data: '\uFFFE\uD800' };
+      const headers = { 'Content-Type': 'application/cloudevents+json' };
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
     }
     await service.end('SIGTERM');
 
-    expect(await tool(sqlite, '--export', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: '60 events exported.\n' });
-    const recorded = '60 events recorded, 0 were in the log before.\n';
+    expect(await tool(sqlite, '--export', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: '65 events exported.\n' });
+    const recorded = '65 recorded, 0 already in the log.\n';
     expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: recorded });
-    const again = '0 events recorded, 60 were in the log before.\n';
+    const again = '0 recorded, 65 already in the log.\n';
     expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: again });
     await tool(stream('MOVED'), '--export', 'jetstream.ndjson');
     expect(await lines('jetstream.ndjson')).toEqual(await lines('sqlite.ndjson'));
@@ -73,7 +80,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
   it('say what is wrong without the password', async () => {
     const missing = await tool(stream('NOWHERE'), '--since', '1h');
     expect(missing.code).toBe(1);
-    expect(missing.errors).toContain('there is no stream NOWHERE');
+    expect(missing.errors).toContain('the stream NOWHERE does not exist');
     const wrong = stream('SERVED').replace('p%40ss', 'Geheim');
     const { code, output } = await runToEnd({ EVENT_LOG: wrong }, folder.path);
     expect(code).toBe(1);

@@ -1,103 +1,59 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { StorageType, type JetStreamManager } from '@nats-io/jetstream';
-import { EventLogError, type NewEvent } from '../../src/events/event-log';
-import { JetStreamEventLog, type JetStreamOptions } from '../../src/events/jetstream-event-log';
-import { encodeEvent } from '../../src/events/jetstream-message';
+import { StorageType } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { NewEvent } from '../../src/events/event-log';
+import { JetStreamEventLog } from '../../src/events/jetstream/event-log';
+import { encodeEvent } from '../../src/events/jetstream/message';
 import { describeEventLog, EVERYTHING, newEvent } from '../events/event-log-suite';
-import { killNatsServers, startNats, withStreams, type NatsServer } from '../support/nats';
-import { temporaryFolder } from '../support/service';
+import { failureOf, useJetStream } from '../support/jetstream';
+import { startNats, type NatsServer } from '../support/nats';
+import { temporaryFolder } from '../support/temporary-folder';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { describeWith } from '../support/tools';
 
-const NANOSECONDS = 1_000_000;
-
-let streams = 0;
-
 describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let server: NatsServer;
-  beforeAll(async () => {
-    folder = await temporaryFolder();
-    server = await startNats(folder.path);
-  });
-  afterAll(async () => {
-    await server.end('SIGTERM');
-    killNatsServers();
-    await folder.remove();
-  });
-
-  const options = (given: Partial<JetStreamOptions> = {}): JetStreamOptions => ({
-    servers: [`127.0.0.1:${String(server.port)}`],
-    tls: false,
-    user: undefined,
-    password: undefined,
-    stream: `S${String(++streams)}`,
-    replicas: 1,
-    timeout: 5000,
-    retention: { maxEvents: undefined, maxAge: undefined },
-    source: '/test',
-    create: true,
-    ...given,
-  });
-  const past = <T>(action: (manager: JetStreamManager) => Promise<T>): Promise<T> => withStreams(server.port, action);
-
-  const logs: JetStreamEventLog[] = [];
-  /** Opens a log that is closed after the test. */
-  const opened = async (given: JetStreamOptions): Promise<JetStreamEventLog> => {
-    const log = await JetStreamEventLog.open(given);
-    logs.push(log);
-    return log;
-  };
-  afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
+  const nats = useJetStream();
+  const { options, opened, directly } = nats;
 
   describeEventLog('NATS JetStream', () => {
     const under = options();
     return Promise.resolve({
       open: (retention = under.retention) => JetStreamEventLog.open({ ...under, retention }),
       remove: () =>
-        past(async ({ streams: made }) => {
-          await made.delete(under.stream);
-          await made.delete(`${under.stream}_KEYS`);
+        directly(async ({ streams: existing }) => {
+          await existing.delete(under.stream);
+          await existing.delete(`${under.stream}_KEYS`);
         }),
     });
   });
-
-  /** The messages of an error and its causes. */
-  const failureOf = async (promise: Promise<unknown>): Promise<string> => {
-    const error: unknown = await promise.then(
-      () => undefined,
-      (rejected: unknown) => rejected,
-    );
-    expect(error).toBeInstanceOf(EventLogError);
-    const { message, cause } = error as EventLogError;
-    return `${message} ---> ${(cause as Error).message}`;
-  };
 
   describe('an event on JetStream', () => {
     it.each<[string, Partial<NewEvent>]>([
       ['id and source', { id: 'twice' }],
       ['Idempotency-Key', { idempotencyKey: 'k' }],
       ['webhook-id', { webhookId: 'w' }],
-    ])('is known again by its %s when the server was killed and its duplicate window is over', async (_what, same) => {
-      const under = options();
-      const log = await opened(under);
-      const { id } = await log.append(newEvent(same));
-      await past(async ({ streams: made }) => {
-        for (const name of [under.stream, `${under.stream}_KEYS`]) {
-          await made.update(name, { duplicate_window: 100 * NANOSECONDS });
-        }
-      });
-      await server.end('SIGKILL');
-      server = await startNats(folder.path, server.port);
-      while (!(await isReady(log))) await setTimeout(50);
-      expect(await log.append(newEvent(same))).toEqual({ id, recorded: false });
-      expect(await log.count()).toBe(1);
-    });
+    ])(
+      'is recognized by its %s after the server was killed and its duplicate window has passed',
+      async (_what, same) => {
+        const under = options();
+        const log = await opened(under);
+        const { id } = await log.append(newEvent(same));
+        await directly(async ({ streams: existing }) => {
+          for (const name of [under.stream, `${under.stream}_KEYS`]) {
+            await existing.update(name, { duplicate_window: nanos(100) });
+          }
+        });
+        await nats.restart();
+        while (!(await isReady(log))) await setTimeout(50);
+        expect(await log.append(newEvent(same))).toEqual({ id, recorded: false });
+        expect(await log.count()).toBe(1);
+      },
+    );
 
-    it('is recorded once when the acknowledgement is lost, and answered as recorded', async () => {
-      const proxy = await startTcpProxy(server.port);
+    it('is recorded once and answered as recorded when the acknowledgement is lost', async () => {
+      const proxy = await startTcpProxy(nats.port());
       const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
       for (const event of [newEvent(), newEvent({ idempotencyKey: 'k' }), newEvent({ webhookId: 'w' })]) {
         const lost = proxy.loseAnswer();
@@ -109,18 +65,18 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await proxy.close();
     });
 
-    it('is finished by the next delivery when the instance that claimed its key was killed', async () => {
+    it('is recorded by the next delivery when the instance that claimed its key was killed', async () => {
       const under = options();
       const log = await opened(under);
       const event = newEvent({ id: 'first', data: '"data":1', idempotencyKey: 'k' });
       await log.append(event);
-      // What such an instance leaves: the claim of the key, and no event.
-      await past(async (manager) => {
+      // Such an instance leaves the claim of the key, and no event.
+      await directly(async (manager) => {
         const { state } = await manager.streams.info(`${under.stream}_KEYS`, { subjects_filter: '>' });
         await manager.streams.purge(under.stream);
         await manager.streams.purge(`${under.stream}_KEYS`);
         const [subject = ''] = Object.keys(state.subjects ?? {}).filter((one) => state.subjects?.[one] === 2);
-        await manager.jetstream().publish(subject, encodeEvent({ name: 'killed', event }));
+        await manager.jetstream().publish(subject, encodeEvent({ attempt: 'killed', event }));
       });
       const next = newEvent({ id: 'second', idempotencyKey: 'k' });
       expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
@@ -129,7 +85,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(logged.map(({ id, data }) => [id, data])).toEqual([['first', '"data":1']]);
     });
 
-    it('is refused with the reason when it is larger than the servers take', async () => {
+    it('is refused with the reason when it is larger than the servers accept', async () => {
       const log = await opened(options());
       const large = newEvent({ data: `"data":"${'x'.repeat(33 * 1024 * 1024)}"` });
       expect(await failureOf(log.append(large))).toBe(
@@ -139,7 +95,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     });
   });
 
-  describe('a JetStream event log whose server is lost', () => {
+  describe('a JetStream event log that loses its server', () => {
     let lostFolder: Awaited<ReturnType<typeof temporaryFolder>>;
     let lost: NatsServer;
     beforeEach(async () => {
@@ -152,7 +108,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     });
     const open = () => opened(options({ servers: [`127.0.0.1:${String(lost.port)}`], timeout: 1500 }));
 
-    it('answers within EVENT_LOG_TIMEOUT while the server does not, and goes on by itself after', async () => {
+    it('fails within EVENT_LOG_TIMEOUT while the server hangs, and recovers by itself', async () => {
       const log = await open();
       await log.append(newEvent({ id: 'before' }));
       await stop(lost.child);
@@ -165,7 +121,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(await log.append(newEvent({ id: 'after' }))).toEqual({ id: 'after', recorded: true });
     });
 
-    it('goes on by itself when the server is killed and started again, with all that was recorded', async () => {
+    it('recovers by itself, with all that was recorded, when the server is killed and started again', async () => {
       const log = await open();
       await log.append(newEvent({ id: 'before' }));
       await lost.end('SIGKILL');
@@ -178,7 +134,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['before', 'after']);
     });
 
-    it('is not opened where no server answers, and says where it looked', async () => {
+    it('cannot be opened where no server answers, and says where it looked', async () => {
       const unreachable = options({ servers: ['127.0.0.1:1'], timeout: 500, user: 'u', password: 'Geheim' });
       const failure = await failureOf(opened(unreachable));
       expect(failure).toBe(
@@ -187,18 +143,18 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     });
   });
 
-  describe('a stream that is there already', () => {
+  describe('a stream that exists already', () => {
     it.each([
       ['max_msgs', { max_msgs: 5 }, 'max_msgs is 5 and must be -1', '--max-msgs=-1'],
-      ['max_age', { max_age: 60_000 * NANOSECONDS }, 'max_age is 60s and must be 0s', '--max-age=0s'],
+      ['max_age', { max_age: nanos(60_000) }, 'max_age is 60s and must be 0s', '--max-age=0s'],
       ['max_bytes', { max_bytes: 1000 }, 'max_bytes is 1000 and must be -1', '--max-bytes=-1'],
       ['max_msg_size', { max_msg_size: 1000 }, 'max_msg_size is 1000 and must be -1', '--max-msg-size=-1'],
       ['subjects', { subjects: ['other.>'] }, 'subjects is other.> and must be', '--subjects='],
       ['storage', { storage: StorageType.Memory }, 'storage is memory and must be file', 'cannot be edited'],
-    ])('is refused when its %s contradict the configuration', async (_setting, given, problem, advice) => {
+    ])('is refused when its %s setting contradicts the configuration', async (_setting, given, problem, advice) => {
       const under = options();
-      const base = { name: under.stream, subjects: [`${under.stream}.*`] };
-      await past(({ streams: made }) => made.add({ ...base, ...given }));
+      const base = { name: under.stream, subjects: [`${under.stream}.*.*`] };
+      await directly(({ streams: existing }) => existing.add({ ...base, ...given }));
       const failure = await failureOf(opened(under));
       expect(failure).toContain(`The stream ${under.stream} is not set up as the configuration says: `);
       expect(failure).toContain(problem);
@@ -213,20 +169,20 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(failure).toContain(`nats stream edit ${under.stream} --replicas=3`);
     });
 
-    it('is not made by who only wants to look at it', async () => {
+    it('is not made for those who only want to read it', async () => {
       const under = options({ create: false });
-      expect(await failureOf(opened(under))).toContain(`there is no stream ${under.stream}`);
+      expect(await failureOf(opened(under))).toContain(`the stream ${under.stream} does not exist`);
     });
 
-    it('must not be missing where the keys of its events are there', async () => {
+    it('is not made anew where the keys of its events exist', async () => {
       const under = options();
       await opened(under);
-      await past(({ streams: made }) => made.delete(under.stream));
+      await directly(({ streams: existing }) => existing.delete(under.stream));
       expect(await failureOf(opened(under))).toContain(`nats stream rm ${under.stream}_KEYS`);
     });
   });
 
-  describe('a server that wants a password', () => {
+  describe('a server that asks for a password', () => {
     let guardedFolder: Awaited<ReturnType<typeof temporaryFolder>>;
     let guarded: NatsServer;
     beforeAll(async () => {
@@ -238,7 +194,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await guardedFolder.remove();
     });
 
-    it('lets in who has it, and the message for who has not does not tell it', async () => {
+    it('accepts the right one, and refuses a wrong one in a message that does not show it', async () => {
       const under = options({ servers: [`127.0.0.1:${String(guarded.port)}`], user: 'us:er', password: 'p@ss/%' });
       await opened(under);
       const failure = await failureOf(opened({ ...under, password: 'Geheim' }));
@@ -248,7 +204,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   });
 });
 
-/** Stops a process as if its machine hung, and resolves when it does. */
+/** Stops a process as if its machine hung, and resolves once it has stopped. */
 async function stop({ pid }: ChildProcess): Promise<void> {
   process.kill(pid ?? 0, 'SIGSTOP');
   while (!/^State:\s+T/m.test(await readFile(`/proc/${String(pid)}/status`, 'utf8'))) await setTimeout(1);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BasicAuthSecurity, BearerSecurity, createClientAsync, WSSecurity, type ISecurity } from 'soap';
 import { BINDINGS, eventsOf, requestOf, resultOf } from '../support/bindings';
-import { startService, useTemporaryFolder, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createClientAsync } from 'soap';
 import { eventsOf } from '../support/bindings';
 import { freePort, get, makeCertificate, NGINX, startNginx } from '../support/nginx';
-import { startService, temporaryFolder, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 describeWith(NGINX, 'the service behind nginx', () => {

@@ -4,7 +4,8 @@ import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, get, makeCertificate, NGINX, startNginx } from '../support/nginx';
-import { startService, useTemporaryFolder } from '../support/service';
+import { startService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
-import { temporaryFolder } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -27,7 +27,7 @@ describe('the packed package', () => {
 
   it('holds the compiled service, the WSDL, README and licence, and nothing else', () => {
     const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/pages\/\w+\.(eta|css|js)|wsdl\/WebHooks\.wsdl|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/asmx\/documents\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks\.wsdl|README\.md|LICENSE|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'wsdl/WebHooks.wsdl', 'README.md', 'LICENSE']));
   });

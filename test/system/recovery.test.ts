@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { everyEvent } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
 
 /** Records events over all bindings, one after the other, until it is stopped; tells what was answered and what not. */

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { connect, type ConnectionOptions } from 'node:tls';
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
+import { eventually } from '../support/eventually';
 import { runToEnd, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/service';
+import { openConnection, untilClosed } from '../support/raw';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
@@ -113,5 +116,85 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect((await runToEnd(variables(), folder.path)).code).toBe(1);
     const missing = await runToEnd({ ...variables(), TLS_CERT: file('nowhere.pem') }, folder.path);
     expect(missing.output).toMatch(/^The TLS file .*nowhere\.pem cannot be read\. ---> ENOENT/);
+  });
+
+  /** Opens a TLS connection on which a test writes the bytes of HTTP itself. */
+  async function openTls(url: string): Promise<TLSSocket> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    return socket;
+  }
+
+  async function connectionsOf(url: string): Promise<number> {
+    const text = await get(new URL('/metrics', url).href, 'first');
+    return Number(/^webhook_connections (\d+)$/m.exec(text)?.[1]);
+  }
+
+  const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+  it('answers requests that are pipelined, however often, and only then what is no request', async () => {
+    const service = await startProcess(variables(), folder.path);
+    const socket = await openTls(service.url);
+    const { pathname } = new URL(service.url);
+    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx`;
+    let answers = 0;
+    const count = (chunk: Buffer) => (answers += statuses(chunk.toString()).length);
+    socket.on('data', count);
+    for (let round = 1; round <= 3; round++) {
+      socket.write(request.repeat(50));
+      await eventually('all are answered', () => answers === 50 * round);
+    }
+    socket.off('data', count);
+    socket.write(`${request}${request}\x01`);
+    expect(statuses(await untilClosed(socket))).toEqual([200, 200, 400]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('closes connections that do not finish their handshake, and does not count them any more', async () => {
+    const service = await startProcess({ ...variables(), HEADERS_TIMEOUT: '1s' }, folder.path);
+    const silent = await openConnection(service.url);
+    const halfway = await openConnection(service.url);
+    halfway.write(Buffer.from('16030100c8010000c40303', 'hex'));
+    const plain = await openConnection(service.url);
+    plain.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await Promise.all([silent, halfway, plain].map((socket) => untilClosed(socket)));
+    await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('ends at once on SIGTERM with connections that are silent, in their handshake or after it', async () => {
+    const service = await startProcess(variables(), folder.path);
+    const silent = await openConnection(service.url);
+    const agreed = await openTls(service.url);
+    await eventually('both are counted', async () => (await connectionsOf(service.url)) === 3);
+    const closed = Promise.all([untilClosed(silent), untilClosed(agreed)]);
+    const began = performance.now();
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(performance.now() - began).toBeLessThan(2000);
+    await closed;
+  });
+
+  it('closes the connection of a caller that does not take its answer in SEND_TIMEOUT', async () => {
+    const limits = { SEND_TIMEOUT: '1s', GET_EVENTS_MAX_BYTES: '67108864' };
+    const service = await startProcess({ ...variables(), ...limits }, folder.path);
+    const { pathname } = new URL(service.url);
+    const writer = await openTls(service.url);
+    const body = 'x'.repeat(4_000_000);
+    let text = '';
+    writer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    for (let i = 1; i <= 8; i++) {
+      writer.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n${body}`);
+      await eventually('it is recorded', () => statuses(text).length === i);
+    }
+    writer.destroy();
+    const reader = await openTls(service.url);
+    reader.pause();
+    reader.on('error', () => undefined);
+    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await service.logged('refused');
+    await eventually('it is not counted any more', async () => (await connectionsOf(service.url)) === 1);
+    reader.destroy();
+    expect(await service.end('SIGTERM')).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
-import { Metrics } from '../src/http/metrics';
-import { createLogger } from '../src/logger';
-import { observation } from '../src/observation';
+import { Metrics } from '../../src/telemetry/metrics';
+import { createLogger } from '../../src/telemetry/logger';
+import { observation } from '../../src/telemetry/observation';
 
 const metrics = (): Metrics =>
   new Metrics({
@@ -15,7 +15,7 @@ describe('a flood of refusals', () => {
   beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));
   afterEach(() => jest.useRealTimers());
 
-  it('is twenty lines in each second, and the next line says how many were left out', () => {
+  it('is logged as twenty lines a second, and the next line says how many were left out', () => {
     const lines: { msg: string; omitted?: number }[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line) as { msg: string });
     const observed = observation(metrics(), createLogger('info', { write }), false, () => undefined);

@@ -1,8 +1,8 @@
 import { create } from 'xmlbuilder2';
-import type { Contract } from './contract';
-import { builderText } from './xml';
+import type { Contract } from '../contract';
+import { builderText } from '../xml';
 
-/** Writes the discovery document: where the description of the service is, and its two SOAP bindings. */
+/** Writes the discovery document (DISCO): the addresses of the WSDL and of the two SOAP bindings. */
 export function discoveryDocument({ namespace, serviceName }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');

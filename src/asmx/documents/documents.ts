@@ -3,9 +3,11 @@ import etag from 'etag';
 import { Router } from 'express';
 import fresh from 'fresh';
 import helmet from 'helmet';
-import { reply, replyText } from '../http/reply';
-import type { BindingOptions } from './binding';
-import type { Contract } from './contract';
+import { reply, replyText, replyWithoutBody } from '../../http/reply';
+import type { RateLimit } from '../../http/rate-limit';
+import type { Contract } from '../contract';
+import type { EndpointOptions } from '../exchange';
+import type { SoapBindings } from '../soap/soap-exchange';
 import { discoveryDocument } from './disco';
 import { loadPages, type Pages } from './pages';
 
@@ -15,17 +17,21 @@ interface Document {
   readonly body: string;
 }
 
-type DocumentOptions = Pick<BindingOptions, 'path' | 'callers' | 'rate'>;
-
 const XML = 'text/xml; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 
 /**
- * The documents on the endpoint itself, for `GET` and `HEAD`: `?WSDL`, `?DISCO`, `?op=<Operation>` and, for any other query
- * or none, the service page. All of them name the address under which the caller reached the endpoint.
+ * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?DISCO`, the page of an operation as
+ * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
+ * `/` leads to the service page.
  */
-export async function documents(contract: Contract, { path, callers, rate }: DocumentOptions): Promise<Router> {
-  const pages = await loadPages(contract);
+export async function documents(
+  contract: Contract,
+  soap: SoapBindings,
+  { path, callers }: EndpointOptions,
+  rate: RateLimit | undefined,
+): Promise<Router> {
+  const pages = await loadPages(contract, soap);
   const router = Router({ strict: true });
   router
     .route(path)
@@ -35,12 +41,28 @@ export async function documents(contract: Contract, { path, callers, rate }: Doc
       const endpointUrl = callers.baseUrl(request) + path;
       send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);
     })
+    .options((_request, response) => {
+      replyWithoutBody(response, 204, ALLOW);
+    })
     .all((_request, response) => {
-      const text = 'The endpoint takes SOAP by POST and gives its documents by GET.';
-      replyText(response, 405, text, { Allow: 'GET, HEAD, POST' });
+      const text = 'Send SOAP with POST; get the service page, the WSDL and the discovery document with GET.';
+      replyText(response, 405, text, ALLOW);
+    });
+  router
+    .route('/')
+    .get((request, response) => {
+      const { pathname: prefix } = new URL(callers.baseUrl(request));
+      // Relative, so that it also holds behind a proxy about which nothing is configured.
+      const location = prefix === '/' ? path.slice(1) : prefix + path;
+      replyText(response, 302, 'See the service page.', { Location: location, Vary: callers.vary });
+    })
+    .options((_request, response) => {
+      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS' });
     });
   return router;
 }
+
+const ALLOW = { Allow: 'GET, HEAD, OPTIONS, POST' };
 
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
@@ -58,13 +80,13 @@ function send(request: IncomingMessage, response: ServerResponse, document: Docu
   const { status = 200, contentType, body } = document;
   const headers = { ETag: etag(body), Vary: vary };
   if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
-    response.writeHead(304, headers).end();
+    replyWithoutBody(response, 304, headers);
     return;
   }
   reply(response, status, contentType, body, headers);
 }
 
-/** Style and script stand in the page and are allowed by their hash; nothing else is loaded from anywhere. */
+/** Allows only the page's own style and script, by their hashes; nothing is loaded from elsewhere. */
 function securityHeaders({ styleSource, scriptSource }: Pages): ReturnType<typeof helmet> {
   return helmet({
     contentSecurityPolicy: {
@@ -79,7 +101,7 @@ function securityHeaders({ styleSource, scriptSource }: Pages): ReturnType<typeo
         frameAncestors: ["'none'"],
       },
     },
-    // Whether a host is reached by HTTPS alone is for those to say who run it.
+    // Whether a host may be reached over plain HTTP is for the operator to decide.
     strictTransportSecurity: false,
   });
 }

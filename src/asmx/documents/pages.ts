@@ -2,35 +2,46 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Eta } from 'eta';
-import type { Contract } from './contract';
+import { VERSION } from '../../config/package-info';
+import type { Contract } from '../contract';
+import type { SoapBindings } from '../soap/soap-exchange';
 import { sampleWriter } from './samples';
 
-/** The pages for a developer who opens the endpoint in a browser. */
+/** The HTML pages for a developer who opens the endpoint in a browser. */
 export interface Pages {
-  /** The operations of the service and where its description is. */
+  /** Lists the operations and links to the service description. */
   service(endpointUrl: string): string;
-  /** One operation: a form that calls it, and its messages. Undefined: there is no such operation. */
+  /** Shows one operation: a form that calls it, and its messages. Undefined if the service has no such operation. */
   operation(name: string, endpointUrl: string): string | undefined;
-  /** Says that there is no operation of this name. */
+  /** Says that the service has no operation with this name. */
   unknownOperation(name: string, endpointUrl: string): string;
-  /** Sources that the style and the script of the pages have in a Content-Security-Policy. */
+  /** The style and the script of the pages as sources for a Content-Security-Policy. */
   readonly styleSource: string;
   readonly scriptSource: string;
 }
 
-/** Loads the templates of the pages and makes what does not depend on the request. */
-export async function loadPages(contract: Contract): Promise<Pages> {
-  const file = (name: string) => readFile(join(__dirname, 'pages', name), 'utf8');
-  const [style, script] = await Promise.all([file('page.css'), file('page.js')]);
+/** Loads the templates and prepares everything that does not depend on the request. */
+export async function loadPages(contract: Contract, soap: SoapBindings): Promise<Pages> {
+  const read = (name: string) => readFile(join(__dirname, 'templates', name), 'utf8');
+  const [style, script] = await Promise.all([read('page.css'), read('page.js')]);
   const eta = new Eta();
-  for (const name of ['layout', 'service', 'operation', 'unknown'])
-    eta.loadTemplate(`@${name}`, await file(`${name}.eta`));
-  const samples = await sampleWriter(contract);
+  for (const name of ['layout', 'service', 'operation', 'unknown-operation'])
+    eta.loadTemplate(`@${name}`, await read(`${name}.eta`));
+  const samples = await sampleWriter(contract, soap);
 
   const render = (template: string, title: string, endpointUrl: string, values: object): string => {
-    // Links are relative to the endpoint's folder, so that they hold under any address.
-    const name = endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1);
-    return eta.render(template, { contract, endpointUrl, file: name, title, style, script, ...values });
+    // Links are relative to the endpoint's folder, so they work under any address.
+    const endpointFile = endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1);
+    return eta.render(template, {
+      contract,
+      endpointUrl,
+      endpointFile,
+      title,
+      style,
+      script,
+      version: VERSION,
+      ...values,
+    });
   };
   return {
     service: (url) => render('@service', `${contract.serviceName} web service`, url, {}),
@@ -40,12 +51,13 @@ export async function loadPages(contract: Contract): Promise<Pages> {
       const title = `${name} – ${contract.serviceName} web service`;
       return render('@operation', title, url, { operation, samples: samples(name, url) });
     },
-    unknownOperation: (name, url) => render('@unknown', `No such operation – ${contract.serviceName}`, url, { name }),
-    styleSource: source(style),
-    scriptSource: source(script),
+    unknownOperation: (name, url) =>
+      render('@unknown-operation', `Operation not found – ${contract.serviceName} web service`, url, { name }),
+    styleSource: sourceOf(style),
+    scriptSource: sourceOf(script),
   };
 }
 
-function source(text: string): string {
+function sourceOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

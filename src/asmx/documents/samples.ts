@@ -1,44 +1,43 @@
 import { create } from 'xmlbuilder2';
-import { replyHeaders } from '../http/reply';
-import type { Call, Service } from '../service/call';
-import type { Contract } from './contract';
-import { soapRequest } from './soap-request';
-import { soapServer } from './soap-server';
-import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
-import { STRING_CONTENT_TYPE, stringElement } from './string-element';
+import { replyHeaders } from '../../http/reply';
+import type { Contract } from '../contract';
+import { soapRequest } from '../soap/soap-request';
+import type { SoapBindings } from '../soap/soap-exchange';
+import { SOAP_11, SOAP_12, type SoapVersion } from '../soap/soap-version';
+import { STRING_CONTENT_TYPE, stringElement } from '../http/string-element';
 
-/** How one operation is called over one binding. */
+/** How to call one operation over one binding. */
 export interface Sample {
   /** The binding's name, as in "SOAP 1.1". */
   readonly binding: string;
-  /** The HTTP message to send, lines ended by line feeds; what stands in it can be sent as it is. */
+  /** The HTTP request, ready to be sent once its line feeds are turned into CRLF. */
   readonly request: string;
-  /** The HTTP message that comes back, with `length` and `string` in place of what differs from call to call. */
+  /** The HTTP response, with `length` and `string` as placeholders for values that differ from call to call. */
   readonly response: string;
-  /** A command that sends the request. */
+  /** A shell command that sends the request. */
   readonly curl: string;
 }
 
-/** Writes the samples of an operation for a caller who reaches the endpoint under an address. */
+/** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
 export type WriteSamples = (operation: string, endpointUrl: string) => Sample[];
 
-/** What stands in the samples for a result. */
-const RESULT = 'string';
+/** Placeholder for the result in the samples. */
+const RESULT_PLACEHOLDER = 'string';
 
 interface SampleRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The body without indentation; the same message in less space. */
+  /** The same body without indentation. */
   readonly compactBody?: string;
 }
 
-/** Makes the samples from the code that writes the real messages, so that they cannot differ from them. */
-export async function sampleWriter(contract: Contract): Promise<WriteSamples> {
-  const soap11 = await soapReplies(contract, SOAP_11);
-  const soap12 = await soapReplies(contract, SOAP_12);
-  const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT));
+/** Makes the samples with the code that writes the real messages, so the two cannot differ. */
+export async function sampleWriter(contract: Contract, soap: SoapBindings): Promise<WriteSamples> {
+  const soap11 = await soapReplies(soap, SOAP_11);
+  const soap12 = await soapReplies(soap, SOAP_12);
+  const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
   return (operation, endpointUrl) => {
     const url = `${endpointUrl}/${operation}`;
@@ -53,15 +52,14 @@ export async function sampleWriter(contract: Contract): Promise<WriteSamples> {
   };
 }
 
-/** The reply to each operation over one SOAP version, from the node-soap server that answers real calls. */
-async function soapReplies(contract: Contract, version: SoapVersion): Promise<ReadonlyMap<string, string>> {
-  const names = contract.operations.map(({ name }) => name);
-  const service: Service = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(RESULT)]));
-  const invoke = await soapServer(contract, service, version);
-  // The sample service looks at nothing of a call.
-  const call = {} as Call;
-  const replies = names.map(async (name) => {
-    const envelope = create(await invoke(name, call)).end({ prettyPrint: true, spaceBeforeSlash: true });
+/** Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. */
+async function soapReplies(
+  { contract, servers }: SoapBindings,
+  version: SoapVersion,
+): Promise<ReadonlyMap<string, string>> {
+  const replies = contract.operations.map(async ({ name }) => {
+    const reply = await servers[version.binding].sample(name, RESULT_PLACEHOLDER);
+    const envelope = create(reply).end({ prettyPrint: true, spaceBeforeSlash: true });
     return [name, response(version.contentType, envelope)] as const;
   });
   return new Map(await Promise.all(replies));
@@ -109,7 +107,7 @@ function curlCommand({ url, headers, body, compactBody = body }: SampleRequest):
   return ['curl', ...options, ...data, quoted(url)].join(' ');
 }
 
-/** Quotes a word for a POSIX shell. */
+/** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

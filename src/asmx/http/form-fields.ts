@@ -1,32 +1,42 @@
 import { parse } from 'node:querystring';
-import { decode } from './charset';
+import { decode } from '../../http/content/charset';
+import type { NamedValues } from '../../service/call';
 
-/** The fields of a query string or form, in the order sent; a name that is repeated has a list. Has no prototype. */
-export type ParsedFields = Record<string, string | string[] | undefined>;
-
-/** Most fields that are read; a text with more of them stays a text. */
+/** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;
 
+/** The fields of a form or query string. */
+export interface FormFields {
+  /**
+   * In the order sent, without a prototype. A name or value whose escapes are not text in the character set is
+   * {@link UNDECODABLE}.
+   */
+  readonly values: NamedValues;
+  readonly hasUndecodable: boolean;
+}
+
+/** Stands for a name or value that is not text: a lone surrogate, which no decoded text holds. */
+export const UNDECODABLE = '\uD800';
+
 /**
- * Reads `application/x-www-form-urlencoded` text whose characters each stand for one byte.
- *
- * @returns undefined where an escaped value is no text in the character set, or where there are more than 10,000 fields.
+ * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Undefined if there are more than 10,000
+ * fields.
  */
-export function parseFields(encoded: string, charset = 'utf-8'): ParsedFields | undefined {
+export function parseFormFields(encoded: string, charset = 'utf-8'): FormFields | undefined {
   if (hasMoreThan(MAX_FIELDS, encoded)) return undefined;
-  let valid = true;
+  let hasUndecodable = false;
   const decodeURIComponent = (part: string): string => {
     const text = decode(percentDecoded(part), charset);
-    valid &&= text !== undefined;
-    return text ?? part;
+    if (text === undefined) hasUndecodable = true;
+    return text ?? UNDECODABLE;
   };
-  const fields = parse(encoded, '&', '=', { maxKeys: 0, decodeURIComponent });
-  return valid ? fields : undefined;
+  const values = parse(encoded, '&', '=', { maxKeys: 0, decodeURIComponent });
+  return { values, hasUndecodable };
 }
 
 function hasMoreThan(fields: number, encoded: string): boolean {
   let at = -1;
-  for (let ends = 0; ends < fields; ends++) {
+  for (let found = 0; found < fields; found++) {
     at = encoded.indexOf('&', at + 1);
     if (at === -1) return false;
   }
@@ -35,8 +45,8 @@ function hasMoreThan(fields: number, encoded: string): boolean {
 
 const PERCENT = 0x25;
 
-/** Undoes percent-encoding (RFC 3986, section 2.1); what is no escape stays as it is. */
-function percentDecoded(part: string): Buffer {
+/** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
+export function percentDecoded(part: string): Buffer {
   const bytes = Buffer.from(part, 'latin1');
   let length = 0;
   for (let i = 0; i < part.length; i++) {
@@ -50,7 +60,7 @@ function percentDecoded(part: string): Buffer {
   return bytes.subarray(0, length);
 }
 
-/** The value of a hexadecimal digit given as its ASCII code; NaN: it is none. */
+/** The value of the hexadecimal digit with an ASCII code; NaN for any other character. */
 function hexDigit(code = 0): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;

@@ -1,9 +1,9 @@
 import { create } from 'xmlbuilder2';
-import type { Contract } from './contract';
+import type { Contract } from '../contract';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
-import { builderText } from './xml';
+import { builderText } from '../xml';
 
-/** Writes the request of an operation, as the interface document shows it; indented for a person to read, or not. */
+/** Writes an operation's request as the interface document shows it, indented if a person will read it. */
 export function soapRequest(operation: string, contract: Contract, version: SoapVersion, prettyPrint: boolean): string {
   const prefix = version === SOAP_12 ? 'soap12' : 'soap';
   return create({ version: '1.0', encoding: 'utf-8' })

@@ -1,4 +1,4 @@
-/** One of the two SOAP versions: what differs between them on the wire. */
+/** A SOAP version: how its messages differ from the other's. */
 export interface SoapVersion {
   readonly binding: 'soap11' | 'soap12';
   /** Namespace of the envelope. */
@@ -9,7 +9,7 @@ export interface SoapVersion {
   readonly contentType: string;
   /** Name of the attribute that addresses a header block to a role. */
   readonly roleAttribute: string;
-  /** Roles that this service plays; a header block without a role is for it too. */
+  /** The roles this service acts in; the empty one is that of a header block without a role. */
   readonly roles: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export const SOAP_12: SoapVersion = {
   ]),
 };
 
-/** Namespace declarations that every envelope has beside its own, in the order in which the original wrote them. */
+/** The namespaces that every envelope declares besides its own, in the original's order. */
 export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',

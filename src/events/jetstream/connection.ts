@@ -2,39 +2,44 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import type { JetStreamLocation } from '../../config/event-log-location';
+import { deferred, type Deferred } from '../../lang/deferred';
+import { within } from '../../lang/within';
 
-/** Where a NATS cluster is, and as whom to connect. */
-export interface NatsAddress {
-  /** `host:port` of each server that may be asked first; the cluster tells of the others. */
-  readonly servers: readonly string[];
-  readonly tls: boolean;
-  readonly user: string | undefined;
-  /** Secret. */
-  readonly password: string | undefined;
-}
+/** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
+export const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
-/** Said while the servers of a cluster have not found each other yet. */
+/** The limit of an account or of a server is reached, or a server has no storage left. */
+const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
+
+/** A stream could not store a message; a limit of its own is one of several reasons, told by the text only. */
+const STORE_FAILED = 10077;
+const STREAM_LIMIT = /^maximum (bytes|messages)/;
+
+const STREAM_NOT_FOUND = 10059;
+
+/** The servers of a cluster answer so until they have found each other. */
 const NO_SUITABLE_PEERS = 10005;
 
-/** How long one request waits for its answer before it is sent again, in milliseconds, where the call has the time. */
+/** How long one request waits for its answer before it is sent again if the call still has time, in milliseconds. */
 const REQUEST_TIMEOUT = 1000;
-/** Pause before a request that failed is sent again, in milliseconds. */
+/** Pause before a failed request is sent again, in milliseconds. */
 const RETRY_PAUSE = 50;
-/** A server that does not answer this many pings, sent this many milliseconds apart, is given up for another one. */
+/** A server that leaves this many pings unanswered, sent this many milliseconds apart, is given up for another one. */
 const PING_INTERVAL = 1000;
 const MAX_PINGS_OUT = 2;
-/** Pause before the next server is tried when a connection was lost, in milliseconds. */
+/** Pause before the next server is tried after a connection was lost, in milliseconds. */
 const RECONNECT_PAUSE = 250;
 
-/** A connection to a NATS cluster that is restored for ever. */
+/** A connection to a NATS cluster. It is restored whenever it is lost, however long that takes. */
 export class JetStreamConnection {
   /** How long a call waits, in milliseconds. */
   readonly #timeout: number;
   readonly #connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
-  /** While the connection is lost: resolves when it is there again. */
-  #lost: { readonly restored: Promise<void>; readonly restore: () => void } | undefined;
+  /** While the connection is lost: resolves once it is restored. */
+  #restored: Deferred<void> | undefined;
 
   private constructor(connection: NatsConnection, manager: JetStreamManager, timeout: number) {
     this.#connection = connection;
@@ -47,9 +52,9 @@ export class JetStreamConnection {
   /**
    * Connects to the first server that answers.
    *
-   * @throws none answers within the timeout (in milliseconds), or the user is refused.
+   * @throws no server answers within the timeout (in milliseconds), or the user is refused.
    */
-  static async open(address: NatsAddress, timeout: number): Promise<JetStreamConnection> {
+  static async open(address: JetStreamLocation, timeout: number): Promise<JetStreamConnection> {
     const deadline = Date.now() + timeout;
     for (;;) {
       try {
@@ -70,29 +75,30 @@ export class JetStreamConnection {
         return new JetStreamConnection(connection, manager, timeout);
       } catch (error) {
         if (error instanceof errors.AuthorizationError) throw error;
-        if (Date.now() + RETRY_PAUSE > deadline) throw new Error(UNREACHABLE, { cause: error });
+        if (Date.now() + RETRY_PAUSE > deadline) throw unreachable(error);
         await delay(RETRY_PAUSE);
       }
     }
   }
 
-  /** The time, as `Date.now` tells it, at which a call that begins now gives up. */
+  /** When a call that begins now gives up, as `Date.now` tells the time. */
   deadline(): number {
     return Date.now() + this.#timeout;
   }
 
   /**
-   * Does what may fail for a while, again and again until it works: requests that are not answered, or that no leader
-   * takes. Requests that were made at one moment are sent in their order.
+   * Makes a request, and makes it again for as long as nobody answers or no leader takes it. Requests made at one moment are
+   * sent in their order.
    *
-   * @throws what went wrong last, when the deadline has come; at once what will not be mended by waiting.
+   * @throws the last failure once the deadline has come; at once a failure that waiting cannot mend.
    */
-  async persist<T>(deadline: number, action: () => Promise<T>): Promise<T> {
+  async retry<T>(deadline: number, request: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         // Nothing is sent while the connection is lost: it would be kept, sent late, and take up memory meanwhile.
-        if (this.#lost !== undefined) await before(deadline, this.#lost.restored, UNREACHABLE);
-        return await before(deadline, action(), 'NATS did not answer in time');
+        if (this.#restored) await within(this.#restored.promise, deadline - Date.now(), unreachable);
+        if (this.#connection.isClosed()) throw new errors.ClosedConnectionError();
+        return await within(request(), deadline - Date.now(), unanswered);
       } catch (error) {
         if (!mayPass(error)) throw error;
         if (Date.now() + RETRY_PAUSE >= deadline) throw explained(error);
@@ -101,7 +107,7 @@ export class JetStreamConnection {
     }
   }
 
-  /** Most bytes that a message may have, as the server said. */
+  /** Most bytes that a message may have, as the server announced. */
   maxPayload(): number {
     return this.#connection.info?.max_payload ?? Infinity;
   }
@@ -109,47 +115,36 @@ export class JetStreamConnection {
   async #watch(): Promise<void> {
     for await (const { type } of this.#connection.status()) {
       if (type === 'disconnect') {
-        if (this.#lost !== undefined) continue;
-        let restore = (): void => undefined;
-        const restored = new Promise<void>((resolve) => {
-          restore = resolve;
-        });
-        this.#lost = { restored, restore };
+        this.#restored ??= deferred();
       } else if (type === 'reconnect') {
-        this.#lost?.restore();
-        this.#lost = undefined;
+        this.#restored?.resolve();
+        this.#restored = undefined;
       }
     }
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  /** Closes the connection. Requests that are still being retried fail at once. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+    this.#restored?.resolve();
   }
 }
 
-/** What a promise resolves to, unless the deadline comes first. */
-async function before<T>(deadline: number, promise: Promise<T>, late: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const lateness = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new LateError(late));
-    }, deadline - Date.now());
-  });
-  try {
-    return await Promise.race([promise, lateness]);
-  } finally {
-    clearTimeout(timer);
-  }
+class DeadlineError extends Error {}
+
+function unreachable(cause?: unknown): Error {
+  return new DeadlineError('no NATS server can be reached', { cause });
 }
 
-const UNREACHABLE = 'no NATS server can be reached';
+function unanswered(): Error {
+  return new DeadlineError('NATS did not answer in time');
+}
 
-class LateError extends Error {}
-
-/** Whether waiting may mend it: no answer, no leader, no connection, or a fault of the server's. */
+/** Whether waiting may mend a failure: no answer, no leader, no connection, or a fault on the server's side. */
 function mayPass(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return error.status >= 500 || error.code === NO_SUITABLE_PEERS;
   return !(
+    error instanceof NoRoomError ||
     error instanceof errors.ClosedConnectionError ||
     error instanceof errors.InvalidArgumentError ||
     error instanceof errors.PermissionViolationError
@@ -158,10 +153,28 @@ function mayPass(error: unknown): boolean {
 
 /** Says in this program's terms what the library says in its own. */
 function explained(error: unknown): unknown {
-  if (error instanceof LateError || error instanceof JetStreamApiError) return error;
-  if (error instanceof errors.TimeoutError) return new Error('NATS did not answer in time', { cause: undefined });
+  if (error instanceof DeadlineError || error instanceof JetStreamApiError) return error;
+  if (error instanceof errors.TimeoutError) return unanswered();
   const cause = (error as Error).cause;
   const request = error instanceof errors.RequestError ? error : cause;
-  if (request instanceof errors.RequestError && request.isNoResponders()) return new Error('the stream has no leader');
+  if (request instanceof errors.RequestError && request.isNoResponders())
+    return new Error('the stream has no leader, or does not exist');
   return error;
+}
+
+/** Thrown when JetStream can store nothing more. Waiting does not help; more storage or a shorter retention does. */
+export class NoRoomError extends Error {
+  constructor(reason: string) {
+    super(`JetStream has no room for more events: ${reason}`);
+  }
+}
+
+/** Whether a stream refused a message for want of room. */
+export function isNoRoom(error: unknown): error is JetStreamApiError {
+  if (!(error instanceof JetStreamApiError)) return false;
+  return NO_RESOURCES.has(error.code) || (error.code === STORE_FAILED && STREAM_LIMIT.test(error.message));
+}
+
+export function isStreamNotFound(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 }

@@ -7,62 +7,79 @@ import {
   type LoggedEvent,
   type NewEvent,
   type Retention,
+  type ScanQuery,
   type StoredEvent,
-} from './event-log';
-import { JetStreamConnection, type NatsAddress } from './jetstream-connection';
-import { JetStreamReader, type PlacedEvent } from './jetstream-reader';
-import { JetStreamRecorder } from './jetstream-recorder';
-import { JetStreamSources } from './jetstream-sources';
-import { provideStreams, requireStreams, streamNames, type StreamNames } from './jetstream-streams';
-import { JetStreamWriter } from './jetstream-writer';
-import { Page, SCAN_BYTES, sizeOf } from './page';
-import { paddedSequence, sequenceNumber } from './position';
+} from '../event-log';
+import type { JetStreamLocation } from '../../config/event-log-location';
+import { JetStreamConnection } from './connection';
+import { JetStreamIds } from './ids';
+import { JetStreamProbe } from './probe';
+import { JetStreamReader, type PlacedEvent } from './reader';
+import { JetStreamRecorder } from './recorder';
+import { JetStreamRetention } from './retention';
+import { KEYS_EXTRA_AGE, noteOwnSource, provideStreams, requireEvents, streamNames, type StreamNames } from './schema';
+import { JetStreamStore } from './store';
+import { Page, SCAN_BYTES, sizeOf } from '../page';
+import { paddedSequence, sequenceNumber } from '../position';
 
 /** Which event log of a NATS cluster is opened, and how. */
-export interface JetStreamOptions extends NatsAddress {
-  /** Name of the stream; a second one, for the keys of senders, has `_KEYS` behind it. */
-  readonly stream: string;
-  /** On how many servers the log is kept. */
-  readonly replicas: number;
+export interface JetStreamOptions extends JetStreamLocation {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** The source of the service's own events: they are found by their id without being listed under it. */
+  /** The source of the service's own events. */
   readonly source: string;
-  /** Whether the streams are made where they are missing; otherwise they must be there, and may have any settings. */
+  /** Whether missing streams are made; otherwise they have to exist, with any settings. */
   readonly create: boolean;
+  /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
+  readonly keysExtraAge?: number;
 }
 
-/** A replica that has not been heard for longer, in milliseconds, is not counted on. */
-const SILENCE = 3000;
-const NANOSECONDS = 1_000_000;
+/** How far the clocks of an instance and a server may differ, in milliseconds. */
+const CLOCK_TOLERANCE = 600_000;
 
 /**
- * The event log in a NATS JetStream: one stream for the events, one for the keys of senders, each replicated. Durable means
+ * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
  * acknowledged by the stream, that is, kept by a majority of its replicas.
  */
 export class JetStreamEventLog implements EventLog {
   readonly #connection: JetStreamConnection;
   readonly #names: StreamNames;
+  readonly #store: JetStreamStore;
   readonly #recorder: JetStreamRecorder;
   readonly #reader: JetStreamReader;
+  readonly #probe: JetStreamProbe;
+  readonly #retention: JetStreamRetention | undefined;
   readonly #calls = new Set<Promise<unknown>>();
   #committed: (commit: Commit) => void = () => undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(connection: JetStreamConnection, names: StreamNames, sources: JetStreamSources) {
+  private constructor(
+    connection: JetStreamConnection,
+    names: StreamNames,
+    options: JetStreamOptions,
+    sources: string[],
+  ) {
     this.#connection = connection;
     this.#names = names;
-    const writer = new JetStreamWriter(connection);
-    this.#recorder = new JetStreamRecorder(connection, names, writer, sources);
-    this.#reader = new JetStreamReader(connection, names, writer, sources);
+    this.#store = new JetStreamStore(connection);
+    const ids = new JetStreamIds(names, this.#store, sources);
+    this.#recorder = new JetStreamRecorder(connection, names, this.#store, ids);
+    this.#reader = new JetStreamReader(names, this.#store, ids);
+    this.#probe = new JetStreamProbe(connection, names, this.#store);
+    const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
+      const { maxAge } = retention;
+      this.#retention = new JetStreamRetention(connection, names, this.#store, this.#reader, maxAge, keysExtraAge);
+      this.#retention.start();
+    }
   }
 
   /**
-   * Connects and makes sure of the streams.
+   * Connects, and makes or checks the streams.
    *
-   * @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. This message,
-   * unlike those of the other methods, names the servers.
+   * @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. Unlike the
+   * messages of the other methods, this one names the servers.
    */
   static async open(options: JetStreamOptions): Promise<JetStreamEventLog> {
     const names = streamNames(options.stream);
@@ -71,10 +88,10 @@ export class JetStreamEventLog implements EventLog {
       const deadline = Date.now() + options.timeout;
       connection = await JetStreamConnection.open(options, options.timeout);
       if (options.create) await provideStreams(connection, names, options, deadline);
-      else await requireStreams(connection, names, deadline);
-      const sources = new JetStreamSources(names.keys, new JetStreamWriter(connection));
-      await sources.settle(options.create ? options.source : undefined, deadline);
-      return new JetStreamEventLog(connection, names, sources);
+      else await requireEvents(connection, names, deadline);
+      const { create, source } = options;
+      const sources = create ? await noteOwnSource(connection, names, source, deadline) : [source];
+      return new JetStreamEventLog(connection, names, options, sources);
     } catch (cause) {
       await connection?.close();
       const where = `${options.stream} on ${options.servers.join(',')}`;
@@ -84,19 +101,32 @@ export class JetStreamEventLog implements EventLog {
 
   async append(event: NewEvent): Promise<Appended> {
     const started = performance.now();
-    const appended = await this.#call('The event could not be recorded.', () => this.#recorder.record(event));
-    this.#tell([appended], started);
+    const appended = await this.#call('The event could not be recorded.', () =>
+      this.#recording(() => this.#recorder.record(event)),
+    );
+    this.#report([appended], started);
     return appended;
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
     const started = performance.now();
-    const appended = await this.#call('The events could not be recorded.', () => this.#recorder.recordAll(events));
-    this.#tell(appended, started);
+    const appended = await this.#call('The events could not be recorded.', () =>
+      this.#recording(() => this.#recorder.recordAll(events)),
+    );
+    this.#report(appended, started);
     return appended;
   }
 
-  #tell(appended: readonly Appended[], started: number): void {
+  async #recording<T>(record: () => Promise<T>): Promise<T> {
+    try {
+      return await record();
+    } catch (error) {
+      this.#probe.distrust();
+      throw error;
+    }
+  }
+
+  #report(appended: readonly Appended[], started: number): void {
     const recorded = appended.filter((event) => event.recorded).length;
     this.#committed({ events: appended.length, recorded, milliseconds: performance.now() - started });
   }
@@ -109,7 +139,7 @@ export class JetStreamEventLog implements EventLog {
     return this.#reading(async (deadline) => {
       const page = new Page(query);
       const logged: LoggedEvent[] = [];
-      for await (const placed of this.#chosen(query, deadline)) {
+      for await (const placed of this.#matching(query, deadline)) {
         const taken = page.take(sizeOf(placed.event));
         if (taken === 'full') break;
         logged.push(loggedEvent(placed, taken === 'without data'));
@@ -118,91 +148,62 @@ export class JetStreamEventLog implements EventLog {
     });
   }
 
-  /** The events that a query is about, in the order in which it takes them. */
-  async *#chosen({ id, after, limit }: EventQuery, deadline: number): AsyncGenerator<PlacedEvent> {
-    const position = after === undefined ? undefined : sequenceNumber(after);
-    if (id === undefined) {
-      if (position === undefined) yield* this.#reader.downwards(limit, deadline);
-      else yield* this.#reader.upwards(position, limit, deadline);
-    } else if (position === undefined) {
-      yield* await this.#reader.withId(id, deadline);
+  /** The events that a query asks for, in the order in which the page is filled. */
+  async *#matching(query: EventQuery, deadline: number): AsyncGenerator<PlacedEvent> {
+    const { id, sequence, limit } = query;
+    const after = query.after === undefined ? undefined : sequenceNumber(query.after);
+    if (sequence !== undefined) {
+      const placed = await this.#reader.at(sequenceNumber(sequence), deadline);
+      if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
+      if (after === undefined || placed.sequence > after) yield placed;
+    } else if (id === undefined) {
+      if (after === undefined) yield* this.#reader.downwards(limit, deadline);
+      else yield* this.#reader.upwards(after, limit, deadline);
     } else {
-      yield* await this.#firstWithId(id, position, limit, deadline);
+      yield* this.#reader.withId(id, after, limit, deadline);
     }
   }
 
-  async #firstWithId(id: string, after: number, limit: number, deadline: number): Promise<PlacedEvent[]> {
-    // The reference to an event without its data leads here.
-    const next = limit === 1 ? await this.#reader.at(after + 1, deadline) : undefined;
-    if (next?.event.id === id) return [next];
-    const all = await this.#reader.withId(id, deadline);
-    return all
-      .reverse()
-      .filter(({ sequence }) => sequence > after)
-      .slice(0, limit);
-  }
-
-  scan(after: bigint, limit: number): Promise<StoredEvent[]> {
+  scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
     return this.#reading(async (deadline) => {
       const stored: StoredEvent[] = [];
       let bytes = 0;
-      for await (const { sequence, event, bytes: size } of this.#reader.upwards(
-        sequenceNumber(after),
-        limit,
-        deadline,
-      )) {
+      const most = since === -Infinity ? limit : Infinity;
+      const start = Math.max(sequenceNumber(after), await this.#startOf(since, deadline));
+      for await (const placed of this.#reader.upwards(start, most, deadline)) {
+        const { sequence, event, bytes: size } = placed;
+        if (event.recordedAt < since) continue;
         bytes += size;
         if (stored.length > 0 && bytes > SCAN_BYTES) break;
         stored.push({ ...event, sequence: paddedSequence(sequence) });
+        if (stored.length === limit) break;
       }
       return stored;
     });
   }
 
-  positionBefore(time: number): Promise<bigint> {
-    return this.#reading(async (deadline) => {
-      const { first, last } = await this.#reader.extent(deadline);
-      // Every event up to `from` is older, every one behind `to` is not: times grow with positions.
-      let from = first - 1;
-      let to = last;
-      while (from < to) {
-        const middle = Math.floor((from + to) / 2) + 1;
-        const placed = await this.#reader.at(middle, deadline);
-        if (placed !== undefined && placed.event.recordedAt < time) from = middle;
-        else to = middle - 1;
-      }
-      return BigInt(from);
-    });
+  /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
+  async #startOf(time: number, deadline: number): Promise<number> {
+    if (time === -Infinity) return 0;
+    return (await this.#store.firstStoredSince(this.#names.events, time - CLOCK_TOLERANCE, deadline)) - 1;
   }
 
   count(): Promise<number> {
-    return this.#reading(async (deadline) => (await this.#reader.extent(deadline)).events);
+    return this.#reading(async (deadline) => (await this.#reader.state(deadline)).messages);
   }
 
   bytes(): Promise<number> {
     return this.#reading(async (deadline) => {
-      const { manager } = this.#connection;
-      const streams = [this.#names.events, this.#names.keys].map((name) =>
-        this.#connection.persist(deadline, () => manager.streams.info(name)),
-      );
-      return (await Promise.all(streams)).reduce((sum, { state }) => sum + state.bytes, 0);
+      const streams = [this.#names.events, this.#names.keys].map((name) => this.#store.state(name, deadline));
+      return (await Promise.all(streams)).reduce((sum, { bytes }) => sum + bytes, 0);
     });
   }
 
-  /** Asks the leader of each stream whether a majority of its replicas is at hand. */
+  /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', async () => {
-      const deadline = this.#connection.deadline();
-      for (const name of [this.#names.events, this.#names.keys]) {
-        const { manager } = this.#connection;
-        const { cluster, config } = await this.#connection.persist(deadline, () => manager.streams.info(name));
-        const others = cluster?.replicas ?? [];
-        const heard = others.filter(({ offline, active }) => !offline && active < SILENCE * NANOSECONDS).length;
-        if ((heard + 1) * 2 <= config.num_replicas) {
-          throw new Error(`of ${String(config.num_replicas)} replicas ${String(heard + 1)} answer`);
-        }
-      }
-    });
+    return this.#call('The event log cannot take events.', () =>
+      this.#probe.check(this.#recorder.eventBytes, this.#connection.deadline()),
+    );
   }
 
   close(): Promise<void> {
@@ -211,9 +212,11 @@ export class JetStreamEventLog implements EventLog {
   }
 
   async #close(): Promise<void> {
+    this.#retention?.stop();
     await Promise.allSettled(this.#calls);
     await this.#recorder.settled();
     await this.#connection.close();
+    await this.#retention?.settled();
   }
 
   #reading<T>(read: (deadline: number) => Promise<T>): Promise<T> {

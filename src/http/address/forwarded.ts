@@ -1,33 +1,28 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv6, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parse as parseForwarded } from 'forwarded-parse';
+import ipaddr from 'ipaddr.js';
 import { compile } from 'proxy-addr';
-import { RequestError } from './request-error';
+import type { Config } from '../../config/config';
+import { RequestError } from '../request-error';
+import { authority, isAuthority } from './authority';
 
-/** How callers reach this server. */
-export interface CallerOptions {
-  /** Public base address without a trailing slash; undefined: told by each request. */
-  readonly baseUrl: string | undefined;
-  /** Which proxies are believed: so many hops, or networks in the terms of `proxy-addr`. */
-  readonly trustProxy: number | readonly string[];
-}
-
-/** Tells who calls and under which address. */
+/** Resolves who calls, and under which public URL, behind the configured proxies. */
 export interface Callers {
   /**
-   * The base address, without a trailing slash, under which the caller reached the server.
+   * The base URL, without a trailing slash, under which the caller reached the server.
    *
-   * @throws {RequestError} 400: what the request or a trusted proxy says about it is not valid.
+   * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
    */
   baseUrl(request: IncomingMessage): string;
-  /** The caller's network address: that of the connection, or what the outermost trusted proxy tells. */
+  /** The caller's network address: that of the connection, or the one that the outermost trusted proxy states. */
   address(request: IncomingMessage): string | undefined;
-  /** The header fields on which an answer that names the address depends, for `Vary`. */
+  /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
 }
 
-/** One way to a server, as the proxy that took it tells: nearest to the caller first in a list. */
+/** What one proxy states about the request that it received (RFC 7239). */
 interface Hop {
   readonly for?: string;
   readonly proto?: string;
@@ -38,12 +33,28 @@ interface Hop {
 
 type Trust = (address: string, hop: number) => boolean;
 
-/** Makes the answers for the configured way to reach this server. */
-export function callersOf({ baseUrl, trustProxy }: CallerOptions): Callers {
+/**
+ * Resolves callers and public URLs under the configured proxies and, where one is configured, the fixed base URL.
+ *
+ * @param onIgnored - hears of requests whose forwarded fields do not count because no proxy is trusted
+ */
+export function callersOf(
+  { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
+  onIgnored: () => void = () => undefined,
+): Callers {
   const trust: Trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
+  const notice = (request: IncomingMessage): void => {
+    if (trustProxy === 0 && isForwarded(request)) onIgnored();
+  };
   return {
-    baseUrl: (request) => baseUrl ?? requestedBase(request, trust),
-    address: (request) => callerAddress(request, trust),
+    baseUrl(request) {
+      notice(request);
+      return baseUrl ?? requestedBase(request, trust);
+    },
+    address(request) {
+      notice(request);
+      return callerAddress(request, trust);
+    },
     vary:
       trustProxy === 0
         ? 'Host'
@@ -51,25 +62,19 @@ export function callersOf({ baseUrl, trustProxy }: CallerOptions): Callers {
   };
 }
 
-const HOST = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;
-
-/** Whether a `Host` value is an authority as RFC 9110, section 7.2 asks for: a name or address, and a port or none. */
-export function isAuthority(host: string): boolean {
-  const match = HOST.exec(host);
-  if (match === null) return false;
-  const ipv6 = match.groups?.ipv6;
-  return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
+function isForwarded(request: IncomingMessage): boolean {
+  return usesCustomFields(request) || request.headers.forwarded !== undefined;
 }
 
 function requestedBase(request: IncomingMessage, trust: Trust): string {
   const { socket, headers } = request;
-  const told = toldByProxies(request, trust);
-  const scheme = told.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
+  const stated = statedByProxies(request, trust);
+  const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
   if (scheme !== 'http' && scheme !== 'https')
     throw new RequestError(400, 'The forwarded scheme is neither http nor https.');
-  const host = withPort(told.host ?? headers.host ?? localAuthority(socket), told.port);
+  const host = withPort(stated.host ?? headers.host ?? localAuthority(socket), stated.port);
   if (!isAuthority(host)) throw new RequestError(400, 'The forwarded host is not a valid authority.');
-  return new URL(`${scheme}://${host}`).origin + prefixPath(told.prefix);
+  return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
 }
 
 function withPort(host: string, port: string | undefined): string {
@@ -87,23 +92,34 @@ function prefixPath(prefix = ''): string {
   return path;
 }
 
-/** HTTP/1.0 knows requests without a host; then it is the address that the caller connected to. */
+/** A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to. */
 function localAuthority({ localAddress = 'localhost', localPort = 80 }: Socket): string {
-  return `${isIPv6(localAddress) ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
+  return authority(localAddress, localPort);
 }
 
 function callerAddress(request: IncomingMessage, trust: Trust): string | undefined {
   const remote = request.socket.remoteAddress;
   if (remote === undefined || !trust(remote, 0)) return remote;
-  const addresses = addressesOf(request);
+  const standard = outermost(remote, standardAddresses(request), trust);
+  const custom = outermost(remote, customAddresses(request), trust);
+  // A proxy that writes only one of the two families may pass on what a caller invented in the other: neither counts then.
+  return standard !== undefined && custom !== undefined && standard !== custom
+    ? remote
+    : (standard ?? custom ?? remote);
+}
+
+/** The address that the outermost trusted proxy states; undefined: proxies state none. */
+function outermost(remote: string, stated: readonly string[], trust: Trust): string | undefined {
+  if (stated.length === 0) return undefined;
+  const addresses = [remote, ...stated];
   return addresses[Math.min(trustedHops(addresses, trust), addresses.length - 1)];
 }
 
 /**
- * What the outermost trusted proxy says. A proxy appends its own values to those it was sent, so of a list only as many
- * count, from the end, as there are trusted proxies in a row.
+ * What the outermost trusted proxy states. A proxy appends its own values to those it received, so a list counts from its
+ * end, and only as far as proxies in a row are trusted.
  */
-function toldByProxies(request: IncomingMessage, trust: Trust): Hop {
+function statedByProxies(request: IncomingMessage, trust: Trust): Hop {
   const remote = request.socket.remoteAddress ?? '';
   if (!trust(remote, 0)) return {};
   const hops = trustedHops(addressesOf(request), trust);
@@ -117,7 +133,7 @@ function toldByProxies(request: IncomingMessage, trust: Trust): Hop {
       return value === undefined ? [] : [[field, value]];
     }),
   );
-  // A proxy that writes only one of the two families may hand on what a caller invented in the other.
+  // A proxy that writes only one of the two families may pass on what a caller invented in the other.
   if (disagree(standard.host, custom.host ?? request.headers.host) || disagree(standard.proto, custom.proto)) {
     throw new RequestError(400, 'Forwarded and the X-Forwarded fields contradict each other.');
   }
@@ -125,40 +141,56 @@ function toldByProxies(request: IncomingMessage, trust: Trust): Hop {
 }
 
 const FIELDS = ['proto', 'host', 'port', 'prefix'] as const;
+const CUSTOM_FIELDS = ['for', ...FIELDS].map((field) => `x-forwarded-${field}`);
 
 function disagree(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one.toLowerCase() !== other.toLowerCase();
 }
 
 function usesCustomFields({ headers }: IncomingMessage): boolean {
-  return ['for', ...FIELDS].some((field) => headers[`x-forwarded-${field}`] !== undefined);
+  return CUSTOM_FIELDS.some((field) => headers[field] !== undefined);
 }
 
-/** How many proxies in a row are trusted, counted from the one that is connected. */
+/** How many proxies in a row are trusted, counted from the connected one. */
 function trustedHops(addresses: readonly string[], trust: Trust): number {
   const first = addresses.findIndex((address, hop) => !trust(address, hop));
   return first === -1 ? addresses.length : first;
 }
 
-/** The address of the connection, and behind it those that proxies tell, from the nearest to the farthest. */
+/** The address of the connection, then those that proxies state, from the nearest to the farthest. */
 function addressesOf(request: IncomingMessage): string[] {
-  const told = usesCustomFields(request)
-    ? list(request.headers['x-forwarded-for'])
-    : forwardedHops(request).map((hop) => nodeAddress(hop.for ?? ''));
-  return [request.socket.remoteAddress ?? '', ...told.reverse()];
+  const stated = usesCustomFields(request) ? customAddresses(request) : standardAddresses(request);
+  return [request.socket.remoteAddress ?? '', ...stated];
 }
 
-/** The address in a `for` parameter: without port, without brackets (RFC 7239, section 6). */
+/** The addresses in `Forwarded`, the nearest first; empty texts for proxies that state none. */
+function standardAddresses(request: IncomingMessage): string[] {
+  return forwardedHops(request)
+    .map((hop) => nodeAddress(hop.for ?? ''))
+    .reverse();
+}
+
+/** The addresses in `X-Forwarded-For`, the nearest first. */
+function customAddresses({ headers }: IncomingMessage): string[] {
+  return list(headers['x-forwarded-for']).map(nodeAddress).reverse();
+}
+
+/**
+ * The address of a node (RFC 7239, section 6) without brackets and port, as IIS and Application Gateway write it into
+ * `X-Forwarded-For` too. The same address always has the same text.
+ */
 function nodeAddress(node: string): string {
-  return /^\[([\da-f:.]+)\]/i.exec(node)?.[1] ?? node.replace(/:\d+$/, '');
+  const text = /^"?\[([^\]]*)\](?::\d*)?"?$/.exec(node)?.[1] ?? node.replace(/^([^:]*):\d*$/, '$1');
+  return isIP(text) === 0 ? text : ipaddr.process(text).toString();
 }
 
-/** The elements of `Forwarded` (RFC 7239); one that cannot be read tells nothing. */
-function forwardedHops({ headers }: IncomingMessage): Hop[] {
+/** The elements of `Forwarded` (RFC 7239). A field that is not valid has one that states nothing. */
+function forwardedHops({ headers: { forwarded } }: IncomingMessage): Hop[] {
+  if (forwarded === undefined) return [];
   try {
-    return parseForwarded(headers.forwarded ?? '');
+    return parseForwarded(forwarded);
   } catch {
-    return [];
+    return [{}];
   }
 }
 

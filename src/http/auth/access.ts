@@ -1,47 +1,58 @@
 import type { IncomingMessage } from 'node:http';
+import type { Access, AccessConfig } from '../../config/config';
+import { LARGE_MESSAGE } from '../../lang/let-others-run';
+import type { BodyLimit } from '../content/body';
 import { keyCheck, presentedKeys, type KeyCheck } from './credentials';
-import { RequestError } from './request-error';
+import { RequestError } from '../request-error';
 import { signatureCheck } from './signature';
 
-/** What a caller needs: nothing, a key to record, or a key to read. */
-export type Access = 'open' | 'record' | 'read';
-
-/** Who may call. */
-export interface AccessOptions {
-  /** Keys that allow to record; undefined: everybody may, unless there are secrets. */
-  readonly recordKeys: readonly string[] | undefined;
-  /** Keys that allow to read; undefined: everybody may. */
-  readonly readKeys: readonly string[] | undefined;
-  /** Secrets with which senders sign what they send; a valid signature allows to record. */
-  readonly webhookSecrets: readonly string[] | undefined;
-}
-
-/** What a caller brought beside its header fields. */
-export interface Proof {
-  /** The body, where it was read already. */
+/** The credentials of a call that do not stand in its header fields. */
+export interface Credentials {
+  /** The body, which its sender may have signed; undefined: not read yet. */
   readonly body?: Buffer;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
-  /** Why a WS-Security header gave no password. */
+  /** Why a WS-Security header yields no password. */
   readonly passwordProblem?: string | undefined;
 }
 
 /** Decides who may call. */
 export interface AccessControl {
-  /** Whether {@link AccessControl.check} needs the body of this request: its sender signed it. */
+  /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
   needsBody(request: IncomingMessage): boolean;
-  /** @throws {RequestError} 401: no key, a wrong one, or a signature that is not valid; 403: sent by another web site. */
-  check(needed: Access, request: IncomingMessage, proof: Proof): void;
+  /**
+   * Checks what the header fields alone decide of a call whose message may still prove who calls. Returns the limit on a body
+   * whose sender has proved nothing so far; undefined: its body has no other limit than all have.
+   *
+   * @param needed - undefined: the header fields do not name the operation.
+   * @throws {RequestError} 401: a key is in the header fields, but not a valid one; 403: a page of another site sent it.
+   */
+  checkHeader(needed: Access | undefined, request: IncomingMessage): BodyLimit | undefined;
+  /** @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it. */
+  check(needed: Access, request: IncomingMessage, credentials: Credentials): void;
 }
 
-/** Browsers show their password dialog for Basic, so a person can use the service page. */
+/** Basic comes first: browsers then ask for a password, so that a person can use the service page. */
 const CHALLENGE = { 'WWW-Authenticate': ['Basic realm="WebHook", charset="UTF-8"', 'Bearer realm="WebHook"'] };
 
 const HOW =
   'Send it as Authorization: Bearer, as the password of Authorization: Basic, as X-API-Key, or over SOAP as a WS-Security UsernameToken.';
 
-/** Makes the access control; undefined where neither keys nor secrets are set, so that it costs nothing. */
-export function accessControl(options: AccessOptions): AccessControl | undefined {
+/** A message with a key inside it has to be read before its caller is known, so it must not be large. */
+const UNPROVED_BODY: BodyLimit = {
+  maxBytes: LARGE_MESSAGE,
+  refusal: () =>
+    new RequestError(
+      401,
+      `A message of more than ${String(LARGE_MESSAGE)} bytes needs a valid key in its header fields. ` +
+        'Send it as Authorization: Bearer, as the password of Authorization: Basic, or as X-API-Key.',
+      'key',
+      CHALLENGE,
+    ),
+};
+
+/** Makes the access control. Undefined where neither keys nor secrets are set: then it costs nothing. */
+export function accessControl(options: AccessConfig): AccessControl | undefined {
   const { recordKeys, readKeys, webhookSecrets } = options;
   if (recordKeys === undefined && readKeys === undefined && webhookSecrets === undefined) return undefined;
   const signatures = signatureCheck(webhookSecrets ?? []);
@@ -55,12 +66,22 @@ export function accessControl(options: AccessOptions): AccessControl | undefined
 
   return {
     needsBody,
+    checkHeader(needed, request) {
+      refuseOtherSites(request);
+      // Without a name the call may be of any operation; the one with large bodies records.
+      const isValid = checks[needed ?? 'record'];
+      if (isValid === undefined || (needed !== 'read' && needsBody(request))) return undefined;
+      const given = presentedKeys(request.headers);
+      if (given.some(isValid)) return undefined;
+      if (given.length > 0 && needed !== undefined) throw keyRefusal(`The key is not valid to ${needed}.`);
+      return UNPROVED_BODY;
+    },
     check(needed, request, { body, password, passwordProblem }) {
       refuseOtherSites(request);
       const isValid = checks[needed];
       if (isValid === undefined) return;
       if (needed === 'record' && body !== undefined && needsBody(request)) {
-        // A wrong signature is refused even beside a valid key: somebody changed what was sent, or sends it again.
+        // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const problem = signatures.problem(request.headers, body);
         if (problem === undefined) return;
         throw new RequestError(401, problem, 'signature', CHALLENGE);
@@ -69,14 +90,18 @@ export function accessControl(options: AccessOptions): AccessControl | undefined
       if (password !== undefined) given.push(password);
       if (given.some(isValid)) return;
       const what = given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`;
-      throw new RequestError(401, `${passwordProblem ?? what} ${HOW}`, 'key', CHALLENGE);
+      throw keyRefusal(passwordProblem ?? what);
     },
   };
 }
 
+function keyRefusal(problem: string): RequestError {
+  return new RequestError(401, `${problem} ${HOW}`, 'key', CHALLENGE);
+}
+
 /**
- * A browser adds the credentials that it keeps for this address to what any web site makes it send. It also says which
- * kind of site that is (Fetch Metadata); other origins of the same site are not this service either.
+ * Refuses what a page of another site makes a browser send: the browser adds the credentials that it keeps for this address.
+ * It tells where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
  */
 function refuseOtherSites({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];

@@ -1,35 +1,38 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How far the time in a signature may be from the clock here, in seconds, as Standard Webhooks recommends. */
+/** How far the time of a signature may be from this machine's, in seconds, as Standard Webhooks recommends. */
 const TOLERANCE = 5 * 60;
 
-/** Most signatures of one request that are looked at: a sender that changes its secret sends two. */
+/** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
 
 const STANDARD_PREFIX = 'whsec_';
 
-/** Checks what senders sign. */
+/** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
+const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
+
+/** Checks the signatures of senders. */
 export interface SignatureCheck {
-  /** Whether the header fields hold a signature of a kind for which there is a secret. */
+  /** Whether the header fields contain a signature of a kind for which a secret is configured. */
   isSigned(headers: IncomingHttpHeaders): boolean;
   /**
-   * Why the signature of a signed request does not count; undefined: it is valid. The body is taken as the sender's
-   * application wrote it: every byte of it, after a content coding is undone.
+   * Why the signature of a signed request is not valid; undefined: it is. It covers the body as the sender's application
+   * wrote it: every byte, after a content coding is undone.
    */
   problem(headers: IncomingHttpHeaders, body: Buffer): string | undefined;
 }
 
 /**
- * Makes the check for secrets: one that begins with `whsec_` is for Standard Webhooks
- * (https://www.standardwebhooks.com), where the base64 behind it is the key; any other one is for GitHub's
- * `X-Hub-Signature-256`, where its text is the key.
+ * Makes the check for a set of secrets. One that begins with `whsec_` is for Standard Webhooks
+ * (https://www.standardwebhooks.com): the base64 after it is the key. Any other is for GitHub's `X-Hub-Signature-256`: its
+ * text is the key.
  */
 export function signatureCheck(secrets: readonly string[]): SignatureCheck {
   const standard = secrets
     .filter((secret) => secret.startsWith(STANDARD_PREFIX))
     .map((secret) => Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64'));
-  const github = secrets.filter((secret) => !secret.startsWith(STANDARD_PREFIX)).map((secret) => Buffer.from(secret));
+  const github = secrets.filter((secret) => !STANDARD_KEY.test(secret)).map((secret) => Buffer.from(secret));
 
   const isStandard = (headers: IncomingHttpHeaders) =>
     standard.length > 0 && headers['webhook-signature'] !== undefined;
@@ -47,25 +50,27 @@ export function signatureCheck(secrets: readonly string[]): SignatureCheck {
 function standardProblem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined {
   const id = headers['webhook-id'];
   const timestamp = String(headers['webhook-timestamp']);
-  if (id === undefined || !/^\d{1,12}$/.test(timestamp))
+  // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
+  if (typeof id !== 'string' || id.includes('.') || !/^\d{1,12}$/.test(timestamp))
     return 'The webhook-id or the webhook-timestamp of the signature is missing or not valid.';
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE)
     return `The webhook-timestamp is more than ${String(TOLERANCE)} seconds from the time here.`;
   const given = String(headers['webhook-signature'])
     .split(' ', MAX_SIGNATURES)
-    .flatMap((signature) => (signature.startsWith('v1,') ? [Buffer.from(signature.slice(3), 'base64')] : []));
-  const head = `${String(id)}.${timestamp}.`;
+    .filter((signature) => signature.startsWith('v1,'))
+    .map((signature) => Buffer.from(signature.slice(3), 'base64'));
+  const head = `${id}.${timestamp}.`;
   return matches(given, keys, head, body) ? undefined : 'The webhook-signature is not valid for this body.';
 }
 
 function githubProblem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined {
-  const [, hex = ''] = /^sha256=([0-9a-f]{64})$/i.exec(String(headers['x-hub-signature-256'])) ?? [];
-  return matches([Buffer.from(hex, 'hex')], keys, '', body)
+  const hex = /^sha256=([0-9a-f]{64})$/i.exec(String(headers['x-hub-signature-256']))?.[1];
+  return hex !== undefined && matches([Buffer.from(hex, 'hex')], keys, '', body)
     ? undefined
     : 'The X-Hub-Signature-256 is not valid for this body.';
 }
 
-/** Whether one of the signatures is the HMAC-SHA256 of head and body under one of the keys; compared in constant time. */
+/** Whether one of the signatures is the HMAC-SHA256 of head and body under one of the keys. Compares in constant time. */
 function matches(given: readonly Buffer[], keys: readonly Buffer[], head: string, body: Buffer): boolean {
   let found = false;
   for (const key of keys) {

@@ -1,5 +1,5 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { remembered } from '../remembered';
+import { memoized } from '../../lang/memoized';
 
 /** What a `Content-Type` header field says. */
 export interface MediaType {
@@ -15,12 +15,17 @@ export interface MediaType {
 
 const XML_TYPE = /^(?:text|application)\/xml$|\+xml$/;
 
-/** Reads a `Content-Type` value (RFC 9110, section 8.3). Undefined: there is none, or it is no media type. */
-export function parseMediaType(value: string | undefined): MediaType | undefined {
-  return value === undefined ? undefined : parse(value);
+/** Reads media types, and keeps what the ones that come again and again say. */
+export class MediaTypes {
+  readonly #parse = memoized(parse);
+
+  /** Reads a `Content-Type` value (RFC 9110, section 8.3). Undefined: there is no value, or it is not a media type. */
+  parse(value: string | undefined): MediaType | undefined {
+    return value === undefined ? undefined : this.#parse(value);
+  }
 }
 
-const parse = remembered((value): MediaType | undefined => {
+function parse(value: string): MediaType | undefined {
   const parsed = MIMEType.parse(value);
   if (parsed === null) return undefined;
   return {
@@ -29,4 +34,4 @@ const parse = remembered((value): MediaType | undefined => {
     action: parsed.parameters.get('action'),
     isXml: XML_TYPE.test(parsed.essence),
   };
-});
+}

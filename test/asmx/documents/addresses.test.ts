@@ -1,6 +1,6 @@
-import { requestOf } from '../support/bindings';
-import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { requestOf } from '../../support/bindings';
+import { send, type Answer } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
@@ -13,13 +13,17 @@ function addressIn({ body }: Answer): string {
 }
 
 describe('the address in the WSDL', () => {
-  const services: TestService[] = [];
-  const wsdl = async (variables: Record<string, string>, headers: Record<string, string>): Promise<Answer> => {
-    const service = await startService(variables);
-    services.push(service);
-    return send(`${service.url}?WSDL`, { headers });
+  const services = new Map<string, Promise<TestService>>();
+  /** The service with these settings: one for all tests. */
+  const serviceWith = (variables: Record<string, string>): Promise<TestService> => {
+    const key = JSON.stringify(variables);
+    const service = services.get(key) ?? startService(variables);
+    services.set(key, service);
+    return service;
   };
-  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())));
+  const wsdl = async (variables: Record<string, string>, headers: Record<string, string>): Promise<Answer> =>
+    send(`${(await serviceWith(variables)).url}?WSDL`, { headers });
+  afterAll(() => Promise.all([...services.values()].map(async (service) => (await service).stop())));
 
   it.each([
     ['example.com', `http://example.com${PATH}`],
@@ -28,17 +32,17 @@ describe('the address in the WSDL', () => {
     ['[::1]:8080', `http://[::1]:8080${PATH}`],
     ['[2001:db8::1]', `http://[2001:db8::1]${PATH}`],
     ['my_service:81', `http://my_service:81${PATH}`],
-  ])('is that of the request, here Host: %s', async (host, address) => {
+  ])('is the one that the request used: Host: %s', async (host, address) => {
     expect(addressIn(await wsdl({}, { Host: host }))).toBe(address);
   });
 
-  it('is BASE_URL where that is set, whatever the request says', async () => {
+  it('is BASE_URL if that is set, whatever the request says', async () => {
     const variables = { BASE_URL: 'https://hooks.example.com/outer/', TRUST_PROXY: '1' };
     const answer = await wsdl(variables, { Host: 'x', 'X-Forwarded-Host': 'y' });
     expect(addressIn(answer)).toBe(`https://hooks.example.com/outer${PATH}`);
   });
 
-  it('does not believe forwarded fields by default', async () => {
+  it('does not depend on forwarded fields by default', async () => {
     const headers = {
       Host: 'inner',
       'X-Forwarded-Host': 'evil.example',
@@ -60,7 +64,7 @@ describe('the address in the WSDL', () => {
     ['Forwarded', { Forwarded: 'for=192.0.2.1;host="outer.example:8443";proto=https' }, 'https://outer.example:8443'],
     ['a Forwarded that cannot be read', { Forwarded: 'host=' }, 'http://inner'],
     ['both, in agreement', { Forwarded: 'host=outer', 'X-Forwarded-Host': 'outer' }, 'http://outer'],
-  ])('believes a trusted proxy: %s', async (_what, headers, base) => {
+  ])('follows a trusted proxy: %s', async (_what, headers, base) => {
     expect(addressIn(await wsdl({ TRUST_PROXY: 'loopback' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
     expect(addressIn(await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
   });
@@ -99,16 +103,15 @@ describe('the address in the WSDL', () => {
     ['a prefix that leads out', { 'X-Forwarded-Prefix': '/a/../b' }],
     ['a prefix that names a host', { 'X-Forwarded-Prefix': '//evil.example' }],
     ['families that contradict each other', { Forwarded: 'host=evil.example', 'X-Forwarded-Proto': 'https' }],
-  ])('answers 400 where a trusted proxy tells %s that is not valid', async (_what, headers) => {
+  ])('answers 400 if a trusted proxy sends %s that is not valid', async (_what, headers) => {
     const answer = await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers });
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(answer.body).not.toMatch(/evil|javascript|<b|"/);
   });
 
-  it('tells the same over SOAP in a fault of the caller, where an answer needs the address', async () => {
-    const service = await startService({ TRUST_PROXY: '1' });
-    services.push(service);
+  it('answers the same over SOAP with a Client fault, if the reply needs the address', async () => {
+    const service = await serviceWith({ TRUST_PROXY: '1' });
     const { path, ...question } = requestOf('soap11', 'GetEvents');
     const headers = { ...question.headers, 'X-Forwarded-Proto': 'javascript' };
     const answer = await send(service.url + path, { ...question, headers });
@@ -117,7 +120,7 @@ describe('the address in the WSDL', () => {
   });
 
   it.each(['evil"><x', 'a b', 'a/b', 'user@host', '[::1', '[1:2]', 'host:99999', 'a%41', 'é'])(
-    'answers 400 to Host: %s and echoes nothing of it',
+    'answers 400 to Host: %s without echoing it',
     async (host) => {
       const answer = await wsdl({}, { Host: host });
       expect(answer.status).toBe(400);
@@ -126,7 +129,7 @@ describe('the address in the WSDL', () => {
     },
   );
 
-  it('differs for caches by ETag and Vary', async () => {
+  it('is told apart by caches through ETag and Vary', async () => {
     const one = await wsdl({ TRUST_PROXY: '1' }, { Host: 'one' });
     const other = await wsdl({ TRUST_PROXY: '1' }, { Host: 'two' });
     expect(one.headers.etag).not.toBe(other.headers.etag);

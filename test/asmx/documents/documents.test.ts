@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { HtmlValidate } from 'html-validate';
 import { create } from 'xmlbuilder2';
-import { callOperation, eventsOf } from '../support/bindings';
-import { send, type Answer } from '../support/http';
-import { codeOf, samplesOn } from '../support/page';
-import { startService, type TestService } from '../support/service';
+import { callOperation, eventsOf } from '../../support/bindings';
+import { send, type Answer } from '../../support/http';
+import { codeOf, samplesOn } from '../../support/page';
+import { startService, type TestService } from '../../support/service';
 
 const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
 const PAGES = ['', ...OPERATIONS.map((name) => `?op=${name}`), '?op=Nope'];
@@ -17,7 +18,7 @@ describe('the documents on the endpoint', () => {
 
   const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
 
-  it.each(['?WSDL', '?wsdl', '?Wsdl', '?wsdl=', '?x=1&wsdl'])('%s is the service description', async (query) => {
+  it.each(['?WSDL', '?wsdl', '?Wsdl', '?wsdl=', '?x=1&wsdl'])('%s gets the service description', async (query) => {
     const answer = await get(query);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
     expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
@@ -51,7 +52,7 @@ describe('the documents on the endpoint', () => {
     expect(body).toContain('Returns the newest recorded events, oldest first');
   });
 
-  it('an operation that is not there gets a page that says so, with 404, and its name escaped', async () => {
+  it('an unknown operation gets a page with 404 that escapes its name', async () => {
     const { status, body } = await get('?op=%3Cscript%3E');
     expect(status).toBe(404);
     expect(body).toContain('<code>&lt;script&gt;</code>');
@@ -64,7 +65,7 @@ describe('the documents on the endpoint', () => {
     expect(report.results.flatMap(({ messages }) => messages)).toEqual([]);
   });
 
-  it.each(PAGES)('the page %j loads nothing from elsewhere and allows nothing inline but its own', async (query) => {
+  it.each(PAGES)('the page %j loads nothing from elsewhere and allows only its own inline code', async (query) => {
     const { headers, body } = await get(query);
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
@@ -74,23 +75,98 @@ describe('the documents on the endpoint', () => {
   });
 
   it.each(['', '?WSDL', '?disco', '?op=GetEvents', '?op=Nope'])(
-    'HEAD on %j answers as GET does, without a body',
+    'HEAD %j answers like GET, without a body',
     async (query) => {
       const got = await get(query);
       const head = await send(service.url + query, { method: 'HEAD' });
       expect([head.status, head.body]).toEqual([got.status, '']);
-      const ofTheAnswer = { date: '', 'x-request-id': '' };
-      expect({ ...head.headers, ...ofTheAnswer }).toEqual({ ...got.headers, ...ofTheAnswer });
+      const perResponse = { date: '', 'x-request-id': '' };
+      expect({ ...head.headers, ...perResponse }).toEqual({ ...got.headers, ...perResponse });
     },
   );
 
-  it('a document that a caller has already is not sent again', async () => {
+  it('a document that the caller already has is not sent again', async () => {
     const { headers } = await get('?WSDL');
     const again = await get('?WSDL', { 'If-None-Match': String(headers.etag) });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
-  it('the page warns of the placeholder namespace, and only of that', async () => {
+  it.each(['', '?WSDL', '?disco', '?op=GetEvents'])(
+    '304 for %j has the header fields of the 200, but for those of its body',
+    async (query) => {
+      const { headers } = await get(query);
+      for (const method of ['GET', 'HEAD']) {
+        const again = await send(service.url + query, {
+          method,
+          headers: { 'If-None-Match': `"x", ${String(headers.etag)}` },
+        });
+        expect(again.status).toBe(304);
+        const ofTheBody = { 'content-type': undefined, 'content-length': undefined };
+        const perResponse = { date: '', 'x-request-id': '' };
+        expect({ ...again.headers, ...perResponse }).toEqual({ ...headers, ...ofTheBody, ...perResponse });
+        expect(again.headers).toMatchObject({ 'cache-control': 'private, max-age=0', vary: 'Host' });
+      }
+    },
+  );
+
+  it('the page of an unknown operation is 404 even to a caller that has it already', async () => {
+    const { status, headers, body } = await get('?op=Nope');
+    expect(status).toBe(404);
+    for (const known of [headers.etag ?? '"x"', '*']) {
+      const again = await get('?op=Nope', { 'If-None-Match': known });
+      expect([again.status, again.body]).toEqual([404, body]);
+    }
+  });
+
+  it.each([['GET'], ['HEAD']])('%s / leads to the service page, under whatever address', async (method) => {
+    for (const path of ['/', '/?x=1']) {
+      const { status, headers, body } = await send(new URL(path, service.url).href, { method });
+      expect(status).toBe(302);
+      const location = String(headers.location);
+      expect(new URL(location, new URL('/', service.url)).href).toBe(service.url);
+      expect(new URL(location, 'https://outer.example/prefix/').href).toBe(
+        `https://outer.example/prefix${new URL(service.url).pathname}`,
+      );
+      expect(body === '').toBe(method === 'HEAD');
+    }
+  });
+
+  it.each<[Record<string, string>, Record<string, string>]>([
+    [{ BASE_URL: 'https://outer.example/prefix' }, {}],
+    [{ TRUST_PROXY: '1' }, { 'X-Forwarded-Prefix': '/prefix', 'X-Forwarded-Host': 'outer.example' }],
+  ])(
+    'GET / with %j leads to the service page under a known prefix, with a slash after it or without',
+    async (variables, headers) => {
+      const other = await startService(variables);
+      const answer = await send(new URL('/', other.url).href, { headers });
+      for (const address of ['https://outer.example/prefix', 'https://outer.example/prefix/']) {
+        expect(new URL(String(answer.headers.location), address).href).toBe(
+          `https://outer.example/prefix${new URL(other.url).pathname}`,
+        );
+      }
+      await other.stop();
+    },
+  );
+
+  it.each(['POST', 'PUT'])('%s / leads nowhere', async (method) => {
+    expect((await send(new URL('/', service.url).href, { method })).status).toBe(404);
+  });
+
+  it.each(PAGES)('the page %j says which version answers', async (query) => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect((await get(query)).body).toContain(`<p>WebHook ${version}</p>`);
+  });
+
+  it('the curl samples quote a single quote for the shell', async () => {
+    const other = await startService({ SERVICE_NAMESPACE: "http://example.com/it's/" });
+    const { body } = await send(`${other.url}?op=HelloWorld`);
+    const { curl } = samplesOn(body, 'SOAP 1.1');
+    expect(curl).toContain(`-H 'SOAPAction: "http://example.com/it'\\''s/HelloWorld"'`);
+    expect(curl).toContain(`xmlns="http://example.com/it'\\''s/"`);
+    await other.stop();
+  });
+
+  it('the service page warns about the placeholder namespace and no other', async () => {
     expect((await get('')).body).toContain('SERVICE_NAMESPACE=https://example.com/webhooks/ npm start');
     const other = await startService({ SERVICE_NAMESPACE: 'urn:example:hooks/' });
     expect((await send(other.url)).body).not.toContain('tempuri.org');
@@ -99,7 +175,7 @@ describe('the documents on the endpoint', () => {
 
   describe.each(OPERATIONS)('the samples of %s', (operation) => {
     it.each(['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'])(
-      'over %s get the answer that they show',
+      'over %s get the response that they show',
       async (binding) => {
         const { body } = await get(`?op=${operation}`);
         const sample = samplesOn(body, binding);
@@ -109,7 +185,7 @@ describe('the documents on the endpoint', () => {
     );
   });
 
-  it('the form of an operation posts to it', async () => {
+  it('the form of an operation calls it', async () => {
     const { body } = await get('?op=RecordEvent');
     const action = /<form method="post" action="([^"]*)">/.exec(body)?.[1] ?? '';
     const answer = await send(new URL(action, service.url).href, { method: 'POST', body: '' });
@@ -117,12 +193,12 @@ describe('the documents on the endpoint', () => {
     expect(eventsOf(await callOperation(service.url, 'soap12', 'GetEvents')).at(-1)?.id).toBe(id);
   });
 
-  it('a page shows what it is made of as text', async () => {
+  it('a page escapes the samples that it shows', async () => {
     const { body } = await get('?op=HelloWorld');
     expect(codeOf(body, 'soap-1-1-request')).toContain('SOAPAction: "http://tempuri.org/HelloWorld"');
   });
 
-  /** Sends a message as it stands on the page. */
+  /** Sends a request as the page shows it. */
   async function sendMessage(message: string): Promise<Answer> {
     const [head = '', ...rest] = message.split('\n\n');
     const [start = '', ...fields] = head.split('\n');
@@ -135,7 +211,7 @@ describe('the documents on the endpoint', () => {
   }
 });
 
-/** An answer as the samples show it: indented, with `string` and `length` in place of what differs. */
+/** Writes an answer as the samples show it: indented, with `string` and `length` as placeholders. */
 function messageOf({ status, headers, body }: Answer): string {
   return withoutResult(
     [

@@ -1,6 +1,6 @@
 import { createClientAsync, type Client } from 'soap';
-import { eventsOf } from '../support/bindings';
-import { startService, type TestService } from '../support/service';
+import { eventsOf } from '../../support/bindings';
+import { startService, type TestService } from '../../support/service';
 
 type Port = Record<
   string,

@@ -1,17 +1,17 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
-import { EventLogError } from '../../src/events/event-log';
-import { SqliteEventLog } from '../../src/events/sqlite-event-log';
-import { temporaryFolder, useTemporaryFolder } from '../support/service';
-import { describeEventLog, EVERYTHING, newEvent } from './event-log-suite';
+import { EventLogError } from '../../../src/events/event-log';
+import { SqliteEventLog } from '../../../src/events/sqlite/event-log';
+import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
+import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
 
 describeEventLog('SQLite', async () => {
   const folder = await temporaryFolder();
   const file = join(folder.path, 'events.db');
   return {
-    open: (retention) => SqliteEventLog.open({ file, ...(retention && { retention }) }),
+    open: (retention) => SqliteEventLog.open({ file, retentionPause: 20, ...(retention && { retention }) }),
     remove: () => folder.remove(),
   };
 });
@@ -33,7 +33,7 @@ describe('a SQLite event log that fails', () => {
     return [message, (cause as Error).message];
   };
 
-  it('is not opened under a path that cannot be created, not by root either', async () => {
+  it('is not opened under a path that not even root can create', async () => {
     const below = join(file, 'sub', 'events.db');
     await writeFile(file, '');
     const [message, cause] = await causeOf(SqliteEventLog.open({ file: below }));
@@ -41,18 +41,18 @@ describe('a SQLite event log that fails', () => {
     expect(cause).toMatch(/ENOTDIR|EEXIST/);
   });
 
-  it('is not opened where a folder stands in place of the file', async () => {
+  it('is not opened where the path is a folder', async () => {
     const [message] = await causeOf(SqliteEventLog.open({ file: folder.path }));
     expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
   });
 
-  it('is not opened on a file that is no database, which stays as it was', async () => {
+  it('is not opened on a file that is not a database, and leaves it as it is', async () => {
     await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
     const [, cause] = await causeOf(SqliteEventLog.open({ file }));
     expect(cause).toBe('file is not a database');
   });
 
-  it('says that the disk is full, keeps what was recorded, and takes what still fits', async () => {
+  it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {
     const log = await SqliteEventLog.open({ file, maxPages: 40 });
     await log.append(newEvent({ id: 'first' }));
     const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
@@ -76,7 +76,61 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('says that the database is locked while another program locks it, and goes on after', async () => {
+  it('records all events of one call or none', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const small = Array.from({ length: 5 }, () => newEvent());
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.appendAll([...small, large]));
+    expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
+    expect(await log.count()).toBe(0);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    await log.appendAll(small);
+    expect(await log.count()).toBe(5);
+    await log.close();
+  });
+
+  it('is not ready while the disk is too full for an event like the one that failed', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
+    let id = 0;
+    while (
+      await log.append(event(String(id))).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      id++;
+    }
+    for (let i = 0; i < 5; i++) {
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database or disk is full']);
+      expect((await causeOf(log.append(event('next'))))[1]).toBe('database or disk is full');
+    }
+    const [last] = await log.read({ ...EVERYTHING, limit: 1 });
+    await log.close();
+    const roomy = await SqliteEventLog.open({ file });
+    await roomy.append(event('next'));
+    const [next] = await roomy.read({ ...EVERYTHING, limit: 1 });
+    expect([next?.id, BigInt(next?.sequence ?? 0)]).toEqual(['next', BigInt(last?.sequence ?? 0) + 1n]);
+    expect(await roomy.count()).toBe(id + 1);
+    await roomy.close();
+  });
+
+  it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
+    const filling = await log.append(large);
+    await causeOf(log.append({ ...large, id: 'second' }));
+    await causeOf(log.check());
+    const other = new Database(file);
+    other.exec(`DELETE FROM events WHERE id = '${filling.id}'`);
+    await log.check();
+    expect(other.prepare('SELECT count(*) AS rows FROM probe').get()).toMatchObject({ rows: 0 });
+    other.close();
+    expect((await log.append({ ...large, id: 'second' })).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('says that the database is locked by another program, and goes on afterwards', async () => {
     const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
@@ -89,7 +143,7 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('is not ready from a commit that failed until one is possible again', async () => {
+  it('is not ready after a commit that failed until one is possible again', async () => {
     const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
@@ -102,7 +156,7 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('takes nothing while its folder is lost, and opens what is there when it is back', async () => {
+  it('records nothing while its folder is missing, and opens what it finds when the folder is back', async () => {
     const log = await SqliteEventLog.open({ file });
     await log.append(newEvent());
     await rm(folder.path, { recursive: true });
@@ -112,23 +166,23 @@ describe('a SQLite event log that fails', () => {
     while ((await log.check().catch(() => false)) === false) await setTimeout(10);
     const event = newEvent();
     await log.append(event);
-    expect((await log.scan(0n, 10)).map(({ id }) => id)).toEqual([event.id]);
+    expect((await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
     await log.close();
   });
 
-  it('takes nothing into a file whose place another file has, and then goes on in that one', async () => {
+  it('records nothing in a file that was replaced, and then goes on in the new one', async () => {
     const log = await SqliteEventLog.open({ file });
     await rm(folder.path, { recursive: true });
     const other = await SqliteEventLog.open({ file });
     expect((await causeOf(log.append(newEvent())))[1]).toBe('another file has taken the place of the file');
     const event = newEvent();
     await log.append(event);
-    expect((await other.scan(0n, 10)).map(({ id }) => id)).toEqual([event.id]);
+    expect((await other.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
     await log.close();
     await other.close();
   });
 
-  it('is closed without an error while its folder is lost', async () => {
+  it('closes without an error while its folder is missing', async () => {
     const log = await SqliteEventLog.open({ file });
     await rm(folder.path, { recursive: true });
     await log.check().catch(() => undefined);
@@ -136,7 +190,7 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('waits for another program that locks the database for a moment', async () => {
+  it('waits for another program that holds the lock for a moment', async () => {
     const log = await SqliteEventLog.open({ file });
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
@@ -147,14 +201,49 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('opens one new file from many sides at the same moment', async () => {
+  describe('copied', () => {
+    let log: SqliteEventLog;
+    beforeEach(async () => {
+      log = await SqliteEventLog.open({ file });
+      await log.append(newEvent({ id: 'kept' }));
+    });
+    afterEach(() => log.close());
+
+    const copy = () => join(folder.path, 'copy.db');
+    const backUp = (target: string) => log.backup(target);
+
+    it('is one file, which opens as a log with its events', async () => {
+      await backUp(copy());
+      expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
+      const copied = await SqliteEventLog.open({ file: copy() });
+      expect((await copied.read(EVERYTHING)).map(({ id }) => id)).toEqual(['kept']);
+      expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
+      await copied.close();
+    });
+
+    it('does not replace a file', async () => {
+      await writeFile(copy(), 'mine');
+      const [message, cause] = await causeOf(backUp(copy()));
+      expect(message).toBe('The event log could not be copied.');
+      expect(cause).toBe(`${copy()} exists already. Choose another name or move that file away.`);
+      expect(await readFile(copy(), 'utf8')).toBe('mine');
+    });
+
+    it('needs a name and a folder', async () => {
+      expect((await causeOf(backUp('')))[1]).toBe('The name of the new file is empty.');
+      await causeOf(backUp(join(folder.path, 'missing', 'copy.db')));
+      expect(await readdir(folder.path)).not.toContain('missing');
+    });
+  });
+
+  it('is created by many at the same moment', async () => {
     const logs = await Promise.all(Array.from({ length: 8 }, () => SqliteEventLog.open({ file })));
     await Promise.all(logs.map((log) => log.append(newEvent())));
     expect(await logs[0]?.read(EVERYTHING)).toHaveLength(8);
     await Promise.all(logs.map((log) => log.close()));
   });
 
-  it('looks events up by an index, whatever is asked', async () => {
+  it('finds events by an index, whatever the query', async () => {
     await (await SqliteEventLog.open({ file })).close();
     const database = new Database(file);
     const plans = [

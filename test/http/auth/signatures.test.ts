@@ -1,9 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import { callOperation, envelope11, eventsOf } from '../support/bindings';
-import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { signatureCheck } from '../../../src/http/auth/signature';
+import { callOperation, envelope11, eventsOf } from '../../support/bindings';
+import { send } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
 
 const OLD_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
@@ -45,7 +46,7 @@ describe('with WEBHOOK_SECRETS', () => {
     ],
     ['Standard Webhooks four minutes ago', standard(SECRET, BODY, minutesAgo(4))],
     ['GitHub', github(GITHUB_SECRET)],
-  ])('what %s signed is recorded', async (_who, headers) => {
+  ])('a request signed for %s is recorded', async (_who, headers) => {
     const answer = await post({ ...headers });
     expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('<string')]);
   });
@@ -89,7 +90,15 @@ describe('with WEBHOOK_SECRETS', () => {
     expect(await service.log.count()).toBe(before);
   });
 
-  it('a signature of nothing does not sign a query string', async () => {
+  it('a signature is refused where the beginning of the signed body was moved into the time and the id', async () => {
+    const sent = new Date();
+    const seconds = String(Math.floor(sent.getTime() / 1000));
+    const headers = standard(SECRET, `${seconds}.${BODY}`, sent, 'msg_cut');
+    const answer = await post({ ...headers, 'webhook-id': `msg_cut.${seconds}` });
+    expect([answer.status, answer.body]).toEqual([401, expect.stringContaining('webhook-id')]);
+  });
+
+  it('a signature of an empty body does not cover a query string', async () => {
     const answer = await post(standard(SECRET, ''), '', '/RecordEvent?amount=1000');
     expect(answer.status).toBe(401);
     expect((await send(`${service.url}/RecordEvent?a=1`, { headers: standard(SECRET, '') })).status).toBe(401);
@@ -102,7 +111,7 @@ describe('with WEBHOOK_SECRETS', () => {
 
   it('no signature is kept with the event', async () => {
     await post({ ...standard(SECRET, BODY, new Date(), 'msg_kept'), ...github(GITHUB_SECRET) });
-    const stored = (await service.log.scan(0n, 1000)).at(-1);
+    const stored = (await service.log.scan({ after: 0n, limit: 1000 })).at(-1);
     expect(stored?.webhookId).toBe('msg_kept');
     expect(stored?.arrival).not.toMatch(/signature"/);
     const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
@@ -110,9 +119,18 @@ describe('with WEBHOOK_SECRETS', () => {
   });
 });
 
-it('a signature for which there is no secret is not looked at', async () => {
+it('a signature without a secret for it is ignored', async () => {
   const service = await startService({ RECORD_KEYS: KEY });
   const headers = { ...standard(SECRET), 'X-API-Key': KEY };
   expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: BODY })).status).toBe(200);
   await service.stop();
+});
+
+it.each(['whpk_', 'whsk_', 'WHPK_', 'whsec_'])('a key with the prefix %s never verifies as a text', (prefix) => {
+  const secret = `${prefix}${randomBytes(32).toString('base64')}`;
+  const headers = Object.fromEntries(
+    Object.entries(github(secret)).map(([name, value]) => [name.toLowerCase(), value] as const),
+  );
+  expect(signatureCheck([secret]).isSigned(headers)).toBe(false);
+  expect(signatureCheck([secret, GITHUB_SECRET]).problem(headers, Buffer.from(BODY))).toContain('not valid');
 });

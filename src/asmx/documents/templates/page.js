@@ -7,9 +7,9 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       await navigator.clipboard.writeText(sample.textContent);
       status.textContent = 'Copied.';
     } catch {
-      // A page that came over plain HTTP from another machine has no clipboard.
+      // Browsers give no clipboard to a page loaded over plain HTTP from another machine.
       getSelection().selectAllChildren(sample);
-      status.textContent = 'Selected. Copy it with the keyboard.';
+      status.textContent = 'Selected. Press Ctrl+C or ⌘C to copy.';
     }
     button.textContent = status.textContent === 'Copied.' ? 'Copied' : 'Selected';
     setTimeout(() => {

@@ -1,40 +1,63 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import type { Envelope, MandatoryHeader } from './envelope';
-import { Fault, unreadable } from './fault';
-import { fragmentOf, type ElementContent } from './fragment';
-import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
-import { isSecurityHeader, SecurityHeaderReader } from './ws-security';
+import { ElementContent } from './element-content';
+import { shortened } from '../../../lang/shortened';
+import type { Envelope } from './envelope';
+import { Fault, FAULTS } from '../fault';
+import { fragmentOf, growthOf } from './fragment';
+import type { ElementName } from './qualified-name';
+import { SOAP_11, SOAP_12, type SoapVersion } from '../soap-version';
+import { isSecurityHeader, SecurityHeaderReader } from '../ws-security';
 
-/** Limits of a request's XML, checked while it is read. */
+/** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
 const MAX_ELEMENTS = 250_000;
 const MAX_ATTRIBUTES = 256;
 const MAX_NAME_LENGTH = 1024;
 
-/** Reads messages one after the other. */
+/** A message with a single one of them is refused; more are only named in the fault. */
+const MAX_MANDATORY_HEADERS = 64;
+
+/** Namespaces of WS-Addressing: 1.0 and the submission of 2004, which WCF and older clients use. */
+const ADDRESSING = new Set([
+  'http://www.w3.org/2005/08/addressing',
+  'http://schemas.xmlsoap.org/ws/2004/08/addressing',
+]);
+
+/** How many elements are open directly in the body, and in the operation's element. */
+const BODY_DEPTH = 2;
+const OPERATION_DEPTH = 3;
+
+/**
+ * Reads SOAP messages, one at a time, from their text in parts: `begin`, `write` for each part, `close`. After it has thrown it
+ * stands in the middle of a message and must not be used again.
+ */
 export class EnvelopeReader {
   readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  /** The open elements, outermost first. */
   readonly #open: SaxesTagNS[] = [];
   #xml = '';
   #attributes = 0;
   #elements = 0;
   #version: SoapVersion | undefined;
-  #header = false;
+  #hasHeader = false;
+  #hasAddressing = false;
   #body: ElementContent | undefined;
   #content: ElementContent | undefined;
-  #mandatoryHeaders: MandatoryHeader[] = [];
+  #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
-  #element: { namespace: string; name: string } | undefined;
+  /** The first element of the body. */
+  #bodyElement: ElementName | undefined;
+  #beginsWithText = false;
 
   /**
-   * The parser keeps handlers as properties of itself. With more than these six V8 makes it a dictionary, and reading takes
-   * four times as long; so mistakes are thrown by the parser, and what there is to say of a start tag is said at its end.
+   * The parser keeps its handlers as properties. With more than these six V8 turns it into a dictionary, and reading takes four
+   * times as long. So there is no handler for errors, which the parser then throws, and none for the beginning of a start tag.
    */
   constructor() {
     const parser = this.#parser;
     parser.on('doctype', () => {
-      throw unreadable('A document type declaration is not allowed in a SOAP message.');
+      throw FAULTS.unreadable('A document type declaration is not allowed in a SOAP message.');
     });
     parser.on('attribute', ({ name }) => {
       if (++this.#attributes > MAX_ATTRIBUTES)
@@ -42,68 +65,81 @@ export class EnvelopeReader {
       checkName(name);
     });
     parser.on('opentag', (tag) => {
-      this.#opened(tag);
+      this.#openElement(tag);
     });
     parser.on('text', (text) => {
-      this.#text(text);
+      this.#addText(text);
     });
     parser.on('cdata', (text) => {
-      this.#text(text);
+      this.#addText(text);
     });
     parser.on('closetag', (tag) => {
-      this.#closed(tag);
+      this.#closeElement(tag);
     });
   }
 
-  /** Begins with another message. */
+  /** Begins a message; the text is all of it. */
   begin(xml: string): void {
     this.#xml = xml;
     this.#elements = 0;
     this.#version = undefined;
-    this.#header = false;
+    this.#hasHeader = false;
+    this.#hasAddressing = false;
     this.#body = undefined;
     this.#content = undefined;
     this.#mandatoryHeaders = [];
     this.#security = undefined;
-    this.#element = undefined;
+    this.#bodyElement = undefined;
+    this.#beginsWithText = false;
   }
 
-  /** Reads a part of the text; the parts together must be all of it. */
+  /**
+   * Reads the next part of the text. The parts together must be the text that `begin` was given.
+   *
+   * @throws {Fault} the text so far is not XML, or not a SOAP message.
+   */
   write(part: string): void {
     try {
       this.#parser.write(part);
     } catch (error) {
-      throw mistake(error);
+      throw faultOf(error);
     }
   }
 
-  /** Says that the whole text was written. */
+  /**
+   * Ends the message.
+   *
+   * @throws {Fault} the text ends too early, or the message has no body.
+   */
   close(): Envelope {
     try {
       this.#parser.close();
     } catch (error) {
-      throw mistake(error);
+      throw faultOf(error);
     }
     const xml = this.#xml;
     this.#xml = '';
-    return this.#result(xml);
+    return this.#envelope(xml);
   }
 
-  #result(xml: string): Envelope {
-    const element = this.#element;
+  #envelope(xml: string): Envelope {
+    const element = this.#bodyElement;
     const body = this.#body;
     const content = this.#content;
-    if (body === undefined) throw invalid('Missing required soap:Body element.');
+    if (body === undefined) throw FAULTS.invalidFormat('Missing required soap:Body element.');
+    const contentFor = (operation: ElementName): ElementContent => {
+      const isNamed = element?.name === operation.name && element.namespace === operation.namespace;
+      return isNamed && content !== undefined ? content : body;
+    };
     return {
       version: this.#soapVersion,
       mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security,
-      element,
-      isPlain: !this.#header && body.children.length === 1 && !body.mixed && isEmpty(content),
-      payload(operation) {
-        const named = element?.name === operation.name && element.namespace === operation.namespace;
-        return fragmentOf(xml, named && content !== undefined ? content : body);
-      },
+      hasAddressing: this.#hasAddressing,
+      element: this.#beginsWithText ? undefined : element,
+      isPlain: !this.#hasHeader && body.children.length === 1 && !body.hasText && isEmpty(content),
+      payload: (operation) => fragmentOf(xml, contentFor(operation)),
+      payloadGrowth: (operation) => growthOf(contentFor(operation)),
     };
   }
 
@@ -111,59 +147,56 @@ export class EnvelopeReader {
     return this.#version ?? SOAP_11;
   }
 
-  #opened(tag: SaxesTagNS): void {
+  #openElement(tag: SaxesTagNS): void {
     checkName(tag.name);
     this.#attributes = 0;
     if (++this.#elements > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
     if (this.#open.push(tag) > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
-    if (this.#insideSecurity) this.#security?.opened(tag);
+    if (this.#insideSecurity) this.#security?.openElement(tag);
     switch (this.#open.length) {
       case 1:
-        this.#envelope(tag);
+        this.#openEnvelope(tag);
         break;
       case 2:
-        this.#part(tag);
+        this.#openHeaderOrBody(tag);
         break;
       case 3:
-        this.#block(tag);
+        this.#openBlock(tag);
         break;
       case 4:
-        if (isOpen(this.#content)) this.#child(this.#content, tag);
+        if (isOpen(this.#content)) this.#openChild(this.#content, tag);
     }
+    if (this.#open.length > BODY_DEPTH && isOpen(this.#body)) this.#body.addTag(tag);
+    if (this.#open.length > OPERATION_DEPTH && isOpen(this.#content)) this.#content.addTag(tag);
   }
 
-  #envelope(tag: SaxesTagNS): void {
-    if (tag.local !== 'Envelope') throw invalid('Missing required soap:Envelope element.');
+  #openEnvelope(tag: SaxesTagNS): void {
+    if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
     this.#version = [SOAP_11, SOAP_12].find(({ namespace }) => namespace === tag.uri);
-    if (this.#version === undefined) {
-      throw new Fault(
-        'VersionMismatch',
-        `Possible SOAP version mismatch: Envelope namespace ${tag.uri} was unexpected. Expecting ${SOAP_11.namespace}.`,
-      );
-    }
+    if (this.#version === undefined) throw FAULTS.envelopeNamespace(tag.uri);
   }
 
-  #part(tag: SaxesTagNS): void {
+  #openHeaderOrBody(tag: SaxesTagNS): void {
     const isSoap = tag.uri === this.#soapVersion.namespace;
-    if (isSoap && tag.local === 'Header' && !this.#header && this.#body === undefined) this.#header = true;
+    if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined) this.#body = this.#newContent();
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
     else if (isSoap || this.#soapVersion === SOAP_12 || this.#body === undefined) {
-      throw invalid(`The element ${tag.name} is not allowed here in soap:Envelope.`);
+      throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed here in soap:Envelope.`);
     }
   }
 
-  #block(tag: SaxesTagNS): void {
-    if (this.#body === undefined) this.#headerBlock(tag);
+  #openBlock(tag: SaxesTagNS): void {
+    if (this.#body === undefined) this.#openHeaderBlock(tag);
     else if (this.#body.end === undefined) {
-      this.#child(this.#body, tag);
-      if (this.#element !== undefined) return;
-      this.#element = { namespace: tag.uri, name: tag.local };
+      this.#openChild(this.#body, tag);
+      if (this.#bodyElement !== undefined) return;
+      this.#bodyElement = { namespace: tag.uri, name: tag.local };
       this.#content = this.#newContent();
     }
   }
 
-  #headerBlock(tag: SaxesTagNS): void {
+  #openHeaderBlock(tag: SaxesTagNS): void {
     const { namespace, roleAttribute, roles } = this.#soapVersion;
     let mandatory = false;
     let role = '';
@@ -172,47 +205,55 @@ export class EnvelopeReader {
       if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
       if (attribute.local === roleAttribute) role = attribute.value.trim();
     }
+    if (ADDRESSING.has(tag.uri)) this.#hasAddressing = true;
     if (!roles.has(role)) return;
-    if (isSecurityHeader(tag)) this.#securityHeader(mandatory);
-    else if (mandatory) this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
+    if (isSecurityHeader(tag)) this.#openSecurityHeader(mandatory);
+    else if (mandatory) this.#addMandatory({ namespace: tag.uri, name: tag.local });
   }
 
-  #securityHeader(mandatory: boolean): void {
+  #addMandatory(block: ElementName): void {
+    const isKnown = this.#mandatoryHeaders.some(
+      ({ namespace, name }) => namespace === block.namespace && name === block.name,
+    );
+    if (!isKnown && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS) this.#mandatoryHeaders.push(block);
+  }
+
+  #openSecurityHeader(mandatory: boolean): void {
     this.#security ??= new SecurityHeaderReader();
-    this.#security.begins(mandatory);
+    this.#security.open(mandatory);
     this.#insideSecurity = true;
   }
 
   #newContent(): ElementContent {
-    return {
-      start: this.#parser.position,
-      end: undefined,
-      scope: this.#open.map(({ ns }) => ns),
-      children: [],
-      mixed: false,
-    };
+    return new ElementContent(this.#parser.position, this.#open);
   }
 
-  #child(parent: ElementContent, tag: SaxesTagNS): void {
-    // No attribute value holds this character.
+  #openChild(parent: ElementContent, tag: SaxesTagNS): void {
+    // An attribute value cannot hold this character.
     const start = this.#xml.lastIndexOf('<', this.#parser.position - 1);
-    parent.children.push({ nameEnd: start + 1 + tag.name.length, declared: tag.ns });
+    parent.openChild(start + 1 + tag.name.length, tag);
   }
 
-  #text(text: string): void {
-    if (this.#insideSecurity) this.#security?.text(text);
+  #addText(text: string): void {
+    if (this.#insideSecurity) this.#security?.addText(text);
     if (/^[ \t\r\n]*$/.test(text)) return;
     const depth = this.#open.length;
     if (depth === 1 || (depth === 2 && this.#body === undefined)) {
-      throw invalid(`Text is not allowed in ${this.#open.at(-1)?.name ?? ''}.`);
+      throw FAULTS.invalidFormat(`Text is not allowed in ${shortened(this.#open.at(-1)?.name ?? '')}.`);
     }
-    if (depth === 2 && isOpen(this.#body)) this.#body.mixed = true;
-    if (depth === 3 && isOpen(this.#content)) this.#content.mixed = true;
+    if (depth === BODY_DEPTH && this.#bodyElement === undefined) this.#beginsWithText = true;
+    if (isOpen(this.#body)) this.#addContentText(this.#body, BODY_DEPTH, text);
+    if (isOpen(this.#content)) this.#addContentText(this.#content, OPERATION_DEPTH, text);
   }
 
-  #closed(tag: SaxesTagNS): void {
+  #addContentText(content: ElementContent, depth: number, text: string): void {
+    if (this.#open.length > depth) content.addText(text);
+    else content.hasText = true;
+  }
+
+  #closeElement(tag: SaxesTagNS): void {
     const end = tag.isSelfClosing ? this.#parser.position : this.#xml.lastIndexOf('</', this.#parser.position - 1);
-    if (this.#insideSecurity && this.#open.length > 3) this.#security?.closed();
+    if (this.#insideSecurity && this.#open.length > 3) this.#security?.closeElement();
     if (this.#open.length === 3) this.#insideSecurity = false;
     if (this.#open.length === 3 && this.#content !== undefined) this.#content.end ??= end;
     if (this.#open.length === 2 && this.#body !== undefined) this.#body.end ??= end;
@@ -221,7 +262,7 @@ export class EnvelopeReader {
 }
 
 function isEmpty(content: ElementContent | undefined): boolean {
-  return content?.children.length === 0 && !content.mixed;
+  return content?.children.length === 0 && !content.hasText;
 }
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {
@@ -232,24 +273,19 @@ function checkName(name: string): void {
   if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
 }
 
-function invalid(what: string): Fault {
-  return new Fault('Client', `Server was unable to read request. ---> Request format is invalid: ${what}`);
-}
-
 function tooMuch(what: string): Fault {
-  return unreadable(`The message has ${what}, which is more than this service reads.`);
+  return FAULTS.unreadable(`The message has ${what}, which is more than this service reads.`);
 }
 
-/** What the parser throws is a mistake in the message. */
-function mistake(error: unknown): Fault {
-  return error instanceof Fault ? error : unreadable(readable((error as Error).message));
+/** The fault for what reading throws: the parser throws only for mistakes in the message. */
+function faultOf(error: unknown): Fault {
+  return error instanceof Fault ? error : FAULTS.unreadable(reasonOf((error as Error).message));
 }
 
-const MAX_REASON_LENGTH = 300;
-
-/** The parser's `line:column: message` in words; it may quote the message, so it is kept short. */
-function readable(message: string): string {
-  const match = /^(\d+):(\d+): ([\s\S]*)$/.exec(message);
-  const [line, column, what] = match === null ? ['1', '0', message] : [match[1], match[2], match[3]];
-  return `${String(what).slice(0, MAX_REASON_LENGTH)} Line ${String(line)}, position ${String(column)}.`;
+/** Puts the parser's `line:column: reason` into words. The reason may quote the message, so it is shortened. */
+function reasonOf(message: string): string {
+  return message.replace(
+    /^(\d+):(\d+): ([\s\S]*)$/,
+    (_all, line: string, column: string, what: string) => `${shortened(what)} Line ${line}, position ${column}.`,
+  );
 }

@@ -33,7 +33,7 @@ public class Client {
         }
     }
 
-    /** Sends an operation element of one's own making, below the generated stub. */
+    /** Sends an operation element that the generated stub cannot write, through an untyped call. */
     static Object send(WebHookLocator service, String operation, String text) throws Exception {
         Document request = XMLUtils.newDocument();
         Element element = request.createElementNS(NAMESPACE, operation);

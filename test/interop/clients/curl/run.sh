@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The requests of the WSDL by hand. Each answer has to be XML, to say its length, and to fit a WCF client's default limit.
+# The requests of the WSDL by hand. Each answer must be XML, say its length, and fit a WCF client's default limit.
 set -euo pipefail
 printf 'version\t%s\n' "curl $(curl --version | sed -n '1s/curl \([^ ]*\).*/\1/p')"
 url=${1%\?*}
@@ -42,7 +42,7 @@ for binding in soap11 soap12 httpget httppost; do
   show "$binding" payload "$("$binding" RecordEvent "$payload" | text_of '/*')"
   show "$binding" GetEvents "$("$binding" GetEvents '' | text_of '/*')"
   show "$binding" size "$("$binding" GetEvents '' -o answer.xml -w '%{size_download}')"
-  # HTTP/1.0 knows no chunks: without a length a client cannot tell a whole answer from one cut short.
+  # HTTP/1.0 has no chunks: without a length a client cannot tell a whole answer from one cut short.
   show "$binding" length "$("$binding" HelloWorld '' --http1.0 -o answer.xml -w '%{size_download} %header{content-length}')"
 done
 show soap11 fault "fault $(soap11 Unknown '' | text_of '//faultcode' | sed 's/.*://'): $(soap11 Unknown '' | text_of '//faultstring')"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says what of NuGet cannot be had, if anything: the tool that reads the WSDL, and WCF's client packages.
+# Names what cannot be had from NuGet, if anything: the tool that reads the WSDL, and WCF's client packages.
 set -uo pipefail
 dotnet tool install dotnet-svcutil --tool-path tools >install.log 2>&1 || { echo "NuGet package dotnet-svcutil"; }
 cp "$(dirname "$0")/client.csproj" .

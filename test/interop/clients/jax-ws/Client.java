@@ -43,7 +43,7 @@ public class Client {
         }
     }
 
-    /** Sends an operation element of one's own making, below the generated proxy. */
+    /** Sends an operation element that the generated proxy cannot write, through an untyped dispatch. */
     static Document send(WebHook service, String port, String operation, String text) throws Exception {
         Document request = javax.xml.parsers.DocumentBuilderFactory.newInstance().newDocumentBuilder().newDocument();
         Element element = (Element) request.appendChild(request.createElementNS(NAMESPACE, operation));

@@ -28,7 +28,7 @@ class Client
         Print("soap11", "GetEvents", client.GetEvents());
         Fault("soap11", new BasicHttpBinding(), MessageVersion.Soap11, address);
 
-        // SOAP 1.2 without WS-Addressing, which ASMX never spoke.
+        // SOAP 1.2 without WS-Addressing, which ASMX does not support.
         var version12 = MessageVersion.CreateVersion(EnvelopeVersion.Soap12, AddressingVersion.None);
         var binding12 = new CustomBinding(
             new TextMessageEncodingBindingElement(version12, Encoding.UTF8), new HttpTransportBindingElement());
@@ -45,7 +45,7 @@ class Client
         Console.WriteLine(binding + "\t" + check + "\t" + value);
     }
 
-    /// <summary>Sends an operation element of one's own making, below the generated proxy.</summary>
+    /// <summary>Sends an operation element that the proxy cannot write, through an untyped channel.</summary>
     static Message Send(Binding binding, MessageVersion version, EndpointAddress address, string operation, string content)
     {
         var body = new XmlDocument();
@@ -65,9 +65,19 @@ class Client
         Print(name, "payload", reply.ReadElementContentAsString());
     }
 
+    /// <summary>Mono throws a fault even through an untyped contract; .NET returns it as the message that it is.</summary>
     static void Fault(string name, Binding binding, MessageVersion version, EndpointAddress address)
     {
-        try { Send(binding, version, address, "Unknown", ""); }
-        catch (FaultException fault) { Print(name, "fault", "FaultException " + fault.Code.Name + ": " + fault.Message); }
+        try
+        {
+            var reply = Send(binding, version, address, "Unknown", "");
+            if (!reply.IsFault) return;
+            var fault = MessageFault.CreateFault(reply, 65536);
+            Print(name, "fault", "MessageFault " + fault.Code.Name + ": " + fault.Reason.GetMatchingTranslation().Text);
+        }
+        catch (FaultException fault)
+        {
+            Print(name, "fault", "FaultException " + fault.Code.Name + ": " + fault.Message);
+        }
     }
 }

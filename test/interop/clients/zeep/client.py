@@ -22,7 +22,7 @@ httppost = client.bind("WebHook", "WebHookHttpPost")
 
 
 def send(proxy, operation, known):
-    """Sends an operation element of one's own making, below the typed proxy."""
+    """Sends an operation element that the typed proxy cannot write, as an envelope of its own."""
     binding = proxy._binding
     address = proxy._binding_options["address"]
     envelope, headers = binding._create(known, (), {}, client=client, options=proxy._binding_options)

@@ -1,0 +1,23 @@
+import base from './jest.config.mjs';
+
+/**
+ * The tests that see mutants (`npm run mutate`): those that start no server and so take milliseconds. They import src itself, not
+ * the build, so that only the tests of the mutated file have to run.
+ *
+ * @type {import('jest').Config}
+ */
+export default {
+  ...base,
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: [
+    '<rootDir>/test/asmx/http/{binary-mode,form-fields,http-content,http-payload}.test.ts',
+    '<rootDir>/test/asmx/soap/envelope/{envelope,envelope-headers,envelope-reader}.test.ts',
+    '<rootDir>/test/events/{event,page,payload}.test.ts',
+    '<rootDir>/test/events/cloudevents/*.test.ts',
+    '<rootDir>/test/http/address/forwarded.test.ts',
+    '<rootDir>/test/http/auth/{access-control,credentials,signature-check}.test.ts',
+  ],
+  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
+  moduleNameMapper: {},
+  setupFilesAfterEnv: ['<rootDir>/test/support/steady-properties.ts'],
+};

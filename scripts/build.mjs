@@ -1,0 +1,89 @@
+// Builds dist from src: compiles, copies the templates and removes what no longer has a source. If dist is already the
+// build of these sources, it changes nothing and takes a few milliseconds: node scripts/build.mjs
+//
+// dist/.build holds two fingerprints: one of the sources, one of the outputs. They are taken from the contents of the files,
+// not from their times, so that a git checkout, a deleted output and one that is left over are all noticed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('../', import.meta.url)));
+
+const TEMPLATES = join('src', 'asmx', 'documents', 'templates');
+const STAMP = join('dist', '.build');
+const COMPILER_STATE = join('dist', '.tsbuildinfo');
+
+/** What the output depends on besides the sources. npm writes the last one: it says which packages are installed. */
+const SETTINGS = [
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+  join('scripts', 'build.mjs'),
+  join('node_modules', '.package-lock.json'),
+];
+
+const sources = filesIn('src');
+const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : [];
+const inputs = fingerprint([...sources, ...SETTINGS]);
+const outputsAreWhole = built[1] === fingerprint(filesIn('dist').filter(isBuilt));
+if (built[0] !== inputs || !outputsAreWhole) build();
+
+function build() {
+  rmSync(STAMP, { force: true });
+  // The compiler writes only what has changed since its last run, even if an output is missing.
+  if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
+  compile();
+  const copies = sources.filter((file) => file.startsWith(TEMPLATES)).map(copy);
+  const compiled = sources
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
+  const expected = new Set([...copies, ...compiled, COMPILER_STATE]);
+  for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
+  writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);
+}
+
+function compile() {
+  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const options = ['-p', '.', '--incremental', '--tsBuildInfoFile', COMPILER_STATE];
+  const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Copies a file of src and returns the path of the copy. */
+function copy(file) {
+  const target = outputOf(file);
+  const content = readFileSync(file);
+  mkdirSync(dirname(target), { recursive: true });
+  if (!existsSync(target) || !readFileSync(target).equals(content)) writeFileSync(target, content);
+  return target;
+}
+
+function outputOf(file) {
+  return join('dist', file.slice('src'.length));
+}
+
+function isBuilt(file) {
+  return file !== STAMP && file !== COMPILER_STATE;
+}
+
+/** The files in a folder and in those inside it, sorted. */
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** A hash of the names and contents of files; one that does not exist counts as empty. */
+function fingerprint(files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+    hash.update(`${file}\0${String(content.length)}\0`).update(content);
+  }
+  return hash.digest('hex');
+}

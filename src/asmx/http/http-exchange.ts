@@ -1,0 +1,170 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Router } from 'express';
+import { replyCompressed } from '../../http/compressed-reply';
+import { reply, replyWithoutBody } from '../../http/reply';
+import { RequestError } from '../../http/request-error';
+import { shortened } from '../../lang/shortened';
+import { messageChain } from '../../lang/message-chain';
+import type { Content, NamedValues, Service } from '../../service/call';
+import type { Contract } from '../contract';
+import { Exchange, type EndpointOptions } from '../exchange';
+import type { Pipeline } from '../pipeline';
+import { httpContent } from './http-content';
+import { httpParameters, type HttpInput } from './http-payload';
+import { ReplyFormats, type Representation } from './reply-format';
+import { grantedFields, isValidationRequest, type HandshakeOptions } from './webhook-handshake';
+
+/** Shared by all HTTP GET and POST exchanges of one endpoint. */
+interface HttpBindings {
+  readonly contract: Contract;
+  readonly service: Service;
+  readonly formats: ReplyFormats;
+  /** Undefined: no webhook sender is granted the delivery of events. */
+  readonly handshake: HandshakeOptions | undefined;
+}
+
+type OperationRequest = IncomingMessage & { readonly params: { readonly operation: readonly string[] } };
+
+/** Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline and answers OPTIONS; other methods are refused. */
+export function httpBindings(
+  contract: Contract,
+  service: Service,
+  pipeline: Pipeline,
+  endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
+): Router {
+  const { handshake } = endpoint;
+  const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake };
+  const answer = (request: OperationRequest, response: ServerResponse, binding: 'httpget' | 'httppost') =>
+    pipeline.answer(new HttpExchange(request, response, binding, endpoint, bindings));
+  const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
+    refuse(request, response, bindings, 405, 'Call an operation with GET or POST.', ALLOW);
+  };
+  const router = Router({ strict: true });
+  router
+    .route(`${endpoint.path}/*operation`)
+    // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
+    .head(refuseMethod)
+    .get((request, response) => answer(request, response, 'httpget'))
+    .post((request, response) => answer(request, response, 'httppost'))
+    .options((request, response) => {
+      answerOptions(request, response, bindings);
+    })
+    .all(refuseMethod);
+  return router;
+}
+
+const ALLOW = { Allow: 'GET, OPTIONS, POST' };
+
+/** OPTIONS names the methods (RFC 9110, section 9.3.7). A webhook sender asks with it for leave to deliver events. */
+function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
+  if (!isValidationRequest(request.headers)) {
+    replyWithoutBody(response, 204, ALLOW);
+    return;
+  }
+  const isRecording = bindings.service[request.params.operation.join('/')]?.access === 'record';
+  const granted = isRecording ? grantedFields(request.headers, bindings.handshake) : undefined;
+  if (granted === undefined) {
+    const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
+    refuse(request, response, bindings, 405, message, ALLOW);
+  } else replyWithoutBody(response, 204, { ...ALLOW, ...granted });
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { formats }: HttpBindings,
+  status: number,
+  message: string,
+  headers?: OutgoingHttpHeaders,
+): void {
+  const error = formats.error(request.headers.accept, status, message);
+  reply(response, status, error.contentType, error.body, { ...error.headers, ...headers });
+}
+
+/** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
+class HttpExchange extends Exchange {
+  override readonly binding: 'httpget' | 'httppost';
+  override readonly provesInMessage = false;
+  readonly #name: string;
+  readonly #bindings: HttpBindings;
+  #body: Buffer = EMPTY;
+  #result: Representation | undefined;
+
+  constructor(
+    request: OperationRequest,
+    response: ServerResponse,
+    binding: 'httpget' | 'httppost',
+    endpoint: EndpointOptions,
+    bindings: HttpBindings,
+  ) {
+    super(request, response, endpoint);
+    this.binding = binding;
+    this.#bindings = bindings;
+    this.#name = request.params.operation.join('/');
+  }
+
+  override get hasBody(): boolean {
+    return this.binding === 'httppost';
+  }
+
+  override route(): void {
+    this.operation = operationNamed(this.#name, this.#bindings.contract);
+  }
+
+  override read(body: Buffer): void {
+    this.#body = body;
+  }
+
+  override async invoke(): Promise<string> {
+    const operation = this.#bindings.service[this.operation ?? ''];
+    if (operation === undefined) throw new Error(`The service object has no operation ${this.#name}.`);
+    const result = await operation.run(this);
+    this.#result = this.#bindings.formats.result(this.headers.accept, result, operation.resultType);
+    return this.#result.body;
+  }
+
+  override reply(body: string): Promise<void> {
+    const { contentType = '', headers } = this.#result ?? {};
+    return replyCompressed(this.request, this.response, contentType, body, headers);
+  }
+
+  override refuse(error: unknown, refusal: RequestError | undefined): void {
+    const status = refusal?.status ?? 500;
+    const message = refusal?.message ?? messageChain(error);
+    refuse(this.request, this.response, this.#bindings, status, message, refusal?.headers);
+  }
+
+  override content(): Content {
+    return httpContent(this.#input());
+  }
+
+  override parameters(): NamedValues {
+    return httpParameters(this.#input());
+  }
+
+  #input(): HttpInput {
+    const { target, headers } = this;
+    const questionMark = target.indexOf('?');
+    return {
+      query: questionMark === -1 ? '' : target.slice(questionMark + 1),
+      headers,
+      mediaType: this.mediaType(),
+      body: this.#body,
+    };
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** @throws {RequestError} the contract has no such operation; the text and the status 500 are the original's. */
+function operationNamed(name: string, contract: Contract): string {
+  const operation = contract.operation(contract.namespace, name);
+  if (operation !== undefined) return operation;
+  const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
+  if (rightName === undefined) throw new RequestError(500, `${shortened(name)} Web Service method name is not valid.`);
+  throw new RequestError(
+    500,
+    `Invalid method name '${name}',  method names are case sensitive.   ` +
+      `The method name '${rightName}' with the same name but different casing was found.\nParameter name: methodName`,
+  );
+}

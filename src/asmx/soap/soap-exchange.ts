@@ -1,0 +1,164 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { replyCompressed } from '../../http/compressed-reply';
+import { reply } from '../../http/reply';
+import type { Refusal, RequestError } from '../../http/request-error';
+import { LARGE_MESSAGE } from '../../lang/let-others-run';
+import { shortened } from '../../lang/shortened';
+import type { Content, NamedValues, Service } from '../../service/call';
+import type { Contract } from '../contract';
+import { Exchange, type EndpointOptions } from '../exchange';
+import { decodeMessage } from './envelope/decode-message';
+import type { Envelope } from './envelope/envelope';
+import { Envelopes } from './envelope/envelopes';
+import { Fault, FAULTS, faultEnvelope } from './fault';
+import { NodeSoap } from './node-soap';
+import type { ElementName, QualifiedName } from './envelope/qualified-name';
+import { operationOf, operationOfHeader } from './routing';
+import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { SECURITY_CODES, type SecurityHeader } from './ws-security';
+
+/** What the SOAP exchanges of one endpoint share. */
+export interface SoapBindings {
+  readonly contract: Contract;
+  readonly envelopes: Envelopes;
+  readonly servers: Readonly<Record<SoapVersion['binding'], NodeSoap>>;
+}
+
+/** Makes the two SOAP bindings of a service. */
+export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings> {
+  const [soap11, soap12] = await Promise.all([
+    NodeSoap.create(contract, service, SOAP_11),
+    NodeSoap.create(contract, service, SOAP_12),
+  ]);
+  return { contract, envelopes: new Envelopes(), servers: { soap11, soap12 } };
+}
+
+/** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
+export class SoapExchange extends Exchange {
+  override readonly hasBody = true;
+  override readonly provesInMessage = true;
+  readonly #bindings: SoapBindings;
+  /** The version to answer in: that of the content type, until the envelope has been read. */
+  #version: SoapVersion;
+  #envelope: Envelope | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
+    super(request, response, endpoint);
+    this.#bindings = bindings;
+    this.#version = this.mediaType()?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+  }
+
+  override get binding(): SoapVersion['binding'] {
+    return this.#version.binding;
+  }
+
+  override route(): void {
+    const mediaType = this.mediaType();
+    if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type']);
+    this.operation = operationOfHeader(
+      this.#version,
+      this.#bindings.contract,
+      this.headers.soapaction,
+      mediaType.action,
+    );
+  }
+
+  override read(body: Buffer): void | Promise<void> {
+    const xml = decodeMessage(body, this.mediaType()?.charset);
+    const { envelopes } = this.#bindings;
+    if (body.length <= LARGE_MESSAGE) this.#accept(envelopes.read(xml));
+    else
+      return envelopes.readLarge(xml).then((envelope) => {
+        this.#accept(envelope);
+      });
+  }
+
+  #accept(envelope: Envelope): void {
+    const mediaType = this.mediaType();
+    const { version, security } = envelope;
+    this.#version = version;
+    this.#envelope = envelope;
+    this.#giveHints(envelope);
+    if (version === SOAP_11 && mediaType?.essence !== SOAP_11.mediaType) throw FAULTS.contentType(mediaType?.essence);
+    this.operation = undefined;
+    this.operation = operationOf(envelope, this.#bindings.contract, this.headers.soapaction, mediaType?.action);
+    requireUnderstood(envelope);
+    this.password = security?.password;
+    this.passwordProblem = security?.problem?.message;
+  }
+
+  #giveHints({ element, hasAddressing }: Envelope): void {
+    const { contract } = this.#bindings;
+    if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
+    if (element === undefined || element.namespace === contract.namespace) return;
+    if (contract.operation(contract.namespace, element.name) === undefined) return;
+    this.hint(
+      'soap-namespace',
+      `A SOAP message has the element ${element.name} of the namespace "${shortened(element.namespace)}", but the service has ` +
+        `"${contract.namespace}". If clients of the service you replace use theirs, set SERVICE_NAMESPACE to it.`,
+    );
+  }
+
+  override get isLarge(): boolean {
+    return (this.#envelope?.payloadGrowth(this.#operationElement) ?? 0) > LARGE_MESSAGE;
+  }
+
+  override invoke(): Promise<string> {
+    return this.#bindings.servers[this.binding].answer(this.operation ?? '', this);
+  }
+
+  override reply(envelope: string): Promise<void> {
+    return replyCompressed(this.request, this.response, this.#version.contentType, envelope);
+  }
+
+  override refuse(error: unknown, refusal: RequestError | undefined): void {
+    const fault = faultOf(error, refusal, this.#envelope?.security);
+    const { contentType } = fault.code === 'VersionMismatch' ? SOAP_11 : this.#version;
+    reply(this.response, fault.status, contentType, faultEnvelope(fault, this.#version), fault.headers);
+  }
+
+  override content(): Content {
+    const text = this.#envelope?.payload(this.#operationElement);
+    return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
+  }
+
+  get #operationElement(): ElementName {
+    return { namespace: this.#bindings.contract.namespace, name: this.operation ?? '' };
+  }
+
+  override parameters(): NamedValues {
+    return {};
+  }
+}
+
+const ADDRESSING_HINT =
+  'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +
+  'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.';
+
+/** SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3. */
+function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }: Envelope): void {
+  if (unknown) throw FAULTS.notUnderstood(unknown, others);
+  if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
+}
+
+/** Refusals after which the same message may succeed later. */
+const TEMPORARY: ReadonlySet<Refusal> = new Set(['busy', 'rate']);
+
+/**
+ * Makes the fault that says why a call was refused or failed. SOAP 1.1, section 4.4.1: Client means that the message should
+ * not be sent again as it is, Server that it may succeed later.
+ */
+function faultOf(error: unknown, refusal: RequestError | undefined, security: SecurityHeader | undefined): Fault {
+  if (refusal === undefined) return FAULTS.failed(error);
+  if (refusal instanceof Fault) return refusal;
+  // The operation found something wrong with its input. Faults have status 500 (SOAP 1.1, section 6.2).
+  if (refusal !== error) return FAULTS.invalidInput(refusal.message);
+  const code = TEMPORARY.has(refusal.refusal) ? 'Server' : 'Client';
+  const subcode = refusal.refusal === 'key' && security !== undefined ? keyCode(security) : undefined;
+  return new Fault(code, refusal.message, { ...refusal, subcode });
+}
+
+/** Why a caller with a WS-Security header has no valid key: the header yields none, or the key in it is not valid. */
+function keyCode({ problem }: SecurityHeader): QualifiedName {
+  return problem?.code ?? SECURITY_CODES.failedAuthentication;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+import '../config/require-node';
+import { eventLogSettings, loadConfig } from '../config/config';
+import { VERSION } from '../config/package-info';
+import { logProblem } from '../config/start-problem';
+import type { EventLog } from '../events/event-log';
+import { openEventLog, openExistingEventLog } from '../events/open-event-log';
+import { messageChain } from '../lang/message-chain';
+import { backUp } from './backup';
+import { exportEvents } from './export';
+import { importEvents, openInput } from './import';
+import { parseTask, USAGE, UsageError, type LogTask } from './options';
+import { printEvents } from './print';
+import { endOf, FROM_THE_FIRST } from './since';
+
+async function main(): Promise<void> {
+  const task = parseTask(process.argv.slice(2));
+  if (task.name === 'help') console.log(USAGE);
+  else if (task.name === 'version') console.log(VERSION);
+  else await perform(task);
+}
+
+async function perform(task: LogTask): Promise<void> {
+  switch (task.name) {
+    case 'print':
+      return withLog(openExistingEventLog, async (log) =>
+        printEvents(log, task.since ?? (await endOf(log)), task.follow),
+      );
+    case 'export':
+      return withLog(openExistingEventLog, (log) => exportEvents(task.file, log, task.since ?? FROM_THE_FIRST));
+    case 'import': {
+      // Opened first: a mistyped name must not leave an empty log.
+      const input = await openInput(task.file);
+      return withLog(openEventLog, (log) => importEvents(input, log));
+    }
+    case 'backup':
+      return withLog(openExistingEventLog, (log) => backUp(task.file, log));
+  }
+}
+
+/** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
+async function withLog(open: typeof openEventLog, work: (log: EventLog) => Promise<void>): Promise<void> {
+  const config = loadConfig();
+  const log = await open(config.eventLog, eventLogSettings(config)).catch(async (error: unknown) => {
+    const problem = await logProblem(config);
+    throw problem === undefined ? error : new Error(problem);
+  });
+  try {
+    await work(log);
+  } finally {
+    await log.close();
+  }
+}
+
+/** Ends the program: with the reason, or in silence where nobody reads its output any more. */
+function fail(error: unknown): void {
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
+  console.error(messageChain(error));
+}
+
+process.stdout.on('error', fail);
+main().catch(fail);

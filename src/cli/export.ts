@@ -1,0 +1,41 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { EventLog } from '../events/event-log';
+import { writeNewFile } from '../lang/new-file';
+import { fileError } from './file-error';
+import { pagesOf, pageText } from './pages';
+import { progressBar } from './progress';
+import type { Start } from './since';
+import { stopSignal } from './stop-signal';
+
+/**
+ * Writes the events from a start on to a new file, which gets its name when it is whole and on disk, or to standard output
+ * where the file is `-`.
+ *
+ * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
+ */
+export async function exportEvents(file: string, log: EventLog, start: Start): Promise<void> {
+  let events = 0;
+  const progress = progressBar('exported', await log.count());
+  const lines = async function* (): AsyncGenerator<string> {
+    for await (const page of pagesOf(log, start)) {
+      yield pageText(page);
+      events += page.length;
+      progress?.update(events);
+    }
+  };
+  const signal = stopSignal();
+  try {
+    if (file === '-') await pipeline(lines, process.stdout, { end: false, signal });
+    else
+      await writeNewFile(file, (temporary) =>
+        pipeline(lines, createWriteStream(temporary, { flags: 'wx' }), { signal }),
+      );
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw file === '-' ? error : fileError(file, 'written', error);
+  } finally {
+    progress?.stop();
+  }
+  console.error(`${String(events)} events exported.`);
+}

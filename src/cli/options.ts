@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util';
+import { parseSince, type Start } from './since';
+
+/** How the tool is used, as `--help` prints it. */
+export const USAGE = `Works on the event log that EVENT_LOG names, also while the service runs.
+
+Usage: asmx-webhook-events [--since WHEN] [--follow] | --export FILE [--since WHEN] | --import FILE | --backup FILE
+
+  --since WHEN    prints the events since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence
+  --follow        prints events as they are recorded: those --since, or from now on
+  --export FILE   writes all events, or those --since, to a new file
+  --import FILE   records the events of a file that are not in the log yet
+  --backup FILE   copies a log in SQLite, as it is at one moment, to a new file
+  --help          prints this page
+  --version       prints the version
+
+One CloudEvent a line (NDJSON), with what the log keeps beside it in the member _log. FILE may be - for standard output or
+input, except for --backup.`;
+
+/** What the tool is asked to do. */
+export type Task =
+  | { readonly name: 'help' }
+  | { readonly name: 'version' }
+  | { readonly name: 'print'; readonly since: Start | undefined; readonly follow: boolean }
+  | { readonly name: 'export'; readonly file: string; readonly since: Start | undefined }
+  | { readonly name: 'import'; readonly file: string }
+  | { readonly name: 'backup'; readonly file: string };
+
+/** A {@link Task} that works on the event log. */
+export type LogTask = Exclude<Task, { name: 'help' } | { name: 'version' }>;
+
+/** Thrown when the arguments cannot be used; the message is one line and names what is wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const FLAGS = ['follow', 'help', 'version'];
+const FILES = ['export', 'import', 'backup'] as const;
+const NEEDS: ReadonlyMap<string, string> = new Map([
+  ['since', 'a duration, a time or a sequence'],
+  ...FILES.map((name): [string, string] => [name, 'the name of a file']),
+]);
+
+/**
+ * Reads the arguments of the command line.
+ *
+ * @throws {UsageError} they are unknown, contradict each other or ask for nothing.
+ */
+export function parseTask(args: readonly string[]): Task {
+  const given = optionsIn(args);
+  if (given.has('help')) return { name: 'help' };
+  if (given.has('version')) return { name: 'version' };
+  const [name, another] = FILES.filter((option) => given.has(option));
+  const since = sinceIn(given.get('since'));
+  const follow = given.has('follow');
+  if (name === undefined) {
+    if (follow || since !== undefined) return { name: 'print', since, follow };
+    throw misuse('Nothing to do: give --since, --follow, --export, --import or --backup.');
+  }
+  if (another !== undefined) throw contradiction(name, another);
+  if (follow) throw contradiction(name, 'follow');
+  if (since !== undefined && name !== 'export') throw contradiction(name, 'since');
+  const file = given.get(name) ?? '';
+  if (name === 'export') return { name, file, since };
+  if (name === 'backup' && file === '-') throw misuse('--backup cannot write to standard output: name a file.');
+  return { name, file };
+}
+
+function sinceIn(text: string | undefined): Start | undefined {
+  if (text === undefined) return undefined;
+  const since = parseSince(text);
+  if (since !== undefined) return since;
+  throw misuse(`--since ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
+}
+
+/** The options by name, each with its value; an option without one has an empty value. */
+function optionsIn(args: readonly string[]): Map<string, string> {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(FLAGS.map((name) => [name, { type: 'boolean' as const }])),
+      ...Object.fromEntries([...NEEDS.keys()].map((name) => [name, { type: 'string' as const }])),
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
+    },
+    strict: false,
+    tokens: true,
+  });
+  const given = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') throw misuse(`${quoted(token.value)} is not an option.`);
+    const { name, rawName, value } = token;
+    if (!FLAGS.includes(name)) requireValue(token);
+    else if (value !== undefined) throw misuse(`${rawName} takes no value.`);
+    if (given.has(name)) throw misuse(`${rawName} is given twice.`);
+    given.set(name, value ?? '');
+  }
+  return given;
+}
+
+function requireValue({ name, rawName, value, inlineValue }: OptionToken): void {
+  const needed = NEEDS.get(name);
+  if (needed === undefined) throw misuse(`${quoted(rawName)} is not an option.`);
+  if (value === undefined || value === '') throw misuse(`${rawName} needs ${needed}.`);
+  if (inlineValue === true || value === '-' || !value.startsWith('-')) return;
+  throw misuse(`${rawName} needs ${needed}. A value that begins with - is written ${rawName}=${value}.`);
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function contradiction(one: string, other: string): UsageError {
+  return misuse(`--${one} and --${other} cannot be used together.`);
+}
+
+function misuse(message: string): UsageError {
+  return new UsageError(`${message} See --help.`);
+}
+
+/** An argument in a message: short, and on one line. */
+function quoted(argument: string): string {
+  return JSON.stringify(argument.length > 64 ? `${argument.slice(0, 64)}…` : argument).slice(1, -1);
+}

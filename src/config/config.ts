@@ -1,0 +1,133 @@
+import { resolve } from 'node:path';
+import { ConfigError } from './config-error';
+import { contradictions } from './contradictions';
+import { readEnvFile } from './environment/env-file';
+import { withSecretFiles, type Texts } from './environment/secret-files';
+import { readSettings, variablesOf, type Settings } from './variable';
+import { VARIABLES } from './variables';
+import { wrongNames } from './environment/wrong-names';
+
+export { ConfigError } from './config-error';
+
+/** What a caller needs for a call: nothing, a key to record, or a key to read. */
+export type Access = 'open' | 'record' | 'read';
+
+/** What {@link VARIABLES} describes. */
+type AllSettings = Settings<typeof VARIABLES>;
+
+/** Settings of which some are known to be set. */
+type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNullable<Part[K]> };
+
+/** Who may call. Undefined: that kind of call is open. */
+export type AccessConfig = AllSettings['access'];
+
+/** Files in PEM of the server's certificate; `clientCa` undefined: clients need no certificate. */
+export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;
+
+/** The most that callers can have of the service. Times are in milliseconds. */
+export type Limits = With<AllSettings['limits'], 'maxBodyMemory'>;
+
+/** What is logged. */
+export type LogConfig = AllSettings['log'];
+
+/** The service's configuration, checked and in the units that the code uses. */
+export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
+  /** Undefined: the service speaks plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+  readonly limits: Limits;
+  /** Where health and metrics are served apart from the public address; undefined: only there. */
+  readonly admin: With<AllSettings['admin'], 'port'> | undefined;
+};
+
+/** In the working directory. */
+const ENV_FILE = '.env';
+
+/** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
+const LARGEST_BODIES = 16;
+
+/**
+ * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service.
+ *
+ * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
+ * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
+ */
+export function readConfig(environment: Texts, origin: (name: string) => string = () => ''): Config {
+  const variables = variablesOf(VARIABLES);
+  const secrets = variables.filter(({ secret }) => secret);
+  const wrongNamed = wrongNames(variables, environment);
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
+    ),
+  );
+  const { texts, problems: wrongFiles } = withSecretFiles(secrets, set);
+  const { settings, problems } = readSettings(VARIABLES, texts);
+  const wrong = problems.length > 0 ? problems : contradictions(settings);
+  const lines = [
+    ...wrongNamed,
+    ...wrongFiles,
+    ...wrong.map(({ variable, message }) => ({
+      name: variable.name,
+      line: `${variable.shown(texts[variable.name] ?? '')}: ${message}`,
+    })),
+  ].map(({ name, line }) => line + origin(name));
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+
+  const { tls, limits, admin, maxRequestBytes } = settings;
+  const { cert, key } = tls;
+  const { port } = admin;
+  return {
+    ...settings,
+    tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
+    limits: { ...limits, maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes },
+    admin: port === undefined ? undefined : { ...admin, port },
+  };
+}
+
+/**
+ * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it.
+ *
+ * Paths of files are absolute.
+ *
+ * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid.
+ */
+export function loadConfig(): Config {
+  const entries = readEnvFile(ENV_FILE);
+  for (const [name, { text }] of entries) process.env[name] ??= text;
+  const config = readConfig(processEnvironment(), (name) => {
+    const entry = entries.get(name);
+    return entry !== undefined && entry.text === process.env[name] ? ` (${ENV_FILE}, line ${String(entry.line)})` : '';
+  });
+  return withAbsolutePaths(config);
+}
+
+/** Messages and log lines show where a file is, whatever the working directory of the process. */
+function withAbsolutePaths(config: Config): Config {
+  const { eventLog, tls } = config;
+  return {
+    ...config,
+    eventLog: eventLog.engine === 'sqlite' ? { ...eventLog, file: resolve(eventLog.file) } : eventLog,
+    tls: tls && {
+      cert: resolve(tls.cert),
+      key: resolve(tls.key),
+      clientCa: tls.clientCa === undefined ? undefined : resolve(tls.clientCa),
+    },
+  };
+}
+
+/** Windows does not distinguish upper and lower case in the names of variables. */
+function processEnvironment(): Texts {
+  if (process.platform !== 'win32') return process.env;
+  return Object.fromEntries(Object.entries(process.env).map(([name, text]) => [name.toUpperCase(), text]));
+}
+
+/** Path of the endpoint, which is also the source of its own events. */
+export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): string {
+  return `/${serviceRoot}/Services/WebHooks.asmx`;
+}
+
+/** The settings of the event log other than its location. */
+export function eventLogSettings(config: Config) {
+  const { eventLogTimeout: timeout, retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = config;
+  return { timeout, retention: { maxEvents, maxAge }, source: endpointPath(config) };
+}

@@ -1,0 +1,28 @@
+import { BlockList, isIP } from 'node:net';
+import type { Config } from './config';
+
+/**
+ * Warns of what anybody who reaches the service may do: one text for each kind of call that no key guards. Only this machine
+ * reaches a service that listens on a loopback address and has no proxy in front.
+ */
+export function openServiceWarnings({ host, baseUrl, trustProxy, access }: Config): string[] {
+  const hasProxy = trustProxy !== 0 || (baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname));
+  if (isLoopback(host) && !hasProxy) return [];
+  const { recordKeys, webhookSecrets, readKeys } = access;
+  const warnings: string[] = [];
+  if (recordKeys === undefined && webhookSecrets === undefined)
+    warnings.push('anybody who reaches this address may record events: set RECORD_KEYS or WEBHOOK_SECRETS');
+  if (readKeys === undefined)
+    warnings.push('anybody who reaches this address may read events and metrics: set READ_KEYS');
+  return warnings;
+}
+
+function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  const family = isIP(address);
+  if (family === 0) return /^(?:.+\.)?localhost\.?$/i.test(address);
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+  loopback.addAddress('::1', 'ipv6');
+  return loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,125 @@
+import type { z } from 'zod';
+
+/** The sections in which the variables are documented. */
+export type Group = 'Address' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
+
+/** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
+const GUARDS: readonly Group[] = ['Access', 'TLS'];
+
+interface Description {
+  readonly group: Group;
+  /** What it sets, in one line. */
+  readonly description: string;
+  /** The text that counts when the variable is not set. */
+  readonly default?: string;
+  /** What happens when the variable is not set and has no default text: `none` unless said otherwise. */
+  readonly otherwise?: string;
+  /** A list of secrets: no message shows the value, and it may also be given as a file, in the variable NAME_FILE. */
+  readonly secret?: boolean;
+  /** Takes out of a value what no message may show. */
+  readonly redact?: (text: string) => string;
+}
+
+/** An environment variable: its name, what it may hold, and what the documentation says about it. */
+export class Variable<Value> {
+  readonly group: Group;
+  readonly description: string;
+  readonly default: string | undefined;
+  readonly otherwise: string;
+  readonly secret: boolean;
+  readonly #redact: (text: string) => string;
+  readonly #schema: z.ZodType<Value, string>;
+
+  constructor(
+    readonly name: string,
+    schema: z.ZodType<Value, string>,
+    { group, description, default: standard, otherwise = 'none', secret = false, redact = (text) => text }: Description,
+  ) {
+    this.#schema = schema;
+    this.#redact = redact;
+    this.group = group;
+    this.description = description;
+    this.default = standard;
+    this.otherwise = otherwise;
+    this.secret = secret;
+  }
+
+  /** Whether something is open to everybody without it. */
+  get guards(): boolean {
+    return GUARDS.includes(this.group);
+  }
+
+  /** Parses the text of the variable, or its default where that is undefined. */
+  parse(text = this.default): { readonly value: Value } | { readonly problem: string } {
+    if (text === undefined) return { value: undefined as Value };
+    const parsed = this.#schema.safeParse(text);
+    return parsed.success ? { value: parsed.data } : { problem: parsed.error.issues[0]?.message ?? '' };
+  }
+
+  /** The variable with its text as a message may show it: `NAME=text`, or the name alone if the text is secret. */
+  shown(text: string): string {
+    return this.secret ? this.name : `${this.name}=${this.#redact(text)}`;
+  }
+}
+
+/** Defines a variable that always has a value. */
+export function required<Value>(
+  name: string,
+  schema: z.ZodType<Value, string>,
+  description: Description & { readonly default: string },
+): Variable<Value> {
+  return new Variable(name, schema, description);
+}
+
+/** Defines a variable whose setting is undefined unless it is set. */
+export function optional<Value>(
+  name: string,
+  schema: z.ZodType<Value, string>,
+  description: Description,
+): Variable<Value | undefined> {
+  return new Variable<Value | undefined>(name, schema, description);
+}
+
+/** A table of variables, in the structure of the settings that are read from it. */
+export interface VariableTable {
+  readonly [setting: string]: Variable<unknown> | VariableTable;
+}
+
+/** The settings that a table of variables describes. */
+export type Settings<Table> = {
+  readonly [Key in keyof Table]: Table[Key] extends Variable<infer Value> ? Value : Settings<Table[Key]>;
+};
+
+/** All variables of a table, in its order. */
+export function variablesOf(table: VariableTable): Variable<unknown>[] {
+  return Object.values(table).flatMap((entry) => (entry instanceof Variable ? [entry] : variablesOf(entry)));
+}
+
+/** Something wrong with the value of a variable. */
+export interface Problem {
+  readonly variable: Variable<unknown>;
+  readonly message: string;
+}
+
+/**
+ * Reads the settings of a table from the texts of its variables.
+ *
+ * @returns the settings, valid where `problems` is empty.
+ */
+export function readSettings<Table extends VariableTable>(
+  table: Table,
+  texts: Readonly<Record<string, string | undefined>>,
+): { readonly settings: Settings<Table>; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const read = (part: VariableTable): object =>
+    Object.fromEntries(
+      Object.entries(part).map(([setting, entry]) => {
+        if (!(entry instanceof Variable)) return [setting, read(entry)];
+        const result = entry.parse(texts[entry.name]);
+        if ('value' in result) return [setting, result.value];
+        problems.push({ variable: entry, message: result.problem });
+        return [setting, undefined];
+      }),
+    );
+  return { settings: read(table) as Settings<Table>, problems };
+}

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import {
+  baseUrl,
+  duration,
+  eventType,
+  flag,
+  host,
+  keys,
+  MEBIBYTE,
+  namespace,
+  origins,
+  pathSegment,
+  rate,
+  timeout,
+  trustProxy,
+  webhookSecrets,
+  wholeNumber,
+  workers,
+} from './values';
+import { eventLog, withoutSecrets } from './event-log-location';
+import { optional, required } from './variable';
+
+/**
+ * Every variable that the service reads, at the place of its setting in the configuration. Sizes are in bytes, times in
+ * milliseconds. `docs/configuration.md` is checked against this table.
+ */
+export const VARIABLES = {
+  host: required('HOST', host, {
+    group: 'Address',
+    default: '127.0.0.1',
+    description: 'address to listen on',
+  }),
+  port: required('PORT', wholeNumber(0, 65535), {
+    group: 'Address',
+    default: '8080',
+    description: 'TCP port; `0` picks a free one',
+  }),
+  serviceRoot: required('SERVICE_ROOT', pathSegment, {
+    group: 'Address',
+    default: 'webhooks',
+    description: 'first segment of the path',
+  }),
+  /** Ends with a slash. */
+  namespace: required('SERVICE_NAMESPACE', namespace, {
+    group: 'Address',
+    default: 'http://tempuri.org/',
+    description: 'XML namespace of the operations, prefix of every SOAPAction',
+  }),
+  /** Without a trailing slash. */
+  baseUrl: optional('BASE_URL', baseUrl, {
+    group: 'Address',
+    otherwise: 'from each request',
+    description: 'public address for the WSDL and links',
+  }),
+  /** A number of proxies, or networks as `proxy-addr` takes them. */
+  trustProxy: required('TRUST_PROXY', trustProxy, {
+    group: 'Address',
+    default: '0',
+    description: 'proxies whose forwarded header fields count',
+  }),
+  eventLog: required('EVENT_LOG', eventLog, {
+    group: 'Events',
+    default: 'sqlite:data/events.db',
+    description: 'where events are kept',
+    redact: withoutSecrets,
+  }),
+  eventLogTimeout: required('EVENT_LOG_TIMEOUT', duration, {
+    group: 'Events',
+    default: '5s',
+    description: 'longest time that a call waits for NATS',
+  }),
+  eventType: required('EVENT_TYPE', eventType, {
+    group: 'Events',
+    default: 'webhook.recorded',
+    description: '`type` of an event whose sender named none',
+  }),
+  /** Host names, or `*` alone. */
+  webhookOrigins: optional('WEBHOOK_ORIGINS', origins, {
+    group: 'Events',
+    description: 'senders granted the CloudEvents webhook handshake; `*`: all',
+  }),
+  getEventsLimit: required('GET_EVENTS_LIMIT', wholeNumber(1, 10_000), {
+    group: 'Events',
+    default: '100',
+    description: 'most events in one answer of `GetEvents`',
+  }),
+  getEventsMaxBytes: required('GET_EVENTS_MAX_BYTES', wholeNumber(32_768, 64 * MEBIBYTE), {
+    group: 'Events',
+    default: '60000',
+    description: 'most bytes in one answer of `GetEvents`',
+  }),
+  retentionMaxEvents: optional('RETENTION_MAX_EVENTS', wholeNumber(1, 1e15), {
+    group: 'Events',
+    description: 'most events that are kept; the oldest go first',
+  }),
+  retentionMaxAge: optional('RETENTION_MAX_AGE', duration, {
+    group: 'Events',
+    description: 'how long an event is kept',
+  }),
+  access: {
+    recordKeys: optional('RECORD_KEYS', keys, {
+      group: 'Access',
+      secret: true,
+      description: 'keys for `RecordEvent`',
+    }),
+    readKeys: optional('READ_KEYS', keys, {
+      group: 'Access',
+      secret: true,
+      description: 'keys for `GetEvents`, and for `/metrics` on the public address',
+    }),
+    webhookSecrets: optional('WEBHOOK_SECRETS', webhookSecrets, {
+      group: 'Access',
+      secret: true,
+      description: 'secrets of senders that sign what they send',
+    }),
+  },
+  /** Files in PEM. */
+  tls: {
+    cert: optional('TLS_CERT', z.string(), {
+      group: 'TLS',
+      description: 'file with the certificate and its chain',
+    }),
+    key: optional('TLS_KEY', z.string(), {
+      group: 'TLS',
+      description: 'file with the private key',
+    }),
+    clientCa: optional('TLS_CLIENT_CA', z.string(), {
+      group: 'TLS',
+      description: 'file with the authorities that sign client certificates',
+    }),
+  },
+  /** After decompression. */
+  maxRequestBytes: required('MAX_REQUEST_BYTES', wholeNumber(1024, 256 * MEBIBYTE), {
+    group: 'Limits',
+    default: '4194304',
+    description: 'most bytes in a request body, after decompression',
+  }),
+  limits: {
+    maxHeaderBytes: required('MAX_HEADER_BYTES', wholeNumber(4096, MEBIBYTE), {
+      group: 'Limits',
+      default: '16384',
+      description: 'most bytes in the header of a request',
+    }),
+    headersTimeout: required('HEADERS_TIMEOUT', timeout, {
+      group: 'Limits',
+      default: '20s',
+      description: 'longest time for a header to arrive',
+    }),
+    requestTimeout: required('REQUEST_TIMEOUT', timeout, {
+      group: 'Limits',
+      default: '60s',
+      description: 'longest time for a whole request to arrive',
+    }),
+    sendTimeout: required('SEND_TIMEOUT', timeout, {
+      group: 'Limits',
+      default: '30s',
+      description: 'longest time for a caller to take an answer',
+    }),
+    maxConnections: required('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), {
+      group: 'Limits',
+      default: '5000',
+      description: 'most open connections',
+    }),
+    maxInFlight: required('MAX_IN_FLIGHT', wholeNumber(1, 100_000), {
+      group: 'Limits',
+      default: '1000',
+      description: 'most calls in progress',
+    }),
+    maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
+      group: 'Limits',
+      otherwise: '16 × `MAX_REQUEST_BYTES`',
+      description: 'most memory for request bodies over 64 KiB, in bytes',
+    }),
+    rate: optional('RATE_LIMIT', rate, {
+      group: 'Limits',
+      description: 'most requests of one client address, as in `600/1m`',
+    }),
+  },
+  admin: {
+    port: optional('ADMIN_PORT', wholeNumber(0, 65535), {
+      group: 'Operation',
+      description: 'port for `/healthz`, `/readyz` and `/metrics`',
+    }),
+    host: required('ADMIN_HOST', host, {
+      group: 'Operation',
+      default: '127.0.0.1',
+      description: 'address for `ADMIN_PORT`',
+    }),
+  },
+  log: {
+    level: required(
+      'LOG_LEVEL',
+      z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent'),
+      {
+        group: 'Operation',
+        default: 'info',
+        description: '`debug`, `info`, `warn`, `error` or `silent`',
+      },
+    ),
+    access: required('ACCESS_LOG', flag, {
+      group: 'Operation',
+      default: 'false',
+      description: '`true`: one log line for each request',
+    }),
+  },
+  workers: required('WORKERS', workers, {
+    group: 'Operation',
+    default: '1',
+    description: 'number of processes that answer; `auto`: one for each core',
+  }),
+};

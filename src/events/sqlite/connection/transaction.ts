@@ -1,0 +1,30 @@
+import type Database from 'libsql';
+
+/** The transactions of one connection. Their statements are prepared once: parsing them costs as much as an insert. */
+export class Transactions {
+  readonly #database: Database.Database;
+  readonly #begin: Database.Statement;
+  readonly #commit: Database.Statement;
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+  }
+
+  /**
+   * Runs an action in a transaction that holds the write lock from the start: what it writes is on disk when this returns,
+   * and none of it when it throws.
+   */
+  run<T>(action: () => T): T {
+    try {
+      this.#begin.run();
+      const result = action();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { deferred, type Deferred } from '../../lang/deferred';
+import type { SqliteOptions } from './connection/connection';
+import type { SqliteDatabase } from './database';
+import type { Operation, WorkerCall, WorkerReply } from './worker';
+
+/** How long a database that could not be opened is not tried again, in milliseconds. */
+const OPEN_PAUSE = 250;
+
+/**
+ * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
+ * answers requests. A thread that ended, because its file was lost or by accident, is replaced on the next call.
+ */
+export class DatabaseThread {
+  readonly #options: SqliteOptions;
+  #worker: Promise<Worker> | undefined;
+  /** When the thread before has ended. */
+  #ended = Promise.resolve();
+  #openFailure: { readonly at: number; readonly error: Error } | undefined;
+  #calls = 0;
+  readonly #answers = new Map<number, Deferred<unknown>>();
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the database. The first question does so too. */
+  async start(): Promise<void> {
+    await (this.#worker ?? this.#connect());
+  }
+
+  /** Asks the database to do something; rejects with an error that has its message. Questions are answered in their order. */
+  async ask<O extends Operation>(
+    operation: O,
+    argument?: Parameters<SqliteDatabase[O]>[0],
+  ): Promise<ReturnType<SqliteDatabase[O]>> {
+    const worker = await (this.#worker ?? this.#connect());
+    const call = ++this.#calls;
+    const answer = deferred<unknown>();
+    this.#answers.set(call, answer);
+    worker.postMessage({ call, operation, argument } satisfies WorkerCall);
+    return (await answer.promise) as ReturnType<SqliteDatabase[O]>;
+  }
+
+  /** Closes the database after the questions before, and ends the thread. */
+  async end(): Promise<void> {
+    const worker = await this.#worker?.catch(() => undefined);
+    // Without a thread, its file being lost, nothing is open.
+    if (worker === undefined) return;
+    await this.ask('close');
+    await worker.terminate();
+  }
+
+  #connect(): Promise<Worker> {
+    if (this.#openFailure !== undefined && performance.now() - this.#openFailure.at < OPEN_PAUSE) {
+      return Promise.reject(this.#openFailure.error);
+    }
+    // SQLite lets go of the files only when their thread has ended.
+    this.#worker = this.#ended.then(() => this.#open());
+    return this.#worker;
+  }
+
+  async #open(): Promise<Worker> {
+    const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
+    const opened = deferred<unknown>();
+    const ended = deferred();
+    this.#answers.set(0, opened);
+    this.#ended = ended.promise;
+    let inUse = true;
+    const lost = (error: Error): void => {
+      if (!inUse) return;
+      inUse = false;
+      this.#worker = undefined;
+      for (const answer of this.#answers.values()) answer.reject(error);
+      this.#answers.clear();
+    };
+    worker.on('message', (reply: WorkerReply) => {
+      this.#answered(reply);
+      if ('failure' in reply && reply.ended) lost(new Error(reply.failure));
+      if (reply.call !== 0) return;
+      this.#openFailure = 'failure' in reply ? { at: performance.now(), error: new Error(reply.failure) } : undefined;
+      if (this.#openFailure !== undefined) void worker.terminate();
+    });
+    worker.on('error', lost);
+    worker.on('exit', () => {
+      lost(new Error('the database thread ended'));
+      ended.resolve();
+    });
+    await opened.promise;
+    return worker;
+  }
+
+  #answered(reply: WorkerReply): void {
+    const answer = this.#answers.get(reply.call);
+    this.#answers.delete(reply.call);
+    if ('failure' in reply) answer?.reject(new Error(reply.failure));
+    else answer?.resolve(reply.result);
+  }
+}

@@ -1,0 +1,69 @@
+import type { EventQuery, LoggedEvent, NewEvent, ScanQuery } from '../event-log';
+import { backUp } from './backup';
+import { SqliteConnection, type SqliteOptions } from './connection/connection';
+import { SqliteReader, type ScannedSlice } from './reader';
+import { SqliteRecorder } from './recorder';
+import { SqliteRetention } from './retention';
+
+/** The parts of the engine that work on one connection, synchronously. Each method takes one argument, or none. */
+export class SqliteDatabase {
+  readonly #connection: SqliteConnection;
+  readonly #recorder: SqliteRecorder;
+  readonly #reader: SqliteReader;
+  readonly #retention: SqliteRetention | undefined;
+
+  /** @throws the database cannot be opened, is not a database, or not one of this program and version. */
+  constructor(options: SqliteOptions) {
+    const connection = new SqliteConnection(options);
+    this.#connection = connection;
+    this.#recorder = new SqliteRecorder(connection);
+    this.#reader = new SqliteReader(connection);
+    this.#retention = options.retention && new SqliteRetention(connection, options.retention);
+  }
+
+  /** As {@link SqliteRecorder.append}. */
+  append(events: readonly NewEvent[]): Map<number, string> {
+    return this.#recorder.append(events);
+  }
+
+  /** As `EventLog.read`. */
+  read(query: EventQuery): LoggedEvent[] {
+    return this.#connection.reading(() => this.#reader.read(query));
+  }
+
+  /** As {@link SqliteReader.scan}. */
+  scan(query: ScanQuery): ScannedSlice {
+    return this.#connection.reading(() => this.#reader.scan(query));
+  }
+
+  /** As `EventLog.count`. */
+  count(): number {
+    return this.#connection.reading(() => this.#reader.count());
+  }
+
+  /** As `EventLog.bytes`. */
+  bytes(): number {
+    return this.#connection.reading(() => this.#connection.bytes());
+  }
+
+  /** As `EventLog.check`. */
+  check(): void {
+    this.#recorder.check();
+  }
+
+  /** As `EventLog.backup`. */
+  backup(file: string): void {
+    this.#connection.reading(() => {
+      backUp(this.#connection, file);
+    });
+  }
+
+  /** Forgets a few events that are past retention. Returns whether there is more to do. */
+  retain(): boolean {
+    return this.#retention?.step() ?? false;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

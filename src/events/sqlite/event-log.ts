@@ -1,0 +1,172 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { deferred, type Deferred } from '../../lang/deferred';
+import { writeNewFile } from '../../lang/new-file';
+import {
+  EventLogError,
+  type Appended,
+  type Commit,
+  type EventLog,
+  type EventQuery,
+  type LoggedEvent,
+  type NewEvent,
+  type ScanQuery,
+  type StoredEvent,
+} from '../event-log';
+import type { SqliteOptions } from './connection/connection';
+import { DatabaseThread } from './database-thread';
+
+/** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
+const BATCH_MAX_EVENTS = 512;
+const BATCH_MAX_CHARACTERS = 1024 * 1024;
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
+const DEFAULT_RETENTION_PAUSE = 1000;
+
+/** An event that waits for its commit. */
+interface Waiting {
+  readonly event: NewEvent;
+  readonly outcome: Deferred<Appended>;
+}
+
+/**
+ * The event log in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. Events that arrive while a
+ * commit is under way wait for it and then share the next one.
+ */
+export class SqliteEventLog implements EventLog {
+  readonly #thread: DatabaseThread;
+  #waiting: Waiting[] = [];
+  #committing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #committed: (commit: Commit) => void = () => undefined;
+
+  private constructor(options: SqliteOptions) {
+    this.#thread = new DatabaseThread(options);
+  }
+
+  /**
+   * Opens the log and creates it, folders included, where it is missing.
+   *
+   * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
+   * other methods, names the file.
+   */
+  static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
+    const log = new SqliteEventLog({
+      busyTimeout: DEFAULT_BUSY_TIMEOUT,
+      retentionPause: DEFAULT_RETENTION_PAUSE,
+      ...options,
+    });
+    try {
+      await mkdir(dirname(options.file), { recursive: true });
+      await log.#thread.start();
+    } catch (cause) {
+      throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
+    }
+    return log;
+  }
+
+  append(event: NewEvent): Promise<Appended> {
+    if (this.#closing !== undefined) return Promise.reject(new EventLogError('The event log is closed.'));
+    const outcome = deferred<Appended>();
+    this.#waiting.push({ event, outcome });
+    // Not at once: requests that arrived in the same turn of the event loop share the commit.
+    this.#committing ??= setImmediate().then(() => this.#commitWaiting());
+    return outcome.promise;
+  }
+
+  async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    if (events.length === 0) return [];
+    return this.#call('The events could not be recorded.', () => this.#commit(events));
+  }
+
+  async #commitWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      try {
+        const appended = await this.#commit(batch.map(({ event }) => event));
+        for (const [i, one] of appended.entries()) batch[i]?.outcome.resolve(one);
+      } catch (cause) {
+        const error = new EventLogError('The event could not be recorded.', { cause });
+        for (const { outcome } of batch) outcome.reject(error);
+      }
+    }
+    this.#committing = undefined;
+  }
+
+  async #commit(events: readonly NewEvent[]): Promise<Appended[]> {
+    const started = performance.now();
+    const firstIds = await this.#thread.ask('append', events);
+    const recorded = events.length - firstIds.size;
+    this.#committed({ events: events.length, recorded, milliseconds: performance.now() - started });
+    return events.map(({ id }, i) => ({ id: firstIds.get(i) ?? id, recorded: !firstIds.has(i) }));
+  }
+
+  #takeBatch(): Waiting[] {
+    let characters = 0;
+    const size = this.#waiting.findIndex(({ event }, i) => {
+      characters += event.attributes.length + event.arrival.length + (event.data?.length ?? 0);
+      return i === BATCH_MAX_EVENTS || (i > 0 && characters > BATCH_MAX_CHARACTERS);
+    });
+    return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
+  }
+
+  read(query: EventQuery): Promise<LoggedEvent[]> {
+    return this.#reading(() => this.#thread.ask('read', query));
+  }
+
+  scan(query: ScanQuery): Promise<StoredEvent[]> {
+    return this.#reading(async () => {
+      for (let { after } = query; ;) {
+        const { events, next } = await this.#thread.ask('scan', { ...query, after });
+        if (events.length > 0 || next === undefined) return events;
+        after = next;
+      }
+    });
+  }
+
+  count(): Promise<number> {
+    return this.#reading(() => this.#thread.ask('count'));
+  }
+
+  bytes(): Promise<number> {
+    return this.#reading(() => this.#thread.ask('bytes'));
+  }
+
+  onCommit(listener: (commit: Commit) => void): void {
+    this.#committed = listener;
+  }
+
+  check(): Promise<void> {
+    return this.#call('The event log cannot take events.', () => this.#thread.ask('check'));
+  }
+
+  backup(file: string): Promise<void> {
+    return this.#call('The event log could not be copied.', () =>
+      writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary)),
+    );
+  }
+
+  #reading<T>(read: () => Promise<T>): Promise<T> {
+    return this.#call('The events could not be read.', read);
+  }
+
+  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    try {
+      return await action();
+    } catch (cause) {
+      throw new EventLogError(failure, { cause });
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committing;
+    await this.#thread.end();
+  }
+}

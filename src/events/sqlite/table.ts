@@ -1,0 +1,110 @@
+import type { NewEvent, StoredEvent } from '../event-log';
+import { sizeOf } from '../page';
+import { paddedSequence } from '../position';
+
+/** What is worked out about an event when it is recorded. */
+interface Derived {
+  readonly headBytes: number;
+  readonly dataBytes: number;
+  /**
+   * When the event was recorded, if an event before it was recorded later; otherwise null. The times of the other events
+   * grow with their positions, so that only these few need an index, and recording an event does not pay for one.
+   */
+  readonly lateAt: number | null;
+}
+
+/** What a row holds of an event besides its `sequence`. */
+type Property = keyof NewEvent | keyof Derived;
+
+type SqlValue = string | number | null;
+
+/**
+ * The columns by the property that each one holds, and their types; everything else in this file follows from it. Columns
+ * that may be large come last, so that reading the others loads none of them.
+ */
+const COLUMNS: Readonly<Record<Property, string>> = {
+  recordedAt: 'INTEGER NOT NULL',
+  lateAt: 'INTEGER',
+  id: 'TEXT NOT NULL',
+  source: 'TEXT NOT NULL',
+  idempotencyKey: 'TEXT',
+  webhookId: 'TEXT',
+  headBytes: 'INTEGER NOT NULL',
+  dataBytes: 'INTEGER NOT NULL',
+  attributes: 'TEXT NOT NULL',
+  arrival: 'TEXT NOT NULL',
+  data: 'TEXT',
+};
+
+/** What no two events have in common, as far as they have it. */
+const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'], ['idempotencyKey'], ['webhookId']];
+
+const PROPERTIES = Object.keys(COLUMNS) as Property[];
+const EVENT_PROPERTIES = PROPERTIES.filter((property) => !isDerived(property));
+const KEY_PROPERTIES = UNIQUE_KEYS.flat();
+
+/** Makes the table `events` and its indexes. */
+export const CREATE_EVENTS = `
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    ${PROPERTIES.map((property) => `${column(property)} ${COLUMNS[property]}`).join(',\n    ')}
+  ) STRICT;
+  ${UNIQUE_KEYS.map(uniqueIndex).join('\n  ')}
+  CREATE INDEX events_late_at ON events (late_at) WHERE late_at IS NOT NULL;
+`;
+
+/** Inserts the values of {@link rowOf}, or nothing where an event with one of its keys is there. */
+export const INSERT_EVENT = `
+  INSERT INTO events (${PROPERTIES.map(column).join(', ')})
+  VALUES (${PROPERTIES.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+
+/** Finds the `id` of the first event that has one of the keys in {@link keysOf}. */
+export const FIND_FIRST_ID = `
+  SELECT id FROM events
+  WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ?`).join(' AND ')})`).join(' OR ')}
+  ORDER BY sequence LIMIT 1`;
+
+/** The columns of a {@link StoredRow}. */
+export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${column(name)} AS "${name}"`)].join(
+  ', ',
+);
+
+/** A row that was read with {@link STORED_COLUMNS}. */
+export type StoredRow = { readonly sequence: number } & Readonly<Record<keyof NewEvent, SqlValue>>;
+
+/**
+ * The values of {@link INSERT_EVENT}. By position: libsql takes 1 to 3 µs longer for a row with named parameters.
+ *
+ * @param newestAt - when the most recent of the events before was recorded.
+ */
+export function rowOf(event: NewEvent, newestAt: number): SqlValue[] {
+  const { headBytes, dataBytes } = sizeOf(event);
+  const derived: Derived = { headBytes, dataBytes, lateAt: event.recordedAt < newestAt ? event.recordedAt : null };
+  return PROPERTIES.map((property) => (isDerived(property) ? derived[property] : event[property]) ?? null);
+}
+
+/** The values of {@link FIND_FIRST_ID}. */
+export function keysOf(event: NewEvent): SqlValue[] {
+  return KEY_PROPERTIES.map((property) => event[property] ?? null);
+}
+
+/** The event in a row. */
+export function storedEvent(row: StoredRow): StoredEvent {
+  const properties = EVENT_PROPERTIES.map((property) => [property, row[property] ?? undefined]);
+  return { ...(Object.fromEntries(properties) as NewEvent), sequence: paddedSequence(row.sequence) };
+}
+
+function isDerived(property: Property): property is keyof Derived {
+  return property === 'headBytes' || property === 'dataBytes' || property === 'lateAt';
+}
+
+function uniqueIndex(key: readonly Property[]): string {
+  const columns = key.map(column);
+  const optional = key.filter((property) => !COLUMNS[property].includes('NOT NULL')).map(column);
+  const where = optional.map((name) => `${name} IS NOT NULL`).join(' AND ');
+  return `CREATE UNIQUE INDEX events_${columns[0] ?? ''} ON events (${columns.join(', ')})${where && ` WHERE ${where}`};`;
+}
+
+function column(property: Property): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

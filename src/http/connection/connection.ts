@@ -1,0 +1,129 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { closeInSteps } from './closing';
+
+/** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
+const MAX_QUEUED = 64;
+
+/** Most requests that may arrive on a connection after it began to end. */
+const MAX_IGNORED = 4096;
+
+/** What a server knows of one connection, from its acceptance until it is closed. */
+export class Connection {
+  /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
+  readonly accepted: Socket;
+  #http: Socket | undefined;
+  #last: ServerResponse | undefined;
+  readonly #queued = new Set<ServerResponse>();
+  #ending = false;
+  #ignored = 0;
+  /** Bytes that had been given to the HTTP socket when it was last seen to have sent all before them. */
+  #givenBytes = 0;
+  #givenAt = 0;
+
+  constructor(accepted: Socket) {
+    this.accepted = accepted;
+  }
+
+  /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it; undefined: TLS is not agreed yet. */
+  get http(): Socket | undefined {
+    return this.#http;
+  }
+
+  /** The response to the last request that arrived; undefined: none arrived. */
+  get last(): ServerResponse | undefined {
+    return this.#last;
+  }
+
+  /** Whether the connection will be closed after the answers to the requests that arrived. */
+  get isEnding(): boolean {
+    return this.#ending;
+  }
+
+  /** Whether the peer has not begun a first request, or the connection is ending and the last answer sent. */
+  get isUnused(): boolean {
+    if (this.#http === undefined) return true;
+    if (this.#last === undefined) return this.#ending || this.#http.bytesRead === 0;
+    return this.#ending && this.#last.closed;
+  }
+
+  /** From now on this socket carries HTTP. */
+  open(socket: Socket): void {
+    this.#http = socket;
+    socket.once('close', () => {
+      // Node tells only the response that is being sent.
+      for (const response of this.#queued) if (response.socket === null) response.destroy().emit('close');
+    });
+  }
+
+  /** Notes the response to a request that arrived. False: too many wait for the answers before theirs. */
+  received(response: ServerResponse): boolean {
+    this.#last = response;
+    // A response gets its socket when all before it are sent (pipelining, RFC 9112, section 9.3.2).
+    if (response.socket !== null) return true;
+    this.#queued.add(response);
+    response.once('close', () => this.#queued.delete(response));
+    return this.#queued.size <= MAX_QUEUED;
+  }
+
+  /** Notes a request that arrived after the connection began to end. */
+  ignored(): void {
+    if (++this.#ignored > MAX_IGNORED) this.destroy();
+  }
+
+  /** Does something once all requests that arrived are answered, as answers go out in the order of the requests. */
+  #afterAnswers(then: () => void): void {
+    if (this.#last === undefined || this.#last.closed) then();
+    else this.#last.once('close', then);
+  }
+
+  /** Whether the peer has taken none, or too few, of the bytes that wait for it, for so many milliseconds. */
+  isStuck(now: number, timeout: number): boolean {
+    const socket = this.#http;
+    if (socket === undefined || socket.destroyed) return false;
+    if (socket.writableLength === 0 || socket.bytesWritten - socket.writableLength >= this.#givenBytes) {
+      this.#givenBytes = socket.bytesWritten;
+      this.#givenAt = now;
+      return false;
+    }
+    return now - this.#givenAt > timeout;
+  }
+
+  /** Answers without a request, after the answers to all requests, and closes. Without a socket for HTTP it only closes. */
+  refuse(status: number, text: string, fields = ''): void {
+    this.#ending = true;
+    const socket = this.#http;
+    if (socket === undefined) {
+      this.destroy();
+      return;
+    }
+    // Where the peer has ended its side, Node closes the socket with the last answer that it knows of.
+    socket.destroySoon = () => undefined;
+    this.#afterAnswers(() => {
+      if (!socket.writable) return;
+      socket.write(lastAnswer(status, text, fields));
+      closeInSteps(socket);
+    });
+  }
+
+  /** Closes after the answers to all requests. */
+  close(): void {
+    this.#ending = true;
+    this.#afterAnswers(() => {
+      if (this.#http?.writable) closeInSteps(this.#http);
+    });
+  }
+
+  destroy(): void {
+    (this.#http ?? this.accepted).destroy();
+  }
+}
+
+/** The text of an answer that no request handler gives, after which the connection is closed. */
+export function lastAnswer(status: number, text: string, fields = ''): string {
+  const body = `${text}\n`;
+  return (
+    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+    `Content-Length: ${String(Buffer.byteLength(body))}\r\n${fields}Connection: close\r\n\r\n${body}`
+  );
+}

@@ -1,0 +1,264 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { RequestError } from '../request-error';
+
+const EMPTY = Buffer.alloc(0);
+
+/** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
+const SMALL = 65_536;
+
+/** Decoders by content coding (RFC 9110, section 8.4.1). */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+]);
+
+const FAILURE = Symbol('failure of the body');
+
+type FailedRequest = IncomingMessage & { [FAILURE]?: RequestError };
+
+const ACCEPTED_CODINGS = 'gzip, deflate, br';
+
+/** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
+export interface BodyLimit {
+  readonly maxBytes: number;
+  refusal(this: void): RequestError;
+}
+
+/** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
+export class BodyReader {
+  readonly #limit: BodyLimit;
+  readonly #memory: BodyMemory;
+
+  /**
+   * @param maxBytes - most bytes of one body, as it arrives and after `Content-Encoding` is undone
+   * @param maxTotalBytes - most bytes of all large bodies whose calls are not answered yet
+   */
+  constructor(maxBytes: number, maxTotalBytes: number) {
+    this.#limit = { maxBytes, refusal: () => tooLarge(maxBytes) };
+    this.#memory = new BodyMemory(maxTotalBytes);
+  }
+
+  /**
+   * Resolves to the body after `Content-Encoding` is undone; empty where the request has none. Sends `100 Continue` to a
+   * caller that waits for it, once nothing in the header speaks against the body. Call it once for each request.
+   *
+   * @param lower - a lower limit for this body
+   * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
+   * coding (415), broken or cut short (400), or no memory is left for it (503). The rest of it is then not read.
+   */
+  read(request: IncomingMessage, response: ServerResponse, lower?: BodyLimit): Promise<Buffer> {
+    const { headers } = request;
+    const limit = lower !== undefined && lower.maxBytes < this.#limit.maxBytes ? lower : this.#limit;
+    const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+    if (!hasBody(request)) return Promise.resolve(EMPTY);
+    if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
+    const failure = (request as FailedRequest)[FAILURE];
+    if (failure !== undefined) return Promise.reject(failure);
+    const coding = headers['content-encoding'];
+    if (request.destroyed) return Promise.reject(cutShort());
+    if (coding === undefined && length !== undefined && length <= SMALL) {
+      const body = readSmall(request, length);
+      if (headers.expect !== undefined) sendContinue(response);
+      return body;
+    }
+    return this.#readCounted(request, response, coding?.trim().toLowerCase() ?? 'identity', limit);
+  }
+
+  #readCounted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    coding: string,
+    { maxBytes, refusal }: BodyLimit,
+  ): Promise<Buffer> {
+    const createDecoder = DECODERS.get(coding);
+    if (createDecoder === undefined && coding !== 'identity') return Promise.reject(unknownCoding(coding));
+    const decoder = createDecoder?.();
+    const held = this.#memory.hold(response);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let compressedBytes = 0;
+
+    return new Promise((resolve, reject) => {
+      const fail = (error: RequestError): void => {
+        request.removeAllListeners('data').unpipe().pause();
+        decoder?.removeAllListeners('data').destroy();
+        chunks.length = 0;
+        held.release();
+        reject(error);
+      };
+      const onBody = (chunk: Buffer): void => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) fail(refusal());
+        else if (!held.grow(chunk.length)) fail(this.#memory.refusal());
+        else chunks.push(chunk);
+      };
+      const onCompressed = (chunk: Buffer): void => {
+        compressedBytes += chunk.length;
+        if (compressedBytes > maxBytes) fail(refusal());
+      };
+      const onEnd = (): void => {
+        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes));
+      };
+      request.on('error', (error) => {
+        fail(requestError(error));
+      });
+      if (decoder === undefined) request.on('data', onBody).on('end', onEnd);
+      else {
+        decoder.on('data', onBody).on('end', onEnd);
+        decoder.on('error', () => {
+          fail(new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`));
+        });
+        request.on('data', onCompressed).pipe(decoder);
+      }
+      if (request.headers.expect !== undefined) sendContinue(response);
+    });
+  }
+}
+
+/** Whether a request has a body that is not empty. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
+}
+
+/**
+ * Waits for the end of a body that nobody needs: what a request with a broken body asks for is not done.
+ *
+ * @throws {RequestError} the body is broken or cut short (400), or larger than 64 KiB (413)
+ */
+export function skipBody(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { [FAILURE]: failure, headers } = request as FailedRequest;
+  if (failure !== undefined) return Promise.reject(failure);
+  if (request.destroyed) return Promise.reject(cutShort());
+  const text = `The body of a ${String(request.method)} request may have at most ${String(SMALL)} bytes.`;
+  if (Number(headers['content-length'] ?? 0) > SMALL) return Promise.reject(new RequestError(413, text, 'too-large'));
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= SMALL) return;
+      request.removeAllListeners('data').pause();
+      reject(new RequestError(413, text, 'too-large'));
+    });
+    request.on('end', resolve).on('error', (error) => {
+      reject(requestError(error));
+    });
+    if (headers.expect !== undefined) sendContinue(response);
+  });
+}
+
+/** Ends the body of a request of which the rest cannot be read: whoever reads it, now or later, gets this error. */
+export function endBody(request: IncomingMessage, error: RequestError): void {
+  (request as FailedRequest)[FAILURE] = error;
+  if (request.listenerCount('error') > 0) request.emit('error', error);
+}
+
+/** The path of nearly every call: resolves as soon as the last byte is there, mostly with the one chunk that came. */
+function readSmall(request: IncomingMessage, length: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] | undefined;
+    let received = 0;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (chunks === undefined && received === length) resolve(chunk);
+      else {
+        (chunks ??= []).push(chunk);
+        if (received === length) resolve(Buffer.concat(chunks, length));
+      }
+    });
+    request.on('error', (error) => {
+      reject(requestError(error));
+    });
+  });
+}
+
+/** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
+function sendContinue(response: ServerResponse): void {
+  if (response.req.httpVersionMinor > 0) response.writeContinue();
+}
+
+function tooLarge(maxBytes: number): RequestError {
+  const text = `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`;
+  return new RequestError(413, text, 'too-large');
+}
+
+function unknownCoding(coding: string): RequestError {
+  const text = `The content coding ${coding.slice(0, 40)} is not supported. Send ${ACCEPTED_CODINGS}, or none.`;
+  return new RequestError(415, text, 'invalid', { 'Accept-Encoding': ACCEPTED_CODINGS });
+}
+
+/** What stopped a body: what {@link endBody} says, or that its connection is gone. */
+function requestError(error: Error): RequestError {
+  return error instanceof RequestError ? error : cutShort();
+}
+
+function cutShort(): RequestError {
+  return new RequestError(400, 'The request body cannot be read: the connection was closed before its end.');
+}
+
+/** Counts the bytes of the large bodies that are held together. */
+class BodyMemory {
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Begins to hold the body of one request, until its response is closed at the latest. */
+  hold(response: ServerResponse): HeldBody {
+    const held = new HeldBody(this);
+    response.once('close', () => {
+      held.release();
+    });
+    return held;
+  }
+
+  /** Takes room for so many bytes; false: there is too little. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  refusal(): RequestError {
+    const max = String(this.#maxBytes);
+    const text = `Too many large requests at once: their bodies have more than ${max} bytes together (MAX_BODY_MEMORY).`;
+    return new RequestError(503, text, 'busy', { 'Retry-After': '1' });
+  }
+}
+
+/** The bytes of one body. As long as it is small, none of them count; once it is large, all of them do. */
+class HeldBody {
+  readonly #memory: BodyMemory;
+  #bytes = 0;
+  #counted = 0;
+  #released = false;
+
+  constructor(memory: BodyMemory) {
+    this.#memory = memory;
+  }
+
+  /** Adds bytes; false: there is no room for them. */
+  grow(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (this.#bytes <= SMALL || this.#released) return true;
+    if (!this.#memory.take(this.#bytes - this.#counted)) return false;
+    this.#counted = this.#bytes;
+    return true;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#memory.give(this.#counted);
+  }
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import * as iconv from 'iconv-lite';
+
+const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: string])[] = [
+  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
+  // Before UTF-16, since the mark of UTF-16 begins it.
+  [Buffer.from([0xff, 0xfe, 0, 0]), 'utf-32le'],
+  [Buffer.from([0, 0, 0xfe, 0xff]), 'utf-32be'],
+  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
+  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
+];
+
+/** Names the character set of the byte order mark at the start of a body; undefined: it has no mark. */
+export function charsetOfMark(body: Buffer): string | undefined {
+  const first = body[0] ?? 0;
+  if (first !== 0 && first < 0xef) return undefined;
+  return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
+}
+
+/** How an XML document without a mark begins, in white space or a tag, by the size and order of its code units. */
+const XML_BEGINNINGS: readonly (readonly [beginning: RegExp, charset: string])[] = [
+  [/^[<\t\r\n ]\0\0\0/, 'utf-32le'],
+  [/^\0\0\0[<\t\r\n ]/, 'utf-32be'],
+  [/^[<\t\r\n ]\0/, 'utf-16le'],
+  [/^\0[<\t\r\n ]/, 'utf-16be'],
+];
+
+const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+
+/** No XML declaration that is read is longer, in bytes. */
+const MAX_DECLARATION = 200;
+
+/**
+ * Names the character set that an XML document announces itself: by a byte order mark, by the zero bytes of UTF-16 or
+ * UTF-32, or by its XML declaration (XML 1.0, appendix F). Undefined: it announces none, and so has to be UTF-8.
+ */
+export function charsetOfXml(body: Buffer): string | undefined {
+  const mark = charsetOfMark(body);
+  if (mark !== undefined) return mark;
+  const beginning = body.toString('latin1', 0, MAX_DECLARATION);
+  const byZeros = XML_BEGINNINGS.find(([pattern]) => pattern.test(beginning))?.[1];
+  return byZeros ?? DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase();
+}
+
+/** Encodings of the library that are not character sets. */
+const NOT_CHARSETS = new Set(['base64', 'hex']);
+
+/** Tells whether {@link decode} knows a character set by this name; case, punctuation and quotes do not matter. */
+export function isKnownCharset(charset: string): boolean {
+  const name = plainName(charset);
+  return isUtf8Name(name) || (iconv.encodingExists(name) && !NOT_CHARSETS.has(name));
+}
+
+/** Decodes bytes, without their byte order mark. Undefined: they are not valid in this character set. */
+export function decode(body: Buffer, charset: string): string | undefined {
+  const name = plainName(charset);
+  if (isUtf8Name(name)) {
+    if (!isUtf8(body)) return undefined;
+    return body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0);
+  }
+  const unit = UNICODE_UNITS.get(/^(?:utf|ucs)(\d+)/.exec(name)?.[1] ?? '') ?? 1;
+  if (body.length % unit !== 0) return undefined;
+  const text = iconv.decode(body, name);
+  if (!text.isWellFormed()) return undefined;
+  // The decoder writes U+FFFD for invalid bytes, except in UTF-16. It can also be a character of the text.
+  if (unit === 2 || !text.includes('\uFFFD')) return text;
+  return isEncoded(text, body, name) ? text : undefined;
+}
+
+/** Bytes of a code unit, by the number in the name of a Unicode encoding. */
+const UNICODE_UNITS: ReadonlyMap<string, number> = new Map([
+  ['16', 2],
+  ['2', 2],
+  ['32', 4],
+  ['4', 4],
+]);
+
+function isUtf8Name(name: string): boolean {
+  return name === 'utf8' || name === 'unicode11utf8' || name === 'csutf8';
+}
+
+/** A name as the library compares it. Some senders put it in single quotes, which are not quotes to HTTP. */
+function plainName(charset: string): string {
+  return charset.toLowerCase().replace(/[^0-9a-z]/g, '');
+}
+
+/** Whether bytes are this text, perhaps after a byte order mark. */
+function isEncoded(text: string, body: Buffer, name: string): boolean {
+  const names = name === 'utf32' || name === 'ucs4' ? ['utf32le', 'utf32be'] : [name];
+  return names.some((each) => {
+    const encoded = iconv.encode(text, each);
+    const markLength = body.length - encoded.length;
+    return markLength >= 0 && markLength <= 4 && encoded.equals(body.subarray(markLength));
+  });
+}

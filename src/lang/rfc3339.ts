@@ -1,0 +1,35 @@
+const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/**
+ * The minutes in UTC that ended with a leap second (IERS Bulletin C). When another one is announced, its minute belongs
+ * here.
+ */
+const LEAP_MINUTES: ReadonlySet<string> = new Set(
+  [
+    ...[1972, 1981, 1982, 1983, 1985, 1992, 1993, 1994, 1997, 2012, 2015].map((year) => `${String(year)}-06-30`),
+    ...[1972, 1973, 1974, 1975, 1976, 1977, 1978, 1979].map((year) => `${String(year)}-12-31`),
+    ...[1987, 1989, 1990, 1995, 1998, 2005, 2008, 2016].map((year) => `${String(year)}-12-31`),
+  ].map((day) => `${day}T23:59:00.000Z`),
+);
+
+/**
+ * Reads a time as RFC 3339, section 5.6, writes it: `2026-01-02T03:04:05.678Z`, or with an offset. Returns milliseconds
+ * since 1970-01-01T00:00Z; a leap second counts as the second after it. Undefined: the text has another form, or names a
+ * time that never was, such as 30 February, 24:00 or a leap second in a minute that had none, or one that in UTC is not in
+ * the years 0000 to 9999.
+ */
+export function parseTime(text: string): number | undefined {
+  const match = TIME.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match.slice(7);
+  if (hour > 23 || minute > 59 || second > 60 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
+  date.setUTCHours(hour, minute - offset);
+  if (date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999) return undefined;
+  if (second === 60 && !LEAP_MINUTES.has(date.toISOString())) return undefined;
+  return date.getTime() + second * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
+}

@@ -1,0 +1,57 @@
+import cluster from 'node:cluster';
+import type { Config } from '../config/config';
+import type { Logger } from '../telemetry/logger';
+import { startAdminServer } from './admin-server';
+import { claimPort } from './claim-port';
+import { Supervisor } from './supervisor';
+import { WorkerMetrics } from './worker-metrics';
+import { forkWorker } from './worker-process';
+
+/**
+ * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
+ * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request.
+ *
+ * @throws the public or the admin address cannot be used.
+ */
+export async function supervise(config: Config, logger: Logger, announce: (url: string) => void): Promise<void> {
+  // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  // JSON, the default between processes, has no NaN.
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const metrics = new WorkerMetrics();
+  let port = config.port;
+  const supervisor = new Supervisor(config.workers, () => forkWorker({ PORT: String(port) }), {
+    started(worker) {
+      metrics.add(worker);
+    },
+    ready: announce,
+    lost(pid, cause) {
+      logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
+    },
+    renewed(pid) {
+      logger.info({ worker: pid }, 'a worker hands over');
+    },
+    renewalFailed(cause) {
+      logger.error({ cause }, 'the workers were not replaced');
+    },
+    startFailed(cause) {
+      logger.error({ cause }, 'a worker could not start');
+    },
+    killed(pid) {
+      logger.error({ worker: pid }, 'a worker did not end in time and is killed');
+    },
+    ended(code) {
+      logger.flush(() => process.exit(code));
+    },
+  });
+  const adminUrl = await startAdminServer(config, supervisor, metrics, logger);
+  port = await claimPort(config);
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => {
+      supervisor.stop();
+    });
+  }
+  process.on('SIGHUP', () => void supervisor.renew());
+  supervisor.start();
+  logger.info({ workers: config.workers, adminUrl }, 'supervising');
+}

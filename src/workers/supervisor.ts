@@ -1,0 +1,191 @@
+import type { End, WorkerProcess } from './worker-process';
+
+/** How long workers may take, in milliseconds. */
+const LIMITS = {
+  /** To be ready after their start. */
+  start: 60_000,
+  /** To end after another one has taken their place: callers get time to come back, and their calls to end. */
+  retire: 30_000,
+  /** To end after a signal: a little more than the calls in flight get. */
+  stop: 15_000,
+};
+
+/** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
+const SHORT_LIFE = 1000;
+
+/** Hears what happens to the workers. */
+export interface SupervisorEvents {
+  /** A worker was started. */
+  started(worker: WorkerProcess): void;
+  /** The first worker is ready to answer. */
+  ready(url: string): void;
+  /** A worker ended by itself; another one takes its place. */
+  lost(pid: number | undefined, cause: string): void;
+  /** A new worker has taken the place of this one on request. */
+  renewed(pid: number | undefined): void;
+  /** A new worker did not start; those that were not replaced go on. */
+  renewalFailed(cause: string): void;
+  /** The first start failed; everything ends. */
+  startFailed(cause: string): void;
+  /** A worker did not end in time and is killed. */
+  killed(pid: number | undefined): void;
+  /** All workers have ended: after a signal with exit code 0, otherwise with that of the worker that could not start. */
+  ended(code: number): void;
+}
+
+/** One of the workers that there should be: the one that is ready, the one that will be, or both while it is replaced. */
+interface Place {
+  ready: WorkerProcess | undefined;
+  starting: WorkerProcess | undefined;
+  /** The outcome of the start: whether the worker became ready. */
+  start: Promise<boolean> | undefined;
+}
+
+/**
+ * Keeps a number of workers running. A worker that ends is replaced. On request it replaces all of them, one after the other: the
+ * new one listens before the old one stops, so that no request is dropped.
+ */
+export class Supervisor {
+  readonly #places: readonly Place[];
+  readonly #fork: () => WorkerProcess;
+  readonly #events: SupervisorEvents;
+  readonly #running = new Set<WorkerProcess>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #announced = false;
+  #stopping = false;
+  #exitCode = 0;
+  #renewing = false;
+  #renewAgain = false;
+
+  constructor(count: number, fork: () => WorkerProcess, events: SupervisorEvents) {
+    this.#places = Array.from({ length: count }, () => ({ ready: undefined, starting: undefined, start: undefined }));
+    this.#fork = fork;
+    this.#events = events;
+  }
+
+  /** Whether at least one worker is ready to answer. */
+  get isReady(): boolean {
+    return !this.#stopping && this.#places.some(({ ready }) => ready !== undefined);
+  }
+
+  start(): void {
+    for (const place of this.#places) void this.#start(place);
+  }
+
+  /** Ends every worker, each after its calls in flight. */
+  stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const worker of this.#running) {
+      worker.kill('SIGTERM');
+      this.#killAfter(LIMITS.stop, worker);
+    }
+    this.#endIfAlone();
+  }
+
+  /** Replaces every worker. However often it is asked for while that is under way, it is done once more after it. */
+  async renew(): Promise<void> {
+    this.#renewAgain = true;
+    if (this.#renewing) return;
+    this.#renewing = true;
+    while (this.#renewAgain && !this.#stopping) {
+      this.#renewAgain = false;
+      await this.#renewAll();
+    }
+    this.#renewing = false;
+  }
+
+  async #renewAll(): Promise<void> {
+    for (const place of this.#places) {
+      // One that is starting may have read its files before they changed.
+      while (place.start !== undefined) await place.start;
+      // One that waits to be started will be new anyway.
+      if (this.#stopping || place.ready === undefined) continue;
+      if (!(await this.#start(place)) && place.ready !== undefined) return;
+    }
+  }
+
+  #start(place: Place): Promise<boolean> {
+    const worker = this.#fork();
+    const started = performance.now();
+    const timer = this.#killAfter(LIMITS.start, worker);
+    this.#running.add(worker);
+    place.starting = worker;
+    this.#events.started(worker);
+    const ready = worker.ready.then((url) => {
+      clearTimeout(timer);
+      this.#becameReady(place, worker, url);
+      return true;
+    });
+    const ended = worker.ended.then((end) => {
+      clearTimeout(timer);
+      this.#ended(place, worker, end, performance.now() - started);
+      return false;
+    });
+    place.start = Promise.race([ready, ended]).finally(() => {
+      place.start = undefined;
+    });
+    return place.start;
+  }
+
+  #becameReady(place: Place, worker: WorkerProcess, url: string): void {
+    if (this.#stopping || place.starting !== worker) return;
+    const old = place.ready;
+    place.ready = worker;
+    place.starting = undefined;
+    if (old !== undefined) {
+      old.retire();
+      this.#killAfter(LIMITS.retire, old);
+      this.#events.renewed(old.pid);
+    }
+    if (this.#announced) return;
+    this.#announced = true;
+    this.#events.ready(url);
+  }
+
+  #ended(place: Place, worker: WorkerProcess, { code, cause }: End, lived: number): void {
+    this.#running.delete(worker);
+    const wasReady = place.ready === worker;
+    const wasStarting = place.starting === worker;
+    if (wasReady) place.ready = undefined;
+    if (wasStarting) place.starting = undefined;
+    if (this.#stopping) this.#endIfAlone();
+    // If one cannot start, none can.
+    else if (!this.#announced) this.#failToStart(code, cause);
+    else if (wasStarting && place.ready !== undefined) this.#events.renewalFailed(cause);
+    else if (wasReady || wasStarting) {
+      this.#events.lost(worker.pid, cause);
+      if (place.starting === undefined) this.#startAfter(lived < SHORT_LIFE ? SHORT_LIFE : 0, place);
+    }
+  }
+
+  #failToStart(code: number | undefined, cause: string): void {
+    this.#exitCode = code === undefined || code === 0 ? 1 : code;
+    this.#events.startFailed(cause);
+    this.stop();
+  }
+
+  #endIfAlone(): void {
+    if (this.#running.size === 0) this.#events.ended(this.#exitCode);
+  }
+
+  #startAfter(pause: number, place: Place): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#start(place);
+    }, pause);
+    this.#timers.add(timer);
+  }
+
+  #killAfter(milliseconds: number, worker: WorkerProcess): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#events.killed(worker.pid);
+      worker.kill('SIGKILL');
+    }, milliseconds);
+    void worker.ended.then(() => {
+      clearTimeout(timer);
+    });
+    return timer;
+  }
+}

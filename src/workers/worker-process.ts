@@ -1,0 +1,142 @@
+import cluster, { type Worker } from 'node:cluster';
+import { deferred, type Deferred } from '../lang/deferred';
+import type { Figures, FromWorker, ToWorker } from './messages';
+
+/** How a process ended. */
+export interface End {
+  /** Its exit code; undefined: a signal ended it, or it could not be started. */
+  readonly code: number | undefined;
+  /** In words for a log line. */
+  readonly cause: string;
+}
+
+/** A worker as its supervisor sees it. None of its promises rejects. */
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  /** Resolves to the address of the endpoint when the worker is ready to answer. */
+  readonly ready: Promise<string>;
+  /** Resolves when the process has ended, or could not be started. */
+  readonly ended: Promise<End>;
+  /** Resolves after {@link ended}, when nothing more can come from the process. */
+  readonly closed: Promise<void>;
+  /** The figures that it sent last; undefined: none so far. */
+  readonly lastFigures: Figures | undefined;
+  /** Asks for the figures of now; resolves when some come, which a process that hangs never sends. */
+  figures(): Promise<Figures>;
+  /** Tells it that another worker has taken its place. */
+  retire(): void;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts a worker with these variables added to its environment. One that cannot be started ends at once. */
+export function forkWorker(environment: Readonly<Record<string, string>>): WorkerProcess {
+  try {
+    return new ClusterWorker(cluster.fork({ ...environment }));
+  } catch (error) {
+    return new FailedWorker(error as Error);
+  }
+}
+
+/** A worker of `node:cluster`. Every message to it is sent without regard to whether it is still there to hear it. */
+class ClusterWorker implements WorkerProcess {
+  readonly #worker: Worker;
+  readonly #ready = deferred<string>();
+  readonly #ended = deferred<End>();
+  readonly closed: Promise<void>;
+  #lastFigures: Figures | undefined;
+  #asked: Deferred<Figures> | undefined;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (message: FromWorker) => {
+      this.#received(message);
+    });
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      this.#ended.resolve({ code: code ?? undefined, cause: signal ?? `exit code ${String(code)}` });
+    });
+    const disconnected = new Promise<void>((resolve) => {
+      worker.once('disconnect', resolve);
+      // Without a process there is neither exit nor disconnect; a message that could not be sent changes nothing.
+      worker.on('error', (error) => {
+        if (this.pid !== undefined) return;
+        this.#ended.resolve(notStarted(error));
+        resolve();
+      });
+    });
+    this.closed = Promise.all([this.#ended.promise, disconnected]).then(() => undefined);
+  }
+
+  get pid(): number | undefined {
+    return this.#worker.process.pid;
+  }
+
+  get ready(): Promise<string> {
+    return this.#ready.promise;
+  }
+
+  get ended(): Promise<End> {
+    return this.#ended.promise;
+  }
+
+  get lastFigures(): Figures | undefined {
+    return this.#lastFigures;
+  }
+
+  figures(): Promise<Figures> {
+    if (this.#asked === undefined) {
+      this.#asked = deferred<Figures>();
+      this.#send('figures');
+    }
+    return this.#asked.promise;
+  }
+
+  retire(): void {
+    this.#send('retire');
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#worker.process.kill(signal);
+  }
+
+  #received(message: FromWorker): void {
+    if ('ready' in message) this.#ready.resolve(message.ready);
+    else {
+      this.#lastFigures = message.figures;
+      this.#asked?.resolve(message.figures);
+      this.#asked = undefined;
+    }
+  }
+
+  #send(message: ToWorker): void {
+    if (this.#worker.isConnected()) this.#worker.process.send(message, () => undefined);
+  }
+}
+
+/** A worker for which the system had no process. */
+class FailedWorker implements WorkerProcess {
+  readonly pid = undefined;
+  readonly ready = new Promise<string>(() => undefined);
+  readonly ended: Promise<End>;
+  readonly closed = Promise.resolve();
+  readonly lastFigures = undefined;
+
+  constructor(error: Error) {
+    this.ended = Promise.resolve(notStarted(error));
+  }
+
+  figures(): Promise<Figures> {
+    return Promise.resolve([]);
+  }
+
+  retire(): void {
+    // There is no process.
+  }
+
+  kill(): void {
+    // There is no process.
+  }
+}
+
+function notStarted(error: Error): End {
+  return { code: undefined, cause: `no process could be started (${error.message})` };
+}

@@ -1,0 +1,28 @@
+/**
+ * Mutation tests (npm run mutate) of the files where a mistake loses, opens or mangles something.
+ *
+ * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
+ */
+export default {
+  testRunner: 'jest',
+  jest: { configFile: 'jest.mutate.config.mjs' },
+  coverageAnalysis: 'perTest',
+  ignoreStatic: true,
+  mutate: [
+    'src/events/{event,page,payload}.ts',
+    'src/events/cloudevents/*.ts',
+    'src/asmx/soap/envelope/{envelope-reader,fragment}.ts',
+    'src/asmx/http/{binary-mode,form-fields,http-content,http-payload}.ts',
+    'src/http/auth/*.ts',
+    'src/http/address/forwarded.ts',
+  ],
+  // The tests need none of these, and some are large.
+  ignorePatterns: ['coverage', 'data', 'dist', 'docs', 'test/fixtures', 'test/interop', 'test/system'],
+  concurrency: 2,
+  timeoutMS: 3_000,
+  tempDirName: '.stryker',
+  reporters: ['clear-text', 'progress-append-only', 'json'],
+  jsonReporter: { fileName: '.stryker/report.json' },
+  clearTextReporter: { allowColor: false, reportTests: false },
+  thresholds: { high: 95, low: 85, break: 85 },
+};

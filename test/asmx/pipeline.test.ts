@@ -1,0 +1,48 @@
+import { CloudEventError } from '../../src/events/cloudevents/cloud-event';
+import { ParameterError, type Operation } from '../../src/service/call';
+import { BINDINGS, requestOf } from '../support/bindings';
+import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { send } from '../support/http';
+
+const failing = (error: Error): Operation => ({ access: 'open', run: () => Promise.reject(error) });
+
+describe.each(BINDINGS)('over %s', (binding) => {
+  let endpoint: TestEndpoint;
+  beforeAll(async () => {
+    endpoint = await startEndpoint({
+      RecordEvent: failing(new CloudEventError("The CloudEvent's attribute id is missing.")),
+      GetEvents: failing(new ParameterError('limit', 'a number')),
+      HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
+    });
+  });
+  afterAll(() => endpoint.stop());
+
+  const isSoap = binding.startsWith('soap');
+  const call = (operation: string) => {
+    const { path, ...question } = requestOf(binding, operation);
+    return send(endpoint.url + path, question);
+  };
+
+  it.each([
+    ['GetEvents', 'The parameter limit must be a number.'],
+    ['RecordEvent', "The CloudEvent's attribute id is missing."],
+  ])('a mistake of the caller of %s is told as such and reported as a refusal', async (operation, reason) => {
+    const answer = await call(operation);
+    expect(answer.status).toBe(isSoap ? 500 : 400);
+    if (isSoap) {
+      expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
+      expect(answer.body).toContain(`>Server was unable to read request. ---&gt; ${reason}<`);
+    } else expect(answer.body).toBe(`${reason.replace("'", '&#39;')}\n`);
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, refusal: 'invalid' });
+  });
+
+  it('a failure of the service is told as such, with its cause', async () => {
+    const answer = await call('HelloWorld');
+    expect(answer.status).toBe(500);
+    if (isSoap) {
+      expect(answer.body).toMatch(/soap:(?:Server|Receiver)</);
+      expect(answer.body).toContain('unable to process request. ---&gt; it broke ---&gt; the disk is full<');
+    } else expect(answer.body).toBe('it broke ---&gt; the disk is full\n');
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation: 'HelloWorld', refusal: undefined });
+  });
+});

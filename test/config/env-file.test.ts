@@ -1,0 +1,87 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readEnvFile } from '../../src/config/environment/env-file';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+const folder = useTemporaryFolder();
+
+async function read(content: string | Buffer): Promise<Record<string, string>> {
+  const file = join(folder.path, '.env');
+  await writeFile(file, content);
+  return Object.fromEntries([...readEnvFile(file)].map(([name, { text }]) => [name, text]));
+}
+
+describe('an .env file', () => {
+  it('has one NAME=VALUE a line, comments and empty lines', async () => {
+    const lines = [
+      '# comment',
+      '',
+      'A=1',
+      'export B = two words  # comment',
+      `C='it is #1 \\n'`,
+      'D="x=\'y\'" # comment',
+      'E=`a"b`',
+      'F=',
+      'G= # comment',
+      '  H=a\'b"c',
+      'I="" ',
+    ];
+    const values = {
+      A: '1',
+      B: 'two words',
+      C: 'it is #1 \\n',
+      D: "x='y'",
+      E: 'a"b',
+      F: '',
+      G: '',
+      H: 'a\'b"c',
+      I: '',
+    };
+    for (const end of ['\n', '\r\n', '\r']) expect(await read(lines.join(end))).toEqual(values);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect(await read('\ufeffA=1\n')).toEqual({ A: '1' });
+  });
+
+  it('has no variables if it does not exist', () => {
+    expect(readEnvFile(join(folder.path, '.env')).size).toBe(0);
+  });
+
+  it.each([
+    ['RECORD_KEYS', 1],
+    ['PORT=1\nthis is no variable\nRECORD_KEYS=x', 2],
+    ['RECORD_KEYS: abc', 1],
+    ['=abc', 1],
+    ['RECORD-KEYS=abc', 1],
+    ['1A=abc', 1],
+    ['A="abc', 1],
+    ["A='abc\nRECORD_KEYS=x\nB='", 1],
+    ['A="abc"def', 1],
+    ['A="a\\nb"', 1],
+    ['A=b#c', 1],
+    ['A=1\n\nA=2', 3],
+    ['A=1\nexport A=1', 2],
+    ['set A=1', 1],
+  ])('is refused with its path and the line: %j', async (content, line) => {
+    await expect(read(content)).rejects.toThrow(`.env, line ${String(line)}: `);
+    await expect(read(content)).rejects.not.toThrow(/abc|b#c|no variable/);
+  });
+
+  it.each([
+    ['UTF-16 with a byte order mark', Buffer.from('\ufeffA=1\n', 'utf16le')],
+    ['UTF-16', Buffer.from('A=1\n', 'utf16le')],
+    ['Windows-1252', Buffer.from('A=\u00e9', 'latin1')],
+  ])('is refused in %s', async (_encoding, content) => {
+    await expect(read(content)).rejects.toThrow('.env is not text in UTF-8');
+  });
+
+  it('is refused if it is a folder or a link to nothing', async () => {
+    const file = join(folder.path, 'folder');
+    await mkdir(file);
+    expect(() => readEnvFile(file)).toThrow(`${file}: must be a file that can be read; ${file} is a folder`);
+    const link = join(folder.path, 'link');
+    await symlink('nothing', link);
+    expect(() => readEnvFile(link)).toThrow(`${link} does not exist`);
+  });
+});

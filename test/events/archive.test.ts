@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { archiveLine, parseArchiveLine } from '../../src/events/archive';
+import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
+import { EventFactory, type Arrival } from '../../src/events/event';
+import { arrivalOf } from '../support/arrival';
+import type { NewEvent, StoredEvent } from '../../src/events/event-log';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
+const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
+const make = (given: Partial<Arrival>): Promise<NewEvent> => factory.make(arrivalOf(given));
+
+/** What a log in a file of its own holds after it was given these events. */
+const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {
+  const log = await SqliteEventLog.open({ file: join(folder, name) });
+  try {
+    await log.appendAll(events);
+    const stored: StoredEvent[] = [];
+    for (;;) {
+      const page = await log.scan({ after: BigInt(stored.at(-1)?.sequence ?? 0), limit: 1000 });
+      if (page.length === 0) return stored;
+      stored.push(...page);
+    }
+  } finally {
+    await log.close();
+  }
+};
+
+/** Exports a log that holds these events, imports it into an empty one and expects no difference. */
+const expectSameAfterRoundTrip = async (folder: string, events: readonly NewEvent[]): Promise<void> => {
+  const before = await storedIn(folder, 'before.db', events);
+  expect(before).toHaveLength(events.length);
+  const lines = before.map(archiveLine);
+  for (const line of lines) expect(line).not.toMatch(/\n/);
+  const after = await storedIn(folder, 'after.db', await Promise.all(lines.map(parseArchiveLine)));
+  expect(after).toEqual(before);
+  expect(after.map(archiveLine)).toEqual(lines);
+};
+
+const HOSTILE_NAMES = [
+  ...['idempotencykey', 'webhookid', 'arrival', 'recordedtime', 'recordedat', 'sequence', 'binding', 'log'],
+  ...['sendersequence', 'database64', 'dataref', '1', '0', 'constructor', 'tostring', 'time', 'subject'],
+];
+
+describe('an archive', () => {
+  it.each<[string, Partial<Arrival>]>([
+    ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, Partial<Arrival>] => [
+      `the content type ${JSON.stringify(mediaType.slice(0, 20))}`,
+      { headers: { 'content-type': mediaType }, payload: { mediaType, text: 'x' } },
+    ]),
+    ['white space around its data', { payload: { mediaType: 'application/json', json: ' \t{ "a" : 1.0 }\r\n ' } }],
+    ['numbers with many digits', { payload: { mediaType: 'a/b', json: '[12345678901234567890.10,1e400,-0,1E+2]' } }],
+    ['characters that XML forbids', { payload: { mediaType: 'a/b', text: '\uD800\uFFFE\uFFFF\u0000\uDC00' } }],
+    ['line separators', { payload: { mediaType: 'a/b', json: '"\u2028\u2029\u0085\uFEFF"' } }],
+    ['a member _log in its data', { payload: { mediaType: 'a/b', json: '{"_log":{"arrival":"]}"},"_log":1}' } }],
+    ['data of null', { payload: { mediaType: 'a/b', json: 'null' } }],
+    ['no bytes', { payload: { mediaType: 'a/b', bytes: Buffer.alloc(0) } }],
+    ['an empty key', { headers: { 'idempotency-key': '', 'webhook-id': '' } }],
+    ['keys with quotes', { headers: { 'idempotency-key': '"\\', 'webhook-id': '\u00ff' } }],
+    ['both keys the same', { headers: { 'idempotency-key': 'k', 'webhook-id': 'k' } }],
+    [
+      'attributes of exactly 8,192 bytes',
+      { attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }) },
+    ],
+    [
+      'a time with many digits',
+      { attributes: senderAttributes({ ...REQUIRED, time: '1990-12-31T15:59:60.123456789012-08:00' }) },
+    ],
+    ...HOSTILE_NAMES.filter((name) => name !== 'time').map((name): [string, Partial<Arrival>] => [
+      `the extension ${name}`,
+      { attributes: senderAttributes({ ...REQUIRED, [name]: '2018-02-03T04:05:06Z' }) },
+    ]),
+  ])('keeps an event with %s as it is', async (_what, given) => {
+    const event = await make(given);
+    const line = archiveLine({ ...event, sequence: '0'.repeat(19) + '7' });
+    expect(await parseArchiveLine(line)).toEqual(event);
+  });
+
+  it('keeps whatever senders put in', async () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
+    const headerValue = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((c) => String.fromCharCode(c)) });
+    const value = fc.oneof(text, fc.boolean(), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
+    const name = fc.oneof(fc.constantFrom(...HOSTILE_NAMES), fc.stringMatching(/^[a-z\d]{1,20}$/));
+    const attributes = fc.tuple(fc.dictionary(name, value), fc.uuid()).map(([extensions, id]) => {
+      try {
+        return senderAttributes({ ...extensions, ...REQUIRED, id });
+      } catch {
+        return undefined;
+      }
+    });
+    const json = fc.tuple(fc.json(), fc.constantFrom('', ' ', '\r\n', '\t')).map(([all, space]) => space + all + space);
+    const mediaType = fc.oneof(fc.constantFrom(undefined, 'text/plain', 'garbage'), headerValue);
+    const payload = fc.oneof(
+      fc.record({ mediaType, json }),
+      fc.record({ mediaType, text }),
+      fc.record({ mediaType, bytes: fc.uint8Array().map((bytes) => Buffer.from(bytes)) }),
+      fc.constant(undefined),
+    );
+    const headers = fc.dictionary(
+      fc.oneof(fc.constantFrom('user-agent', 'x-log', '_log'), fc.stringMatching(/^[a-z-]{1,9}$/)),
+      headerValue,
+    );
+    const key = fc.option(headerValue, { nil: undefined });
+    const arrival = fc
+      .tuple(fc.record({ attributes, payload, headers, target: headerValue }), key, key)
+      .map(([given, idempotencyKey, webhookId]) => ({
+        ...given,
+        headers: { ...given.headers, 'idempotency-key': idempotencyKey, 'webhook-id': webhookId },
+      }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(arrival, {
+          maxLength: 60,
+          comparator: (a, b) =>
+            (['idempotency-key', 'webhook-id'] as const).some(
+              (name) => a.headers[name] && a.headers[name] === b.headers[name],
+            ) ||
+            (a.attributes !== undefined && a.attributes.id === b.attributes?.id),
+        }),
+        async (arrivals) => {
+          const folder = await temporaryFolder();
+          try {
+            await expectSameAfterRoundTrip(folder.path, await Promise.all(arrivals.map(make)));
+          } finally {
+            await folder.remove();
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it('reads a CloudEvent of another origin as one that a sender sent', async () => {
+    const line = JSON.stringify({
+      ...{ ...REQUIRED, sequence: '7', binding: 'amqp', idempotencykey: '', arrival: 'x', recordedtime: 'y' },
+      data: [1],
+    }).replace('"idempotencykey":""', '"idempotencykey":"k"');
+    const before = Date.now();
+    const event = await parseArchiveLine(` ${line}\r`);
+    expect(event.recordedAt).toBeGreaterThanOrEqual(before);
+    expect(JSON.parse(event.attributes)).toEqual({
+      ...{ ...REQUIRED, sendersequence: '7', senderbinding: 'amqp', idempotencykey: 'k', arrival: 'x' },
+      recordedtime: 'y',
+    });
+    expect({ ...event, attributes: '', recordedAt: 0 }).toEqual({
+      ...{ id: 'e-1', source: '/orders', attributes: '', data: '"data":[1]', arrival: '{}', recordedAt: 0 },
+      ...{ idempotencyKey: undefined, webhookId: undefined },
+    });
+  });
+
+  it.each([
+    [{ _log: 'x' }, 'The member _log must be a JSON object.'],
+    [{ _log: [] }, 'The member _log must be a JSON object.'],
+    [{ _log: {} }, 'The member recordedAt in _log must be a time as in RFC 3339.'],
+    [{ _log: { recordedAt: '2018-02-30T00:00:00Z', arrival: {} } }, 'recordedAt in _log must be a time'],
+    [{ _log: { recordedAt: 1, arrival: {} } }, 'recordedAt in _log must be a time'],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z' } }, 'The member arrival must be a JSON object.'],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 1 } }, 'webhookId in _log must be a string'],
+    [
+      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, later: 1 } },
+      'later, which this version does not know',
+    ],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: '' }, 'attribute id must be a string'],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, x: {} }, 'attribute x must be a string'],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, data_base64: '*' }, 'must be a base64 string'],
+    [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],
+  ])('is refused with %j', async (members, problem) => {
+    await expect(parseArchiveLine(JSON.stringify({ ...REQUIRED, ...members }))).rejects.toThrow(problem);
+  });
+});

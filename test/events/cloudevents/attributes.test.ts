@@ -1,0 +1,194 @@
+import { senderAttributes } from '../../../src/events/cloudevents/cloud-event';
+
+const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
+
+describe('the attributes of a CloudEvent', () => {
+  it.each<[string, string]>([
+    ['source', '/a?b=c/?#d/?'],
+    ['source', '//host:8080/a//b'],
+    ['source', 'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66'],
+    ['source', 'mailto:cncf-wg-serverless@lists.cncf.io'],
+    ['source', 'http://user:pass@[2001:db8::1]:80/%C3%A4;p=1,2'],
+    ['source', '1-555-123-4567'],
+    ['source', '?q'],
+    ['source', '#f'],
+    ['source', './a:b'],
+    ['dataschema', 'https://example.com/schema.json#/definitions/order'],
+    ['dataschema', 'urn:x'],
+    ['datacontenttype', 'text/plain; charset="utf-8"; a=b;'],
+    ['datacontenttype', 'application/vnd.x+json;profile="a\\"b; c" ; charset=\'utf-8\''],
+    ['time', '1990-12-31T23:59:60Z'],
+    ['subject', '\u{1F600}'],
+    ['source', 'HTTP://h'],
+    ['source', '//[::1]:'],
+    ['source', '//[v1.a:b]/'],
+    ['source', '//u:p@h'],
+    ['source', '//%41:80?q'],
+    ['source', 'a+b-c.d1:x'],
+    ['source', 'a:'],
+    ['source', '/a//b/?%41/?#%41/?'],
+    ['datacontenttype', 'a/b;'],
+    ['datacontenttype', 'a/b ; c=d  '],
+    ['datacontenttype', 'a/b;c="";;d=\'e\''],
+  ])('may have the %s %j', (name, value) => {
+    expect(senderAttributes({ ...REQUIRED, [name]: value })).toMatchObject({ [name]: value });
+  });
+
+  it.each<[string, string]>([
+    ['source', 'a##b'],
+    ['source', 'a#b#c'],
+    ['source', '1:b'],
+    ['source', ':'],
+    ['source', '/[1]'],
+    ['source', 'http://[::1'],
+    ['source', 'http://[zz]/'],
+    ['source', 'http://host:port/'],
+    ['source', '/%4'],
+    ['source', '/%zz'],
+    ['source', '/ä'],
+    ['source', '/a\\b'],
+    ['source', '/a\n'],
+    ['dataschema', '//host/x'],
+    ['dataschema', '1http://x'],
+    ['dataschema', 'https://example.com/a b'],
+    ['dataschema', 'https://example.com/ä'],
+    ['dataschema', 'https://example.com/%'],
+    ['datacontenttype', 'text/'],
+    ['datacontenttype', 'text/plain; charset'],
+    ['datacontenttype', 'text/plain; charset='],
+    ['datacontenttype', 'text/plain; charset="utf-8'],
+    ['datacontenttype', 'text/plain; ä=b'],
+    ['datacontenttype', 'text/plain charset=utf-8'],
+    ['datacontenttype', ' text/plain'],
+    ['datacontenttype', 'text/plain, text/html'],
+    ['time', '2018-02-30T00:00:00Z'],
+    ['time', '2018-04-05T24:00:00Z'],
+    ['time', '2018-12-31T23:59:60Z'],
+    ['time', '2018-04-05T17:31:00+24:00'],
+    ['source', '/a?b c'],
+    ['source', '/a#b c'],
+    ['source', 'http://a b/'],
+    ['source', 'http://[v.a]/'],
+    ['source', 'http://[v1.]/'],
+    ['source', 'http://[]/'],
+    ['source', 'http://u%@h'],
+    ['source', 'http://h:8a'],
+    ['source', 'a:b#c#d'],
+    ['source', ' /a'],
+    ['source', 'a_b:c d'],
+    ['dataschema', 'x y:z'],
+    ['dataschema', 'xhttp//x'],
+    ['dataschema', ' urn:x'],
+    ['datacontenttype', 'text'],
+    ['datacontenttype', '/plain'],
+    ['datacontenttype', 'a/b;c="\\'],
+    ['datacontenttype', 'a/b; c = d'],
+    ['datacontenttype', 'a/b x'],
+    ['subject', 'a\u0085b'],
+    ['subject', 'a\uDC00'],
+    ['subject', '\uFDD0'],
+    ['data', 'x'],
+  ])('are refused with the %s %j, which is named', (name, value) => {
+    expect(() => senderAttributes({ ...REQUIRED, [name]: value })).toThrow(`The CloudEvent's attribute ${name} `);
+  });
+
+  it.each<[string, object]>([
+    ['id is missing.', { id: undefined }],
+    ['id is missing.', { id: null }],
+    ['id must not be empty.', { id: '' }],
+    ['id must not be longer than 1024 characters.', { id: 'x'.repeat(1025) }],
+    ['id must be a string.', { id: 7 }],
+    ['source is missing.', { source: null }],
+    ['source must be a URI reference (RFC 3986).', { source: 'a b' }],
+    ['type is missing.', { type: undefined }],
+    ['type must not hold control characters, noncharacters or lone surrogates.', { type: 'a\u0000' }],
+    ['specversion is missing.', { specversion: undefined }],
+    ['specversion must be 1.0.', { specversion: '0.3' }],
+    ['time must be a time as in RFC 3339.', { time: 'yesterday' }],
+    ['subject must not be empty.', { subject: '' }],
+    ['datacontenttype must be a media type (RFC 2046).', { datacontenttype: 'json' }],
+    ['dataschema must be an absolute URI (RFC 3986).', { dataschema: '/x' }],
+    ['data is reserved for the payload: give the attribute another name.', { data: 'x' }],
+    ['traceId must have a name of lower-case letters and digits.', { traceId: 'x' }],
+    ['a_b must have a name of lower-case letters and digits.', { a_b: 'x' }],
+    [' must have a name of lower-case letters and digits.', { '': 'x' }],
+    [`${'x'.repeat(64)} must have a name of lower-case letters and digits.`, { ['x'.repeat(65)]: 'x' }],
+    ['ext must not be empty.', { ext: '' }],
+    ['ext must not hold control characters, noncharacters or lone surrogates.', { ext: 'a\u0000' }],
+    ...[1.5, {}, [], 2 ** 31, -(2 ** 31) - 1].map((ext): [string, object] => [
+      'ext must be a string that is not empty, a boolean or a 32-bit integer.',
+      { ext },
+    ]),
+  ])('are refused: %s', (problem, wrong) => {
+    expect(() => senderAttributes({ ...REQUIRED, ...wrong })).toThrow(
+      expect.objectContaining({ name: 'CloudEventError', message: `The CloudEvent's attribute ${problem}` }) as Error,
+    );
+  });
+
+  it('may be booleans, 32-bit integers and texts, under names of up to 64 letters and digits', () => {
+    const given = {
+      ...REQUIRED,
+      [`a1${'x'.repeat(62)}`]: false,
+      a: -(2 ** 31),
+      b: 2 ** 31 - 1,
+      c: 'é',
+      id: 'x'.repeat(1024),
+    };
+    expect(senderAttributes({ ...given, gone: null, subject: undefined })).toStrictEqual(given);
+  });
+
+  describe('take up to 8192 bytes', () => {
+    const refused = "The CloudEvent's attributes take more than 8192 bytes.";
+    /** Attributes that take so many bytes, with some of them. */
+    const sized = (bytes: number, more: object = {}) => {
+      const room = bytes - JSON.stringify({ ...REQUIRED, x: '' }).length;
+      return { ...REQUIRED, x: 'x'.repeat(room), ...more };
+    };
+
+    it('of their own', () => {
+      expect(() => senderAttributes(sized(8192))).not.toThrow();
+      expect(() => senderAttributes(sized(8193))).toThrow(refused);
+      expect(() => senderAttributes({ ...REQUIRED, x: 'é'.repeat(4096) })).toThrow(refused);
+    });
+
+    it.each<[string, number]>([
+      ['time', 64],
+      ['sequence', 64],
+      ['binding', 64],
+      ['sendersequence', 64],
+      ['sendersenderbinding', 64],
+      ['dataref', 12_288],
+    ])('beside %s, which a log adds in up to %i bytes', (name, maxBytes) => {
+      const value = (length: number) =>
+        name === 'time' ? `2026-01-02T03:04:05.${'1'.repeat(length - 21)}Z` : 'x'.repeat(length);
+      expect(() => senderAttributes(sized(8192, { [name]: value(maxBytes) }))).not.toThrow();
+      expect(() => senderAttributes(sized(8193, { [name]: value(maxBytes) }))).toThrow(refused);
+      expect(() => senderAttributes(sized(8192, { [name]: value(maxBytes + 1) }))).toThrow(refused);
+    });
+
+    it.each(['xtime', 'timex', 'xsequence', 'sequencex', 'xdataref', 'datarefx', 'sender'])(
+      'with %s, which no log adds',
+      (name) => {
+        expect(() => senderAttributes(sized(8192, { [name]: 'x' }))).toThrow(refused);
+      },
+    );
+
+    it('with a position that is a number', () => {
+      expect(() => senderAttributes(sized(8192, { sequence: 1 }))).toThrow(refused);
+    });
+  });
+
+  it('are checked in linear time', () => {
+    const started = performance.now();
+    for (const [name, value] of [
+      ['source', `${'a'.repeat(4000)}:${'/%41'.repeat(1000)} `],
+      ['source', `//${'a:'.repeat(4000)}`],
+      ['datacontenttype', `a/b${' ;'.repeat(4000)}x`],
+      ['datacontenttype', `a/b;a="${'\\"'.repeat(2000)}`],
+      ['time', `2018-04-05T17:31:00.${'1'.repeat(8000)}`],
+    ] as const) {
+      expect(() => senderAttributes({ ...REQUIRED, [name]: value })).toThrow(name);
+    }
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,106 @@
+import { cloudEventBatchOf } from '../../../src/events/cloudevents/cloud-event-json';
+import { EventFactory, type Arrival } from '../../../src/events/event';
+
+const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
+
+const position = (sequence: number) => String(sequence).padStart(20, '0');
+
+/** An event as GetEvents lists it. */
+const listed = async (given: Partial<Arrival>, sequence: number): Promise<string> => {
+  const arrival = { binding: 'httppost', method: 'POST', target: '/', headers: {}, remoteAddress: undefined };
+  const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
+  const event = await factory.make({ ...arrival, attributes: undefined, payload: undefined, ...given });
+  return `${event.attributes.slice(0, -1)},"sequence":"${position(sequence)}"${event.data === undefined ? '' : `,${event.data}`}}`;
+};
+
+describe('a batch of CloudEvents in JSON', () => {
+  it('becomes its events, in their order, with the data as it was written', () => {
+    const first = `{"data" : {"n":12345678901234567890.10, "data":"]},{"} ,${JSON.stringify(REQUIRED).slice(1)}`;
+    const second = JSON.stringify({ ...REQUIRED, id: 'e-2', data_base64: 'AP8=' });
+    const third = JSON.stringify({ ...REQUIRED, id: 'e-3', subject: 'ä,"[' });
+    expect(cloudEventBatchOf(` [ ${first},\n${second}\t, ${third} ] `)).toEqual([
+      { attributes: REQUIRED, payload: { mediaType: undefined, json: '{"n":12345678901234567890.10, "data":"]},{"}' } },
+      { attributes: { ...REQUIRED, id: 'e-2' }, payload: { mediaType: undefined, bytes: Buffer.from([0, 255]) } },
+      { attributes: { ...REQUIRED, id: 'e-3', subject: 'ä,"[' }, payload: undefined },
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect(cloudEventBatchOf('[]')).toEqual([]);
+    expect(cloudEventBatchOf(' [\n] ')).toEqual([]);
+  });
+
+  it.each<[string, unknown[], RegExp]>([
+    [
+      'an event that is not valid',
+      [REQUIRED, REQUIRED, { ...REQUIRED, time: 'yesterday' }],
+      /^Event 3 of the batch: The CloudEvent's attribute time must be/,
+    ],
+    [
+      'the first of two that are not valid',
+      [{ ...REQUIRED, id: '' }, {}],
+      /^Event 1 of the batch: .* id must not be empty/,
+    ],
+    [
+      'an element that is not an object',
+      [REQUIRED, [REQUIRED]],
+      /^Event 2 of the batch: The CloudEvent is not a JSON object/,
+    ],
+    ['null', [null], /^Event 1 of the batch: The CloudEvent is not a JSON object/],
+    [
+      'both kinds of data',
+      [{ ...REQUIRED, data: 1, data_base64: '' }],
+      /^Event 1 of the batch: .*both data and data_base64/,
+    ],
+  ])('is refused whole for %s, which is named', (_what, batch, problem) => {
+    expect(() => cloudEventBatchOf(JSON.stringify(batch))).toThrow(problem);
+  });
+
+  it.each([
+    ['a single event', JSON.stringify(REQUIRED)],
+    ['something other than JSON', '[{]'],
+    ['nothing', ''],
+    ['a string', '"[]"'],
+  ])('is refused where it is %s', (_what, json) => {
+    expect(() => cloudEventBatchOf(json)).toThrow('The batch of CloudEvents is not a JSON array.');
+  });
+
+  it('is refused with too many events or too many parts, before they are read', () => {
+    expect(() => cloudEventBatchOf(`[${'0,'.repeat(10_000)}0]`)).toThrow('has 10001 CloudEvents. Send at most 10000');
+    expect(() => cloudEventBatchOf(`[${'0,'.repeat(9_999)}0]`)).toThrow('Event 1 of the batch');
+    const started = performance.now();
+    expect(() => cloudEventBatchOf('['.repeat(4_000_000))).toThrow('more than 300,000 objects, arrays and members');
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('may be what GetEvents returned', async () => {
+    const payload = { mediaType: 'text/plain', text: '"\uFFFE\uD800' };
+    const dataref = `https://example.com/GetEvents?id=${'%F0%9F%98%80'.repeat(1000)}&after=1&limit=1`;
+    const sent = { ...REQUIRED, subject: 's', extension: 'x'.repeat(8192 - 102) };
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBe(8192);
+    const large = (await listed({ attributes: sent }, 3)).replace(/}$/, `,"dataref":"${dataref}"}`);
+    const batch = [await listed({}, 1), await listed({ payload }, 2), large];
+    const events = cloudEventBatchOf(`[${batch.join(',')}]`);
+    expect(events.map(({ attributes }) => attributes.sequence)).toEqual([1, 2, 3].map(position));
+    expect(events[1]?.payload).toEqual({ mediaType: undefined, json: '"\\"\\ufffe\\ud800"' });
+    // Also after several logs, each of which adds a position.
+    let again = events[2]?.attributes;
+    for (let log = 4; log < 9; log++) {
+      [{ attributes: again } = { attributes: undefined }] = cloudEventBatchOf(
+        `[${await listed({ attributes: again }, log)}]`,
+      );
+    }
+    expect(again).toMatchObject({
+      ...sent,
+      sequence: position(8),
+      sendersequence: position(3),
+      sendersendersequence: position(4),
+    });
+  });
+
+  it('of events without a content type that is one lists them without it', async () => {
+    const attributes = await listed({ payload: { mediaType: 'garbage', text: 'x' } }, 1);
+    expect(JSON.parse(attributes)).not.toHaveProperty('datacontenttype');
+    expect(cloudEventBatchOf(`[${attributes}]`)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,62 @@
+import * as fc from 'fast-check';
+import { elementTexts, hasTooManyParts, memberTexts } from '../../../src/events/cloudevents/json-text';
+
+/** A JSON value with white space wherever JSON allows it. */
+const spaced = (value: unknown, space: string): string => {
+  const part = (inner: unknown): string => space + spaced(inner, space) + space;
+  if (Array.isArray(value)) return `[${value.map(part).join(',') || space}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, inner]) => `${part(name)}:${part(inner)}`);
+  return `{${members.join(',') || space}}`;
+};
+
+const json = fc.jsonValue({ stringUnit: 'binary' });
+const space = fc.constantFrom('', ' ', '\r\n\t');
+const name = fc.oneof(fc.string(), fc.constantFrom('__proto__', '"', '\\', '\\"', '{', ',', ':'));
+
+describe('JSON text', () => {
+  it('is split into the members that JSON.parse finds', () => {
+    fc.assert(
+      fc.property(fc.dictionary(name, json), space, (object, white) => {
+        const members = memberTexts(white + spaced(object, white) + white);
+        expect([...members.keys()]).toEqual(Object.keys(object));
+        for (const [key, { text, value }] of members) {
+          expect(JSON.parse(value)).toEqual(JSON.parse(JSON.stringify(object[key])));
+          expect(Object.keys(JSON.parse(`{${text}}`) as object)).toEqual([key]);
+        }
+      }),
+    );
+  });
+
+  it('is split into the elements that JSON.parse finds', () => {
+    fc.assert(
+      fc.property(fc.array(json), space, (array, white) => {
+        const elements = elementTexts(white + spaced(array, white) + white);
+        expect(elements.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
+      }),
+    );
+  });
+
+  it('has the last of two members of one name', () => {
+    expect(memberTexts('{"a":1,"b":2, "\\u0061" : 3 }').get('a')).toEqual({ text: ' "\\u0061" : 3 ', value: ' 3 ' });
+  });
+
+  it('has elements without the white space around them', () => {
+    expect(elementTexts(' [ 1 ,\t[ 2 ] ] ')).toEqual(['1', '[ 2 ]']);
+  });
+
+  it.each([
+    ['[[[]]]', 3],
+    ['{"a":1,"b":2}', 3],
+    ['"[{:"', 3],
+    ['[1,2,3]', 1],
+  ])('%s has parts in the number of its braces, brackets and colons: %#', (text, count) => {
+    expect(hasTooManyParts(text, count)).toBe(false);
+    expect(hasTooManyParts(text, count - 1)).toBe(true);
+  });
+
+  it('has at most 100,000 parts', () => {
+    expect(hasTooManyParts(`[${'[],'.repeat(99_999)}0]`)).toBe(false);
+    expect(hasTooManyParts(`[${'[],'.repeat(100_000)}0]`)).toBe(true);
+  });
+});

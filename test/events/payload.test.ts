@@ -1,0 +1,91 @@
+import { dataMember, xmlSafe } from '../../src/events/payload';
+
+/** Longer texts are written in parts of this length. */
+const PART = 256 * 1024;
+
+describe('the data member', () => {
+  it.each<[string, Parameters<typeof dataMember>[0], string]>([
+    ['bytes', { mediaType: undefined, bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
+    ['no bytes', { mediaType: undefined, bytes: Buffer.alloc(0) }, '"data_base64":""'],
+    ['JSON', { mediaType: undefined, json: '{\t"a":\r\n1.0}' }, '"data":{ "a":  1.0}'],
+    ['text', { mediaType: undefined, text: 'a"b\n' }, '"data":"a\\"b\\n"'],
+    [
+      'short text full of escapes',
+      { mediaType: undefined, text: '\u0001'.repeat(10) },
+      `"data":"${'\\u0001'.repeat(10)}"`,
+    ],
+  ])('of %s', async (_form, payload, member) => {
+    expect(await dataMember(payload)).toBe(member);
+  });
+
+  const short = '\u0001'.repeat(PART);
+  const long = `${short}\u0001`;
+  /** Whether a text is written as bytes. */
+  const isBase64 = async (text: string): Promise<boolean> => {
+    const member = await dataMember({ mediaType: undefined, text });
+    const asBytes = `"data_base64":"${Buffer.from(text).toString('base64')}"`;
+    const asText = `"data":"${JSON.stringify(text).slice(1, -1)}"`;
+    expect([asBytes, asText].some((expected) => expected === member)).toBe(true);
+    return member === asBytes;
+  };
+
+  it('of text full of escapes is base64 from 256 KiB on', async () => {
+    expect(await isBase64(short)).toBe(false);
+    expect(await isBase64(long)).toBe(true);
+  });
+
+  it('of a large text is base64 where a string would take more than 1.4 times the bytes', async () => {
+    // With 600,000 characters, base64 takes 800,000 bytes and a string up to 1,120,000: 104,000 escapes of 5 more.
+    const text = (escapes: number) => '\u0001'.repeat(escapes) + 'x'.repeat(600_000 - escapes);
+    expect(await isBase64(text(104_000))).toBe(false);
+    expect(await isBase64(text(104_001))).toBe(true);
+  });
+
+  it('of a large text with a lone surrogate is a string, since bytes could not hold it', async () => {
+    const text = `\uD800${long}`;
+    expect(await dataMember({ mediaType: undefined, text })).toBe(`"data":"\\ud800${'\\u0001'.repeat(PART + 1)}"`);
+  });
+
+  it.each([PART, PART + 1, 2 * PART, 2 * PART + 1])('of %i characters has each of them once', async (length) => {
+    const text = Array.from({ length }, (_, i) => String.fromCharCode(97 + (i % 26))).join('');
+    expect((await dataMember({ mediaType: undefined, text })) === `"data":"${text}"`).toBe(true);
+    const json = `"${text.slice(2)}"`;
+    expect((await dataMember({ mediaType: undefined, json })) === `"data":${json}`).toBe(true);
+  });
+
+  /** How many times other work runs while a payload is written. */
+  const turns = async (payload: Parameters<typeof dataMember>[0]): Promise<number> => {
+    let count = 0;
+    const timer = setInterval(() => count++, 1);
+    await dataMember(payload);
+    clearInterval(timer);
+    return count;
+  };
+
+  it('of a large payload lets other calls run, of a small one does not wait', async () => {
+    expect(await turns({ mediaType: undefined, bytes: Buffer.alloc(PART) })).toBe(0);
+    expect(await turns({ mediaType: undefined, text: 'x'.repeat(PART) })).toBe(0);
+    expect(await turns({ mediaType: undefined, bytes: Buffer.alloc(PART + 1) })).toBeGreaterThan(0);
+    expect(await turns({ mediaType: undefined, text: 'x'.repeat(PART + 1) })).toBeGreaterThan(0);
+    expect(await turns({ mediaType: undefined, json: `"${'x'.repeat(PART)}"` })).toBeGreaterThan(0);
+  });
+});
+
+describe('JSON text made safe for XML', () => {
+  it.each([
+    ['', ''],
+    ['{"a":"é\u{1F600}\u0085"}', '{"a":"é\u{1F600}\u0085"}'],
+    ['[\t1,\r\n2]', '[ 1,  2]'],
+    ['\t', ' '],
+    ['\r', ' '],
+    ['\n', ' '],
+    ['"\uFFFE\uFFFF\uFFFD"', '"\\ufffe\\uffff\uFFFD"'],
+    ['"\uFFFE"', '"\\ufffe"'],
+    ['"\uFFFF"', '"\\uffff"'],
+    ['"\uD800"', '"\\ud800"'],
+    ['"\uDC00\uD800\u{1F600}"', '"\\udc00\\ud800\u{1F600}"'],
+    ['"\uDFFF\t"', '"\\udfff "'],
+  ])('%j is %j', (json, safe) => {
+    expect(xmlSafe(json)).toBe(safe);
+  });
+});

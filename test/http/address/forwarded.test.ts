@@ -1,0 +1,258 @@
+import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { callersOf } from '../../../src/http/address/forwarded';
+
+type Connection = Partial<Socket & { encrypted: boolean }>;
+
+function requestWith(headers: Record<string, string>, connection: Connection): IncomingMessage {
+  const request = new IncomingMessage(connection as Socket);
+  return Object.assign(request, { headers });
+}
+
+const addressOf = (trustProxy: number | string[], headers: Record<string, string>, remoteAddress = '127.0.0.1') =>
+  callersOf({ baseUrl: undefined, trustProxy }).address(requestWith(headers, { remoteAddress }));
+
+const baseOf = (
+  trustProxy: number | string[],
+  headers: Record<string, string>,
+  connection: Connection = {},
+  baseUrl?: string,
+) => callersOf({ baseUrl, trustProxy }).baseUrl(requestWith(headers, { remoteAddress: '127.0.0.1', ...connection }));
+
+describe('the address of a caller', () => {
+  const headers = { 'x-forwarded-for': '198.51.100.7, 192.0.2.1, 10.0.0.1' };
+
+  it.each<[string, number | string[], string]>([
+    ['the connection, where nobody is trusted', 0, '127.0.0.1'],
+    ['what the only trusted proxy tells', 1, '10.0.0.1'],
+    ['what the second of two trusted proxies tells', ['loopback', '10.0.0.0/8'], '192.0.2.1'],
+    ['the first of all, where everybody is trusted', 9, '198.51.100.7'],
+  ])('is %s', (_what, trustProxy, address) => {
+    expect(addressOf(trustProxy, headers)).toBe(address);
+  });
+
+  it('is the connection where that is not from a trusted network', () => {
+    expect(addressOf(['loopback'], headers, '203.0.113.1')).toBe('203.0.113.1');
+  });
+
+  it.each([
+    ['for="[2001:db8::1]:4711"', '2001:db8::1'],
+    ['for="192.0.2.1:80"', '192.0.2.1'],
+    ['for=unknown', 'unknown'],
+  ])('is read from Forwarded: %s', (forwarded, address) => {
+    expect(addressOf(1, { forwarded })).toBe(address);
+  });
+
+  it.each([
+    ['192.0.2.1:4711', '192.0.2.1'],
+    ['192.0.2.1:', '192.0.2.1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['2001:DB8:0:0::1', '2001:db8::1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['198.51.100.7:1, 192.0.2.1:2', '192.0.2.1'],
+  ])('is read from X-Forwarded-For without a port: %s', (forwarded, address) => {
+    expect(addressOf(1, { 'x-forwarded-for': forwarded })).toBe(address);
+  });
+
+  it.each([
+    ['for=192.0.2.1', '198.51.100.7', '127.0.0.1'],
+    ['for=198.51.100.7, for=192.0.2.1', '203.0.113.5, 198.51.100.7', '127.0.0.1'],
+    ['for=_hidden', '198.51.100.7', '127.0.0.1'],
+    ['proto=https', '198.51.100.7', '127.0.0.1'],
+    ['for=192.0.2.1, nonsense;;', '198.51.100.7', '127.0.0.1'],
+    ['for="192.0.2.1:80"', '192.0.2.1', '192.0.2.1'],
+    ['for="[2001:db8::1]"', '2001:DB8::1', '2001:db8::1'],
+  ])('with Forwarded %s and X-Forwarded-For %s is %s', (forwarded, custom, address) => {
+    expect(addressOf(1, { forwarded, 'x-forwarded-for': custom })).toBe(address);
+  });
+
+  it('is read from Forwarded although a caller invents another field of a proxy', () => {
+    expect(addressOf(1, { forwarded: 'for=192.0.2.1', 'x-forwarded-prefix': '/x' })).toBe('192.0.2.1');
+  });
+
+  it('is unknown where the connection has none any more', () => {
+    const request = requestWith({ 'x-forwarded-for': '192.0.2.1' }, { remoteAddress: undefined });
+    expect(callersOf({ baseUrl: undefined, trustProxy: 1 }).address(request)).toBeUndefined();
+  });
+
+  it('is the connection where proxies state none', () => {
+    expect(addressOf(9, {})).toBe('127.0.0.1');
+    expect(addressOf(9, { 'x-forwarded-host': 'h' })).toBe('127.0.0.1');
+  });
+
+  it.each([
+    ['for=192.0.2.9, for=192.0.2.1, for=10.0.0.1', ['loopback', '10.0.0.0/8'], '192.0.2.1'],
+    ['for=192.0.2.9, for=192.0.2.1', 1, '192.0.2.1'],
+    ['for=192.0.2.9, for=192.0.2.1', 2, '192.0.2.9'],
+  ])('is what the outermost trusted proxy tells in Forwarded: %s', (forwarded, trustProxy, address) => {
+    expect(addressOf(trustProxy, { forwarded })).toBe(address);
+  });
+
+  it.each([
+    ['192.0.2.1:80:90', '192.0.2.1:80:90'],
+    ['x[::1]', 'x[::1]'],
+    ['[::1]x', '[::1]x'],
+    ['"[2001:db8::1]:80"', '2001:db8::1'],
+    ['192.0.2.1:8x', '192.0.2.1:8x'],
+    ['host:80', 'host'],
+    ['', ''],
+  ])('keeps what is not an address and a port: %s', (forwarded, address) => {
+    expect(addressOf(1, { 'x-forwarded-for': forwarded })).toBe(address);
+  });
+});
+
+const BAD_SCHEME = 'The forwarded scheme is neither http nor https.';
+const BAD_HOST = 'The forwarded host is not a valid authority.';
+const BAD_PORT = 'The forwarded port is not a number.';
+const BAD_PREFIX = 'The forwarded prefix is not a valid path.';
+const CONTRADICTION = 'Forwarded and the X-Forwarded fields contradict each other.';
+
+describe('the base URL', () => {
+  it.each<[Record<string, string>, Connection, string]>([
+    [{ host: 'Example.COM:80' }, {}, 'http://example.com'],
+    [{ host: 'example.com' }, { encrypted: true }, 'https://example.com'],
+    [{ host: 'example.com:443' }, { encrypted: true }, 'https://example.com'],
+    [{ host: '[2001:DB8::1]:8080' }, {}, 'http://[2001:db8::1]:8080'],
+    [{}, { localAddress: '::1', localPort: 8080 }, 'http://[::1]:8080'],
+    [{}, { localAddress: '192.0.2.2', localPort: 80 }, 'http://192.0.2.2'],
+    [{}, {}, 'http://localhost'],
+    [{}, { encrypted: true }, 'https://localhost:80'],
+  ])('is that of the request: %j over %j', (headers, connection, base) => {
+    expect(baseOf(0, headers, connection)).toBe(base);
+    expect(baseOf(1, headers, connection)).toBe(base);
+  });
+
+  it('is the one that is set, whatever the request says', () => {
+    expect(baseOf(1, { host: '<', 'x-forwarded-proto': 'x' }, {}, 'https://set/x')).toBe('https://set/x');
+  });
+
+  const forwarded = {
+    'x-forwarded-host': 'outer',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-prefix': '/p',
+    'x-forwarded-port': '8443',
+  };
+
+  it('follows trusted proxies alone', () => {
+    expect(baseOf(1, { host: 'inner', ...forwarded })).toBe('https://outer:8443/p');
+    expect(baseOf(['loopback'], { host: 'inner', ...forwarded })).toBe('https://outer:8443/p');
+    for (const trustProxy of [0, ['192.0.2.0/24']]) {
+      expect(baseOf(trustProxy, { host: 'inner', ...forwarded, forwarded: 'host=evil' })).toBe('http://inner');
+    }
+    expect(baseOf(['loopback'], { host: 'inner', ...forwarded }, { remoteAddress: undefined })).toBe('http://inner');
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ 'x-forwarded-proto': 'HTTPS' }, 'https://inner'],
+    [{ 'x-forwarded-proto': 'http' }, 'http://inner'],
+    [{ 'x-forwarded-port': '8081' }, 'http://inner:8081'],
+    [{ 'x-forwarded-port': '80' }, 'http://inner'],
+    [{ 'x-forwarded-port': '0' }, 'http://inner:0'],
+    [{ 'x-forwarded-port': '08081' }, 'http://inner:8081'],
+    [{ 'x-forwarded-host': 'outer:81', 'x-forwarded-port': '82' }, 'http://outer:81'],
+    [{ 'x-forwarded-host': 'outer:', 'x-forwarded-port': '82' }, 'http://outer:82'],
+    [{ 'x-forwarded-host': '[::1]', 'x-forwarded-port': '82' }, 'http://[::1]:82'],
+    [{ 'x-forwarded-host': '[::1]:81', 'x-forwarded-port': '82' }, 'http://[::1]:81'],
+    [{ 'x-forwarded-host': 'outer:81', 'x-forwarded-port': 'x' }, 'http://outer:81'],
+    [{ 'x-forwarded-prefix': '/' }, 'http://inner'],
+    [{ 'x-forwarded-prefix': '' }, 'http://inner'],
+    [{ 'x-forwarded-prefix': '/a/b//' }, 'http://inner/a/b'],
+    [{ 'x-forwarded-prefix': "/.a/..b/c../-_~!$&'()*+;=:@%20" }, "http://inner/.a/..b/c../-_~!$&'()*+;=:@%20"],
+    [{ forwarded: 'for=1;host="outer:81";proto=https' }, 'https://outer:81'],
+    [{ forwarded: 'for=192.0.2.1' }, 'http://inner'],
+    [{ forwarded: 'host=' }, 'http://inner'],
+    [{ forwarded: 'host=outer', 'x-forwarded-host': 'OUTER' }, 'http://outer'],
+    [{ forwarded: 'proto=https', 'x-forwarded-proto': 'HTTPS' }, 'https://inner'],
+    [{ forwarded: 'proto=https', 'x-forwarded-for': '192.0.2.1' }, 'http://inner'],
+    [{ forwarded: 'host=INNER', 'x-forwarded-prefix': '/p' }, 'http://inner/p'],
+  ])('follows a trusted proxy: %j', (headers, base) => {
+    expect(baseOf(1, { host: 'inner', ...headers })).toBe(base);
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ 'x-forwarded-proto': 'javascript' }, BAD_SCHEME],
+    [{ 'x-forwarded-proto': 'https:' }, BAD_SCHEME],
+    [{ 'x-forwarded-proto': '' }, BAD_SCHEME],
+    [{ 'x-forwarded-host': 'a"><b' }, BAD_HOST],
+    [{ 'x-forwarded-host': '' }, BAD_HOST],
+    [{ 'x-forwarded-host': 'a:b:' }, BAD_HOST],
+    [{ 'x-forwarded-port': '80x' }, BAD_PORT],
+    [{ 'x-forwarded-port': 'x80' }, BAD_PORT],
+    [{ 'x-forwarded-port': '' }, BAD_PORT],
+    [{ 'x-forwarded-port': '123456' }, BAD_PORT],
+    [{ 'x-forwarded-port': '65536' }, BAD_HOST],
+    [{ 'x-forwarded-prefix': 'a' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': 'x/a' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a"b' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a/b c' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a?b' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '//evil' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a//b' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a/../b' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a/./b' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/..' }, BAD_PREFIX],
+    [{ 'x-forwarded-prefix': '/a/.' }, BAD_PREFIX],
+    [{ forwarded: 'host=evil', 'x-forwarded-proto': 'https' }, CONTRADICTION],
+    [{ forwarded: 'host=evil', 'x-forwarded-host': 'outer' }, CONTRADICTION],
+    [{ forwarded: 'proto=http', 'x-forwarded-proto': 'https' }, CONTRADICTION],
+  ])('is refused where a trusted proxy sends %j', (headers, message) => {
+    const refusal = expect.objectContaining({ status: 400, message }) as Error;
+    expect(() => baseOf(1, { host: 'inner', ...headers })).toThrow(refusal);
+  });
+
+  it.each<[number | string[], string]>([
+    [1, 'http://near/3'],
+    [2, 'https://far/2'],
+    [3, 'http://invented/1'],
+    [9, 'http://invented/1'],
+    [['loopback', '10.0.0.0/8'], 'https://far/2'],
+    [['loopback'], 'http://near/3'],
+  ])('is what the outermost of the proxies that %j trusts wrote', (trustProxy, base) => {
+    const custom = {
+      'x-forwarded-for': '192.0.2.9, 192.0.2.1, 10.0.0.1',
+      'x-forwarded-host': 'invented, far, near',
+      'x-forwarded-proto': 'http,https,http',
+      'x-forwarded-prefix': '/1, /2, /3',
+    };
+    expect(baseOf(trustProxy, { host: 'inner', ...custom })).toBe(base);
+    const standard =
+      'for=192.0.2.9;host=invented;proto=http, for="192.0.2.1:4711";host=far;proto=https, for=10.0.0.1;host=near;proto=http';
+    expect(baseOf(trustProxy, { host: 'inner', forwarded: standard })).toBe(base.replace(/\/\d$/, ''));
+  });
+
+  it('takes the first of a list that is shorter than the row of proxies', () => {
+    const headers = { host: 'inner', 'x-forwarded-for': '192.0.2.9, 192.0.2.1, 10.0.0.1', 'x-forwarded-host': 'a, b' };
+    expect(baseOf(3, headers)).toBe('http://a');
+  });
+
+  it('depends on the forwarded fields where proxies are trusted', () => {
+    const all = 'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
+    const varyOf = (trustProxy: number | string[]) => callersOf({ baseUrl: undefined, trustProxy }).vary;
+    expect([varyOf(0), varyOf(1), varyOf(['loopback'])]).toEqual(['Host', all, all]);
+  });
+});
+
+describe('forwarded fields', () => {
+  const ignored = (trustProxy: number | string[], headers: Record<string, string>): number => {
+    let count = 0;
+    const callers = callersOf({ baseUrl: 'http://set', trustProxy }, () => count++);
+    callers.address(requestWith(headers, { remoteAddress: '127.0.0.1' }));
+    callers.baseUrl(requestWith(headers, { remoteAddress: '127.0.0.1' }));
+    return count;
+  };
+
+  it.each(['forwarded', ...['for', 'proto', 'host', 'port', 'prefix'].map((name) => `x-forwarded-${name}`)])(
+    'that do not count are told of: %s',
+    (name) => {
+      expect(ignored(0, { [name]: 'x' })).toBe(2);
+      expect(ignored(1, { [name]: 'x' })).toBe(0);
+      expect(ignored(['192.0.2.0/24'], { [name]: 'x' })).toBe(0);
+    },
+  );
+
+  it('that do not exist are not told of', () => {
+    expect(ignored(0, { host: 'x', 'x-forwarded-server': 'x' })).toBe(0);
+  });
+});

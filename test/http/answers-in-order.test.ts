@@ -1,0 +1,131 @@
+import { eventually } from '../support/eventually';
+import { metricsAt } from '../support/metrics';
+import { slowLog } from '../support/slow-log';
+import { startService } from '../support/service';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+const HELLO = `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`;
+const RECORD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nevent`;
+const CHUNKED = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
+/** The statuses of all answers, in their order. */
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+describe('after a request that is recorded, the same connection', () => {
+  it.each([
+    ['a stray byte', '\x01', [200, 400]],
+    ['a header that is too large', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, [200, 431]],
+    ['another version of HTTP', 'GET / HTTP/3.1\r\nHost: x\r\n\r\n', [200, 505]],
+    ['a request to a proxy', 'CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', [200, 405]],
+    ['two Host lines', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', [200, 400]],
+    [
+      'a transfer coding that is unknown',
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n`,
+      [200, 501],
+    ],
+    ['a chunk without a size', `${CHUNKED}xyz\r\n`, [200, 400]],
+    ['the end of the connection', '', [200]],
+    ['half a request and the end', 'GET / HT', [200, 400]],
+  ])('brings %s: the event is answered first', async (_what, more, expected) => {
+    const { log, answer, events } = slowLog();
+    const service = await startService({}, log);
+    const wire = await openWire(service.url);
+    wire.write(RECORD + more);
+    wire.socket.end();
+    await eventually('the event arrives', () => events() >= 1);
+    // What follows has been read and refused, or waits for the answer.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    answer();
+    const text = await wire.untilClosed();
+    expect(statuses(text)).toEqual(expected);
+    await service.stop();
+  });
+
+  it('brings half a header: 408 comes after the answer', async () => {
+    const { log, answer, events } = slowLog();
+    const service = await startService({ HEADERS_TIMEOUT: '1s' }, log);
+    const wire = await openWire(service.url);
+    wire.write(`${RECORD}GET / HTTP/1.1\r\n`);
+    await eventually('the event arrives', () => events() === 1);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(statuses(await Promise.race([wire.until(/HTTP/), Promise.resolve('')]))).toEqual([]);
+    answer();
+    expect(statuses(await wire.untilClosed())).toEqual([200, 408]);
+    await service.stop();
+  });
+});
+
+it.each([
+  ['GET', `${PATH}/RecordEvent`, 400],
+  ['GET', '/healthz', 400],
+  ['HEAD', PATH, 400],
+  ['DELETE', PATH, 405],
+  ['POST', '/nowhere', 404],
+])('a body that ends wrongly on %s %s brings one answer, and nothing is recorded', async (method, path, status) => {
+  const service = await startService();
+  for (const pause of [0, 50]) {
+    const wire = await openWire(service.url);
+    wire.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    wire.write('xyz\r\n\r\n');
+    expect(statuses(await wire.untilClosed())).toEqual([status]);
+  }
+  expect(await service.log.count()).toBe(0);
+  await service.stop();
+});
+
+it('what follows an answer that closes the connection is not done', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  wire.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n${RECORD}`);
+  expect(statuses(await wire.untilClosed())).toEqual([400]);
+  expect(await service.log.count()).toBe(0);
+  await service.stop();
+});
+
+it('a body on GET that ends well is read over', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n`, 'event', HELLO);
+  await wire.until(/Hello World[^]*Hello World/);
+  wire.socket.destroy();
+  await service.stop();
+});
+
+it('a body that breaks off is refused in the format of the binding, and nothing is recorded', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  wire.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<a/>\r\n?`,
+  );
+  const text = await wire.untilClosed();
+  expect(statuses(text)).toEqual([400]);
+  expect(text).toContain('<faultcode>soap:Client</faultcode>');
+  expect(await service.log.count()).toBe(0);
+  await service.stop();
+});
+
+it('a connection may bring 64 requests at once again and again', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  let answers = 0;
+  wire.socket.on('data', (chunk: Buffer) => (answers += statuses(chunk.toString()).length));
+  for (let round = 1; round <= 4; round++) {
+    wire.write(HELLO.repeat(60));
+    await eventually('all are answered', () => answers === 60 * round);
+  }
+  wire.socket.destroy();
+  await service.stop();
+});
+
+it('answers the first 65 of too many requests at once, and the next with 503', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  wire.write(RECORD.repeat(200));
+  const got = statuses(await wire.untilClosed());
+  expect(got).toEqual([...Array<number>(65).fill(200), 503]);
+  expect(await service.log.count()).toBe(65);
+  expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="busy"}')).toBe(1);
+  await service.stop();
+});

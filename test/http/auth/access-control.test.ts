@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Access } from '../../../src/config/config';
+import { accessControl, type Credentials } from '../../../src/http/auth/access';
+import { RequestError } from '../../../src/http/request-error';
+
+const BODY = Buffer.from('{"a":1}');
+const SECRET = 'a secret of GitHub';
+const signed = (body: Buffer) => ({
+  'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+});
+const key = (text: string) => ({ 'x-api-key': text });
+
+const CHALLENGE = { 'WWW-Authenticate': ['Basic realm="WebHook", charset="UTF-8"', 'Bearer realm="WebHook"'] };
+const HOW =
+  'Send it as Authorization: Bearer, as the password of Authorization: Basic, as X-API-Key, or over SOAP as a WS-Security UsernameToken.';
+
+function requestWith(headers: Record<string, string>, method = 'POST'): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  return Object.assign(request, { method, headers });
+}
+
+type Settings = Parameters<typeof accessControl>[0];
+const settings = (given: Partial<Settings>): Settings => ({
+  recordKeys: undefined,
+  readKeys: undefined,
+  webhookSecrets: undefined,
+  ...given,
+});
+const controlOf = (given: Partial<Settings>) => {
+  const control = accessControl(settings(given));
+  if (control === undefined) throw new Error('no access control');
+  return control;
+};
+
+/** What a refusal says; undefined: there was none. */
+function refusalOf(run: () => unknown): Pick<RequestError, 'status' | 'message' | 'refusal' | 'headers'> | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const { status, message, refusal, headers } = error;
+    return { status, message, refusal, headers };
+  }
+}
+
+const keyRefusal = (message: string) => ({
+  status: 401,
+  message: `${message} ${HOW}`,
+  refusal: 'key',
+  headers: CHALLENGE,
+});
+
+const GUARDED = { recordKeys: ['record-key'], readKeys: ['read-key'], webhookSecrets: [SECRET] };
+
+it('there is no access control where nothing is set', () => {
+  expect(accessControl(settings({}))).toBeUndefined();
+});
+
+describe('the check of a call', () => {
+  const problemOf = (
+    needed: Access,
+    headers: Record<string, string>,
+    credentials: Credentials = {},
+    given: Partial<Settings> = GUARDED,
+    method = 'POST',
+  ) =>
+    refusalOf(() => {
+      controlOf(given).check(needed, requestWith(headers, method), credentials);
+    });
+
+  it.each<[string, Access, Record<string, string>, Credentials]>([
+    ['what is open', 'open', {}, {}],
+    ['a key to record', 'record', key('record-key'), {}],
+    ['a key to read', 'read', key('read-key'), {}],
+    ['a password', 'record', {}, { password: 'record-key' }],
+    ['a valid password beside a key that is not', 'record', key('wrong'), { password: 'record-key' }],
+    ['a valid key beside a password with a problem', 'record', key('record-key'), { passwordProblem: 'Expired.' }],
+    ['a signature', 'record', signed(BODY), { body: BODY }],
+    ['a page of this service', 'record', { ...key('record-key'), 'sec-fetch-site': 'same-origin' }, {}],
+  ])('lets %s pass', (_what, needed, headers, credentials) => {
+    expect(problemOf(needed, headers, credentials)).toBeUndefined();
+  });
+
+  it.each<[string, Access, Record<string, string>, Credentials, string]>([
+    ['no key to record', 'record', {}, {}, 'A key to record is needed.'],
+    ['no key to read', 'read', {}, {}, 'A key to read is needed.'],
+    ['a wrong key', 'record', key('wrong'), {}, 'The key is not valid to record.'],
+    ['the key to read', 'record', key('read-key'), {}, 'The key is not valid to record.'],
+    ['the key to record', 'read', key('record-key'), {}, 'The key is not valid to read.'],
+    ['a wrong password', 'record', {}, { password: 'wrong' }, 'The key is not valid to record.'],
+    ['a problem of the password', 'record', key('wrong'), { passwordProblem: 'Expired.' }, 'Expired.'],
+    ['a signature in place of a key to read', 'read', signed(BODY), { body: BODY }, 'A key to read is needed.'],
+    ['a signature without the body', 'record', signed(BODY), {}, 'A key to record is needed.'],
+  ])('refuses %s', (_what, needed, headers, credentials, message) => {
+    expect(problemOf(needed, headers, credentials)).toEqual(keyRefusal(message));
+  });
+
+  it('refuses a wrong signature even beside a valid key', () => {
+    expect(problemOf('record', { ...signed(BODY), ...key('record-key') }, { body: Buffer.from('{"a":2}') })).toEqual({
+      status: 401,
+      message: 'The X-Hub-Signature-256 is not valid for this body.',
+      refusal: 'signature',
+      headers: CHALLENGE,
+    });
+  });
+
+  it('ignores the signature of a request that is not a POST', () => {
+    expect(problemOf('record', signed(BODY), { body: BODY }, GUARDED, 'GET')).toEqual(
+      keyRefusal('A key to record is needed.'),
+    );
+  });
+
+  it.each(['cross-site', 'same-site'])('refuses a page that is %s, with a key and what is open', (site) => {
+    for (const needed of ['open', 'record', 'read'] as const) {
+      expect(problemOf(needed, { ...key('record-key'), 'sec-fetch-site': site })).toEqual({
+        status: 403,
+        message: 'A page of another site may not call operations (Sec-Fetch-Site).',
+        refusal: 'cross-site',
+        headers: undefined,
+      });
+    }
+  });
+
+  it.each<[Partial<Settings>, boolean, boolean]>([
+    [{ recordKeys: ['record-key'] }, true, false],
+    [{ readKeys: ['read-key'] }, false, true],
+    [{ webhookSecrets: [SECRET] }, true, false],
+  ])('with %j alone guards what that is for', (given, guardsRecord, guardsRead) => {
+    expect(problemOf('record', {}, {}, given) !== undefined).toBe(guardsRecord);
+    expect(problemOf('read', {}, {}, given) !== undefined).toBe(guardsRead);
+    expect(problemOf('open', {}, {}, given)).toBeUndefined();
+  });
+});
+
+describe('the check of the header fields', () => {
+  const limitOf = (
+    needed: Access | undefined,
+    headers: Record<string, string>,
+    given: Partial<Settings> = GUARDED,
+    method = 'POST',
+  ) => controlOf(given).checkHeader(needed, requestWith(headers, method));
+
+  it.each<[string, Access | undefined, Record<string, string>]>([
+    ['what is open', 'open', {}],
+    ['a valid key to record', 'record', key('record-key')],
+    ['a valid key to read', 'read', key('read-key')],
+    ['a key to record, for an operation that is not known yet', undefined, key('record-key')],
+    ['a signature', 'record', signed(BODY)],
+    ['a signature, for an operation that is not known yet', undefined, signed(BODY)],
+  ])('has no limit for %s', (_what, needed, headers) => {
+    expect(limitOf(needed, headers)).toBeUndefined();
+  });
+
+  it.each<[string, Access | undefined, Record<string, string>]>([
+    ['no key', 'record', {}],
+    ['no key, for an operation that is not known yet', undefined, {}],
+    ['a key to read, for an operation that is not known yet', undefined, key('read-key')],
+    ['a signature in place of a key to read', 'read', signed(BODY)],
+  ])('limits the body for %s', (_what, needed, headers) => {
+    const limit = limitOf(needed, headers);
+    expect(limit?.maxBytes).toBe(262_144);
+    expect(limit?.refusal()).toMatchObject({
+      status: 401,
+      message:
+        'A message of more than 262144 bytes needs a valid key in its header fields. ' +
+        'Send it as Authorization: Bearer, as the password of Authorization: Basic, or as X-API-Key.',
+      refusal: 'key',
+      headers: CHALLENGE,
+    });
+  });
+
+  it('refuses a key that is not valid for a known operation', () => {
+    expect(refusalOf(() => limitOf('record', key('wrong')))).toEqual(keyRefusal('The key is not valid to record.'));
+    expect(refusalOf(() => limitOf('read', key('record-key')))).toEqual(keyRefusal('The key is not valid to read.'));
+  });
+
+  it('refuses a page of another site', () => {
+    expect(refusalOf(() => limitOf('open', { 'sec-fetch-site': 'cross-site' }))).toMatchObject({ status: 403 });
+  });
+
+  it('does not count the signature of a request that is not a POST', () => {
+    expect(limitOf('record', signed(BODY), GUARDED, 'GET')).toBeDefined();
+  });
+
+  it('has no limit where recording needs no key', () => {
+    expect(limitOf('record', {}, { readKeys: ['read-key'] })).toBeUndefined();
+    expect(limitOf(undefined, {}, { readKeys: ['read-key'] })).toBeUndefined();
+  });
+});
+
+it('the body is needed for a signed POST alone', () => {
+  const control = controlOf(GUARDED);
+  expect(control.needsBody(requestWith(signed(BODY)))).toBe(true);
+  expect(control.needsBody(requestWith(signed(BODY), 'PUT'))).toBe(false);
+  expect(control.needsBody(requestWith(key('record-key')))).toBe(false);
+});

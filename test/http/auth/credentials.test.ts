@@ -1,0 +1,49 @@
+import { keyCheck, presentedKeys } from '../../../src/http/auth/credentials';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('the check of keys', () => {
+  it.each([
+    ['the first of two keys', 'key-one', true],
+    ['the second of two keys', 'key-two', true],
+    ['a key with a character more', 'key-one1', false],
+    ['the beginning of a key', 'key-on', false],
+    ['a key in other letters', 'KEY-ONE', false],
+    ['no text', '', false],
+  ])('answers for %s', (_what, given, valid) => {
+    expect(keyCheck(['key-one', 'key-two'])(given)).toBe(valid);
+  });
+
+  it('without keys finds nothing valid', () => {
+    expect(keyCheck([])('')).toBe(false);
+  });
+});
+
+describe('the keys of a request', () => {
+  it.each<[string, Record<string, string | string[]>, string[]]>([
+    ['none', {}, []],
+    ['Bearer', { authorization: 'Bearer a.b-c' }, ['a.b-c']],
+    ['bearer in lower case, with more spaces', { authorization: 'bearer   key  ' }, ['key']],
+    ['Basic', { authorization: `Basic ${base64('me:key')}` }, ['key']],
+    ['BASIC without a user', { authorization: `BASIC ${base64(':key')}` }, ['key']],
+    ['Basic with colons and a line break in the password', { authorization: `Basic ${base64('a:b:\nc')}` }, ['b:\nc']],
+    ['Basic with an empty password', { authorization: `Basic ${base64('me:')}` }, ['']],
+    ['Basic without a colon', { authorization: `Basic ${base64('key')}` }, []],
+    ['X-API-Key', { 'x-api-key': 'k' }, ['k']],
+    ['X-API-Key and Bearer', { 'x-api-key': 'k', authorization: 'Bearer b' }, ['k', 'b']],
+    ['several X-API-Key', { 'x-api-key': ['k', 'l'] }, []],
+    ['a scheme alone', { authorization: 'Bearer' }, []],
+    ['a scheme and a space', { authorization: 'Bearer ' }, []],
+    ['a value with a space', { authorization: 'Bearer a b' }, []],
+    ['a space before the scheme', { authorization: ' Bearer a' }, []],
+    ['a scheme that begins with Bearer', { authorization: 'BearerX a' }, []],
+    ['a scheme that ends with Bearer', { authorization: 'XBearer a' }, []],
+    ['a scheme that begins with Basic', { authorization: `BasicX ${base64('me:key')}` }, []],
+    ['a scheme that ends with Basic', { authorization: `XBasic ${base64('me:key')}` }, []],
+    ['Basic with more spaces', { authorization: `Basic   ${base64('me:key')} ` }, ['key']],
+    ['Basic with a second value', { authorization: `Basic ${base64('me:key')} x` }, []],
+    ['another scheme', { authorization: 'Digest key' }, []],
+  ])('are read from %s', (_what, headers, keys) => {
+    expect(presentedKeys(headers)).toEqual(keys);
+  });
+});

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { signatureCheck } from '../../../src/http/auth/signature';
+
+const NOW = 1_800_000_000;
+const KEYS = ['one', 'two'].map((key) => Buffer.from(`${key}-${'k'.repeat(24)}`));
+const STANDARD = KEYS.map((key) => `whsec_${key.toString('base64')}`);
+const GITHUB = ['a secret', 'xwhsec_another'];
+const BODY = Buffer.from('{"a":1}');
+
+const NOT_FOR_BODY = 'The webhook-signature is not valid for this body.';
+const NOT_STATED = 'The webhook-id or the webhook-timestamp of the signature is missing or not valid.';
+const NOT_NOW = 'The webhook-timestamp is more than 300 seconds from the time here.';
+const NOT_GITHUB = 'The X-Hub-Signature-256 is not valid for this body.';
+
+const sign = (key: Buffer | string, text: string | Buffer) => createHmac('sha256', key).update(text);
+const signature = (time = String(NOW), key = KEYS[0] ?? '', id = 'msg') =>
+  `v1,${sign(key, `${id}.${time}.${BODY.toString()}`).digest('base64')}`;
+const standard = (given: Record<string, string | undefined> = {}) => ({
+  'webhook-id': 'msg',
+  'webhook-timestamp': String(NOW),
+  'webhook-signature': signature(),
+  ...given,
+});
+const hexOf = (secret: string) => sign(secret, BODY).digest('hex');
+const github = (value: string) => ({ 'x-hub-signature-256': value });
+
+describe('the check of signatures', () => {
+  const check = signatureCheck([...STANDARD, ...GITHUB]);
+  beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW * 1000));
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each<[string, Record<string, string | undefined>, string | undefined]>([
+    ['the signature of the first key', {}, undefined],
+    ['the signature of the second key', { 'webhook-signature': signature(undefined, KEYS[1]) }, undefined],
+    ['a valid signature before one that is not', { 'webhook-signature': `${signature()} v1,AAAA` }, undefined],
+    ['a valid signature after one that is not', { 'webhook-signature': `v1,AAAA ${signature()}` }, undefined],
+    ['the eighth of many signatures', { 'webhook-signature': `${'v1,AAAA '.repeat(7)}${signature()} v1,x` }, undefined],
+    ['the ninth of many', { 'webhook-signature': `${'v1,AAAA '.repeat(8)}${signature()}` }, NOT_FOR_BODY],
+    ['a signature of another version', { 'webhook-signature': signature().replace('v1', 'v2') }, NOT_FOR_BODY],
+    ['a signature without a version', { 'webhook-signature': signature().slice(3) }, NOT_FOR_BODY],
+    ['a signature of an unknown key', { 'webhook-signature': signature(undefined, 'other') }, NOT_FOR_BODY],
+    ['an empty signature', { 'webhook-signature': 'v1,' }, NOT_FOR_BODY],
+    ['another id', { 'webhook-id': 'other' }, NOT_FOR_BODY],
+    ['no id', { 'webhook-id': undefined }, NOT_STATED],
+    ['an id with a full stop', { 'webhook-id': 'm.1' }, NOT_STATED],
+    ['no time', { 'webhook-timestamp': undefined }, NOT_STATED],
+    ['a time with text before it', { 'webhook-timestamp': `x${String(NOW)}` }, NOT_STATED],
+    ['a time with text after it', { 'webhook-timestamp': `${String(NOW)}x` }, NOT_STATED],
+    ['a time of 13 digits', { 'webhook-timestamp': '1'.repeat(13) }, NOT_STATED],
+    ['a time of 12 digits', { 'webhook-timestamp': '1'.repeat(12) }, NOT_NOW],
+    ['no digit', { 'webhook-timestamp': '' }, NOT_STATED],
+    ...[-301, -300, 300, 301].map((seconds): [string, Record<string, string>, string | undefined] => {
+      const time = String(NOW + seconds);
+      const headers = { 'webhook-timestamp': time, 'webhook-signature': signature(time) };
+      return [`a time ${String(seconds)} seconds from now`, headers, Math.abs(seconds) > 300 ? NOT_NOW : undefined];
+    }),
+  ])('of Standard Webhooks answers for %s', (_what, given, problem) => {
+    const headers = standard(given);
+    expect(check.isSigned(headers)).toBe(true);
+    expect(check.problem(headers, BODY)).toBe(problem);
+  });
+
+  it.each<[string, string, string | undefined]>([
+    ['the first secret', `sha256=${hexOf('a secret')}`, undefined],
+    ['the second secret', `sha256=${hexOf('xwhsec_another')}`, undefined],
+    ['capital letters', `SHA256=${hexOf('a secret').toUpperCase()}`, undefined],
+    ['an unknown secret', `sha256=${hexOf('other')}`, NOT_GITHUB],
+    ['a secret of Standard Webhooks as text', `sha256=${hexOf(STANDARD[0] ?? '')}`, NOT_GITHUB],
+    ['text before it', `xsha256=${hexOf('a secret')}`, NOT_GITHUB],
+    ['text after it', `sha256=${hexOf('a secret')}00`, NOT_GITHUB],
+    ['too few digits', 'sha256=00', NOT_GITHUB],
+    ['no digits', 'sha256=', NOT_GITHUB],
+    ['nothing', '', NOT_GITHUB],
+  ])('of GitHub answers for %s', (_what, value, problem) => {
+    const headers = github(value);
+    expect(check.isSigned(headers)).toBe(true);
+    expect(check.problem(headers, BODY)).toBe(problem);
+  });
+
+  it('takes the signature of Standard Webhooks where both are there', () => {
+    const headers = { ...standard({ 'webhook-signature': 'v1,AAAA' }), ...github(`sha256=${hexOf('a secret')}`) };
+    expect(check.problem(headers, BODY)).toBe(NOT_FOR_BODY);
+    expect(check.problem({ ...standard(), ...github('') }, BODY)).toBeUndefined();
+  });
+
+  it('refuses a signature of an empty body', () => {
+    const empty = Buffer.alloc(0);
+    const headers = github(`sha256=${sign('a secret', empty).digest('hex')}`);
+    expect(check.problem(headers, empty)).toBe('A signature counts for a body, and there is none.');
+  });
+
+  it('ignores a signature without a secret of its kind', () => {
+    const both = { ...standard(), ...github(`sha256=${hexOf('a secret')}`) };
+    expect(check.isSigned({})).toBe(false);
+    expect(signatureCheck([]).isSigned(both)).toBe(false);
+    expect(signatureCheck(STANDARD).isSigned(github(''))).toBe(false);
+    expect(signatureCheck(GITHUB).isSigned(standard())).toBe(false);
+    expect(signatureCheck(GITHUB).problem(both, BODY)).toBeUndefined();
+    expect(signatureCheck(STANDARD).problem(both, BODY)).toBeUndefined();
+  });
+});

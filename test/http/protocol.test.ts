@@ -1,0 +1,88 @@
+import { startService, type TestService } from '../support/service';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+const HELLO = `${PATH}/HelloWorld`;
+
+describe('HTTP/1.1', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ ADMIN_PORT: '0' });
+  });
+  afterAll(() => service.stop());
+
+  const exchange = async (text: string, url = service.url): Promise<string> => {
+    const wire = await openWire(url);
+    wire.write(text);
+    return wire.untilClosed();
+  };
+  const post = (fields: string, body: string, version = '1.1') =>
+    `POST ${HELLO} HTTP/${version}\r\nHost: x\r\n${fields}\r\n${body}`;
+
+  it.each([
+    ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
+    ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`],
+    ['two Host lines in another case', 400, `GET ${HELLO} HTTP/1.1\r\nhost: x\r\nX: y\r\nHOST: y\r\n\r\n`],
+    ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n`],
+    ['two Host lines and an absolute target', 400, `GET http://x${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
+    ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['gzip before chunked', 501, post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
+    [
+      'gzip on a line before chunked',
+      501,
+      post('Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+    ],
+    ['chunked before gzip', 400, post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
+    ['chunks and a length', 400, post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n')],
+    ['an unknown coding alone', 400, post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
+    ['a version that is not written as it must be', 400, `GET ${HELLO} HTTP/1.11\r\nHost: x\r\n\r\n`],
+    ['HTTP/2.0', 505, `GET ${HELLO} HTTP/2.0\r\nHost: x\r\n\r\n`],
+    ['HTTP/1.2', 505, `GET ${HELLO} HTTP/1.2\r\nHost: x\r\n\r\n`],
+    ['no version', 400, `GET ${HELLO}\r\nHost: x\r\n\r\n`],
+    ['the preface of HTTP/2', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown expectation', 417, post('Expect: magic\r\nContent-Length: 0\r\n', '')],
+    ['CONNECT', 405, 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
+  ])('with %s is answered once with %i, and the connection closed', async (_what, status, request) => {
+    const text = await exchange(`${request}GET ${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code))).toEqual([status]);
+    expect(text).toContain('Connection: close\r\n');
+  });
+
+  it.each(['chunked', 'Chunked', ' chunked '])('takes the transfer coding %j', async (coding) => {
+    const text = await exchange(
+      post(`Connection: close\r\nTransfer-Encoding:${coding}\r\n`, '3\r\na=b\r\n0\r\nX: y\r\n\r\n'),
+    );
+    expect(text).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('of version 1.0 with chunks is answered, and the connection closed', async () => {
+    const fields = 'Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n';
+    const text = await exchange(post(fields, '3\r\na=b\r\n0\r\n\r\n', '1.0'));
+    expect(text).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n/);
+  });
+
+  it.each(['/healthz', '/readyz', '/metrics'])('OPTIONS and other methods on %s tell what is allowed', async (path) => {
+    const ask = (method: string) =>
+      exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, service.adminUrl);
+    expect(await ask('OPTIONS')).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
+    expect(await ask('DELETE')).toMatch(/^HTTP\/1.1 405 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
+  });
+
+  it('OPTIONS * tells what is allowed', async () => {
+    const text = await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(text).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS, POST\r\n/);
+  });
+
+  it.each([
+    ['that asks for nothing', {}],
+    ['that asks for no compression', { 'Accept-Encoding': 'identity' }],
+    ['that asks for gzip', { 'Accept-Encoding': 'gzip' }],
+  ])('a reply that may be compressed varies by Accept-Encoding for a caller %s', async (_who, headers) => {
+    for (let i = 0; i < 10; i++) await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(200) });
+    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const text = await exchange(
+      `GET ${PATH}/GetEvents HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields.join('')}\r\n`,
+    );
+    expect(text).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nVary: [^\r]*Accept-Encoding\r\n/);
+  });
+});

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { openConnection } from '../support/raw';
+import { startService } from '../support/service';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+const KEY = 'record-key-0123456789';
+const GIBIBYTE = 1024 ** 3;
+
+/** Sends a body without end, as fast as it is taken; resolves to what came back and how many bytes went out. */
+async function flood(url: string, head: string, chunked = false): Promise<{ text: string; bytes: number }> {
+  const wire = await openWire(url);
+  wire.write(head);
+  const part = 'x'.repeat(65_536);
+  const body = Buffer.from(chunked ? `10000\r\n${part}\r\n` : part);
+  let open = true;
+  const closed = wire.untilClosed().finally(() => (open = false));
+  let sent = 0;
+  while (open && sent < GIBIBYTE) {
+    sent += body.length;
+    if (!wire.socket.write(body)) await Promise.race([once(wire.socket, 'drain'), closed]).catch(() => undefined);
+  }
+  return { text: await closed, bytes: sent };
+}
+
+describe('before the body arrives', () => {
+  const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+
+  it.each([
+    ['413', {}, post(`${PATH}/RecordEvent`, 'Content-Length: 10000000000\r\n')],
+    ['413', {}, post(PATH, 'Content-Type: text/xml\r\nContent-Length: 10000000000\r\n')],
+    ['415', {}, post(PATH, 'Content-Type: image/png\r\nContent-Length: 4000000\r\n')],
+    ['415', {}, post(`${PATH}/RecordEvent`, 'Content-Encoding: lzw\r\nContent-Length: 4000000\r\n')],
+    ['401', { RECORD_KEYS: KEY }, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000\r\n')],
+    ['404', {}, post('/nowhere', 'Content-Length: 4000000\r\n')],
+    ['405', {}, post('/healthz', 'Content-Length: 4000000\r\n')],
+    ['413', {}, `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n`],
+  ])('%s is answered and the connection closed, with Expect and without', async (status, variables, head) => {
+    const service = await startService(variables);
+    for (const expectation of ['', 'Expect: 100-continue\r\n']) {
+      const wire = await openWire(service.url);
+      wire.write(head.replace('\r\n\r\n', `\r\n${expectation}\r\n`));
+      const text = await wire.untilClosed();
+      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(text).toContain('\r\nConnection: close\r\n');
+    }
+    await service.stop();
+  });
+
+  it.each([
+    ['with a length', 'Content-Length: 10000000000\r\n', false],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n', true],
+  ])('413 stops an upload %s that does not look at the answer', async (_how, field, chunked) => {
+    const service = await startService();
+    const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, field), chunked);
+    expect(text).toMatch(/^HTTP\/1.1 413 [\s\S]*\r\nConnection: close\r\n/);
+    expect(bytes).toBeLessThan(64 * 1024 * 1024);
+    await service.stop();
+  });
+
+  it('429 comes before the body of a client that sent too many requests', async () => {
+    const service = await startService({ RATE_LIMIT: '1/1m' });
+    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+    const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000000\r\n'));
+    expect(text).toMatch(/^HTTP\/1.1 429 /);
+    expect(bytes).toBeLessThan(64 * 1024 * 1024);
+    await service.stop();
+  });
+
+  it('100 Continue asks for a body that is taken', async () => {
+    const service = await startService();
+    const wire = await openWire(service.url);
+    wire.write(post(`${PATH}/RecordEvent`, 'Content-Length: 5\r\nExpect: 100-continue\r\n'));
+    await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
+    wire.write('event');
+    await wire.until(/HTTP\/1.1 200 OK/);
+    wire.socket.destroy();
+    expect(await service.log.count()).toBe(1);
+    await service.stop();
+  });
+});
+
+it('a request that is refused with a small body keeps its connection', async () => {
+  const service = await startService();
+  const wire = await openWire(service.url);
+  wire.write(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n`, 'event');
+  await wire.until(/404/);
+  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await wire.until(/Hello World/);
+  wire.socket.destroy();
+  await service.stop();
+});
+
+describe('MAX_BODY_MEMORY', () => {
+  const large = gzipSync(randomBytes(450_000).toString('hex'), { level: 1 });
+  const head = (fields: string) => `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+
+  it('is given back when the connection of requests that wait in it is gone', async () => {
+    const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
+    for (let i = 0; i < 3; i++) {
+      const socket = await openConnection(service.url);
+      const body = 'x'.repeat(300_000);
+      const request = head(`Content-Length: ${String(body.length)}\r\n`) + body;
+      // The first waits for events that do not come, the others for the first.
+      socket.write(`GET ${PATH}/GetEvents?wait=30&after=0 HTTP/1.1\r\nHost: x\r\n\r\n${request}${request}`);
+      await eventually('the bodies are recorded', async () => (await service.log.count()) >= 1);
+      socket.destroy();
+    }
+    await eventually('a large body is taken', async () => {
+      const answer = await send(`${service.url}/RecordEvent`, {
+        method: 'POST',
+        headers: { 'Content-Encoding': 'gzip' },
+        body: large,
+      });
+      return answer.status === 200;
+    });
+    await service.stop();
+  });
+
+  it('counts what compressed bodies inflate to, not what they may', async () => {
+    const service = await startService({ MAX_BODY_MEMORY: '4194304' });
+    const compressed = gzipSync('a small event');
+    const held = [];
+    for (let i = 0; i < 20; i++) {
+      const wire = await openWire(service.url);
+      wire.write(
+        head(`Content-Encoding: gzip\r\nContent-Length: ${String(compressed.length)}\r\n`),
+        compressed.subarray(0, -1),
+      );
+      held.push(wire);
+    }
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(1_000_000) });
+    expect(answer.status).toBe(200);
+    for (const wire of held) {
+      wire.write(compressed.subarray(-1));
+      await wire.until(/^HTTP\/1.1 200 /);
+      wire.socket.destroy();
+    }
+    await service.stop();
+  });
+});
+
+describe('a content coding', () => {
+  it.each(['x-gzip', 'GZIP'])('named %s is gzip', async (coding) => {
+    const service = await startService();
+    const headers = { 'Content-Encoding': coding };
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: gzipSync('event') });
+    expect(answer.status).toBe(200);
+    expect((await service.log.scan({ after: 0n, limit: 1 }))[0]?.data).toContain('event');
+    await service.stop();
+  });
+
+  it('that is unknown is refused with those that are known', async () => {
+    const service = await startService();
+    const headers = { 'Content-Encoding': 'lzw' };
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: 'event' });
+    expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'gzip, deflate, br']);
+    await service.stop();
+  });
+});

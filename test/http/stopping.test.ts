@@ -1,0 +1,46 @@
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { openConnection, untilClosed } from '../support/raw';
+import { slowLog } from '../support/slow-log';
+import { startService } from '../support/service';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+
+describe('a service that stops', () => {
+  it('closes silent and idle connections on both its ports at once', async () => {
+    const service = await startService({ ADMIN_PORT: '0' });
+    const adminUrl = service.adminUrl ?? '';
+    const silent = [await openConnection(service.url), await openConnection(adminUrl)];
+    const closed = silent.map((socket) => untilClosed(socket));
+    const idle = await openWire(service.url);
+    idle.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await idle.until(/Hello World/);
+    // Connections that never were used are accepted by then.
+    await send(`${adminUrl}healthz`);
+    const began = performance.now();
+    await service.stop();
+    await Promise.all([...closed, idle.untilClosed()]);
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+
+  it('listens on neither of its ports any more', async () => {
+    const service = await startService({ ADMIN_PORT: '0' });
+    const adminUrl = service.adminUrl ?? '';
+    await service.stop();
+    await expect(openConnection(service.url)).rejects.toThrow('ECONNREFUSED');
+    await expect(openConnection(adminUrl)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('answers what is in flight first', async () => {
+    const { log, answer, events } = slowLog();
+    const service = await startService({}, log);
+    const wire = await openWire(service.url);
+    wire.write(`GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await eventually('the call is in flight', () => events() === 1);
+    const stopped = service.stop();
+    setTimeout(answer, 200);
+    expect(await wire.untilClosed()).toContain('the-id');
+    await stopped;
+  });
+});

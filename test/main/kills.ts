@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import Database from 'libsql';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { callOperation } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { recordTwice } from '../support/load';
+import { startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+/** Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. */
+export function describeKills(kills: number): void {
+  describe('what was answered', () => {
+    const folder = useTemporaryFolder();
+
+    it(
+      `is in the log once after ${String(kills)} kills, with every event sent twice under one key`,
+      async () => {
+        const file = join(folder.path, 'data', 'events.db');
+        const answers = new Map<string, Set<string>>();
+        for (let kill = 0; kill < kills; kill++) {
+          const service = await startProcess({}, folder.path);
+          let killed = false;
+          let sent = 0;
+          const recording = recordTwice(25, service.url, `kill-${String(kill)}`, answers, () => {
+            sent++;
+            return killed;
+          });
+          await eventually('events are recorded', () => sent > 75 + 20 * (kill % 10));
+          killed = true;
+          await service.end('SIGKILL');
+          await recording;
+          expectWhole(file);
+        }
+        // What was cut off is sent again, as senders do, and everything under its old key gets its old id.
+        const service = await startProcess({}, folder.path);
+        const lastKeys = [...answers.keys()].slice(-200);
+        for (const key of lastKeys) {
+          answers
+            .get(key)
+            ?.add(await callOperation(service.url, 'httpget', 'RecordEvent', '', { 'Idempotency-Key': key }));
+        }
+        await service.end('SIGTERM');
+        expectWhole(file);
+
+        const log = await SqliteEventLog.open({ file });
+        const logged = new Map<string, string>();
+        for (let position = 0n; ;) {
+          const page = await log.scan({ after: position, limit: 10_000 });
+          if (page.length === 0) break;
+          for (const { id, idempotencyKey = '', sequence } of page) {
+            expect(logged.has(idempotencyKey)).toBe(false);
+            logged.set(idempotencyKey, id);
+            position = BigInt(sequence);
+          }
+        }
+        await log.close();
+        expect(answers.size).toBeGreaterThan(kills * 20);
+        for (const [key, ids] of answers) expect([...ids]).toEqual(ids.size === 0 ? [] : [logged.get(key)]);
+      },
+      30_000 + kills * 5_000,
+    );
+  });
+}
+
+function expectWhole(file: string): void {
+  const database = new Database(file);
+  expect(database.pragma('integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
+  const totals = database.prepare('SELECT events, (SELECT count(*) FROM events) AS counted FROM totals').get();
+  const { events, counted } = totals as { events: number; counted: number };
+  expect(events).toBe(counted);
+  database.close();
+}

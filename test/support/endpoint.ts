@@ -1,0 +1,51 @@
+import { loadContract } from '../../src/asmx/contract';
+import { endpoint } from '../../src/asmx/endpoint';
+import { LargeMessages } from '../../src/asmx/large-messages';
+import type { CallReport } from '../../src/asmx/pipeline';
+import { endpointPath, readConfig } from '../../src/config/config';
+import { callersOf } from '../../src/http/address/forwarded';
+import { BodyReader } from '../../src/http/content/body';
+import { MediaTypes } from '../../src/http/content/media-type';
+import { InFlight } from '../../src/http/in-flight';
+import { startServers } from '../../src/http/servers';
+import type { Service } from '../../src/service/call';
+import { NAMESPACE } from './bindings';
+
+/** An endpoint with a service object of a test's own. */
+export interface TestEndpoint {
+  readonly url: string;
+  /** What the pipeline reported, in order. */
+  readonly reports: readonly CallReport[];
+  /** The hints for the operator, in order. */
+  readonly hints: readonly { readonly key: string; readonly message: string }[];
+  stop(): Promise<void>;
+}
+
+/** Serves a service object over all four bindings, on a free port. */
+export async function startEndpoint(service: Service): Promise<TestEndpoint> {
+  const config = readConfig({ PORT: '0' });
+  const path = endpointPath(config);
+  const reports: CallReport[] = [];
+  const hints: { key: string; message: string }[] = [];
+  const handler = await endpoint(await loadContract(NAMESPACE), service, {
+    path,
+    callers: callersOf(config),
+    mediaTypes: new MediaTypes(),
+    bodies: new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory),
+    inFlight: new InFlight(config.limits.maxInFlight),
+    largeMessages: new LargeMessages(),
+    rate: undefined,
+    access: undefined,
+    hint: (key, message) => hints.push({ key, message }),
+    report: (_request, report) => reports.push(report),
+  });
+  const none = new Map();
+  const servers = await startServers(config, {
+    handler,
+    observer: { refused: () => undefined },
+    health: none,
+    publicMetrics: none,
+    adminMetrics: none,
+  });
+  return { url: servers.url + path, reports, hints, stop: () => servers.close() };
+}

@@ -1,0 +1,78 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import { EventLogError } from '../../src/events/event-log';
+import { JetStreamEventLog, type JetStreamOptions } from '../../src/events/jetstream/event-log';
+import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
+import { temporaryFolder } from './temporary-folder';
+
+let streams = 0;
+
+/** A nats-server for the tests of a block, and logs on it that are closed after each test. */
+export interface JetStreamUnderTest {
+  /** Options for a log on a stream of its own. */
+  readonly options: (given?: Partial<JetStreamOptions>) => JetStreamOptions;
+  readonly opened: (options: JetStreamOptions) => Promise<JetStreamEventLog>;
+  /** Does something with the streams past the service. */
+  readonly directly: <T>(action: (manager: JetStreamManager) => Promise<T>) => Promise<T>;
+  readonly port: () => number;
+  /** Kills the server and starts it again with what it stored. */
+  readonly restart: () => Promise<void>;
+}
+
+/** Starts a nats-server before the tests of the block that calls it, with lines in its configuration. */
+export function useJetStream(
+  configuration = '',
+  credentials: Partial<Pick<JetStreamOptions, 'user' | 'password'>> = {},
+): JetStreamUnderTest {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let server: NatsServer;
+  const logs: JetStreamEventLog[] = [];
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    server = await startNats(folder.path, -1, configuration);
+  });
+  afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
+  afterAll(async () => {
+    await server.end('SIGTERM');
+    killNatsServers();
+    await folder.remove();
+  });
+  return {
+    options: (given = {}) => ({
+      engine: 'jetstream',
+      servers: [`127.0.0.1:${String(server.port)}`],
+      tls: false,
+      user: undefined,
+      password: undefined,
+      stream: `S${String(++streams)}`,
+      replicas: 1,
+      timeout: 5000,
+      retention: { maxEvents: undefined, maxAge: undefined },
+      source: '/own',
+      create: true,
+      ...credentials,
+      ...given,
+    }),
+    opened: async (options) => {
+      const log = await JetStreamEventLog.open(options);
+      logs.push(log);
+      return log;
+    },
+    directly: (action) => withStreams(server.port, action, { user: credentials.user, pass: credentials.password }),
+    port: () => server.port,
+    restart: async () => {
+      await server.end('SIGKILL');
+      server = await startNats(folder.path, server.port, configuration);
+    },
+  };
+}
+
+/** The messages of an error of the log and of its cause. */
+export async function failureOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (rejected: unknown) => rejected,
+  );
+  expect(error).toBeInstanceOf(EventLogError);
+  const { message, cause } = error as EventLogError;
+  return `${message} ---> ${(cause as Error).message}`;
+}

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
+const TEMPLATE = 'asmx/documents/templates/page.css';
+
+/** A small project beside the build script, compiled with this project's settings. */
+describe('the build', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const at = (path: string): string => join(folder.path, path);
+  const write = async (path: string, content: string): Promise<void> => {
+    await mkdir(dirname(at(path)), { recursive: true });
+    await writeFile(at(path), content);
+  };
+  const build = () => run(process.execPath, [at('scripts/build.mjs')]);
+  const built = async (): Promise<string[]> =>
+    (await readdir(at('dist'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(at('dist/').length))
+      .filter((file) => !file.startsWith('.'))
+      .sort();
+  const timesOfOutputs = async (): Promise<number[]> =>
+    Promise.all((await built()).map(async (file) => (await stat(at(join('dist', file)))).mtimeMs));
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await symlink(join(ROOT, 'node_modules'), at('node_modules'));
+    for (const file of ['scripts/build.mjs', 'tsconfig.json']) await cp(join(ROOT, file), at(file));
+    await write('package.json', '{"type":"commonjs"}');
+    await write('src/main.ts', "import { value } from './inner/value';\nexport const twice = value * 2;\n");
+    await write('src/inner/value.ts', 'export const value = 1;\n');
+    await write(`src/${TEMPLATE}`, 'a {}');
+    await build();
+  });
+  afterAll(() => folder.remove());
+
+  const ALL = [TEMPLATE, 'inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map'];
+
+  it('compiles the sources and copies the templates', async () => {
+    expect(await built()).toEqual(ALL);
+    expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('a {}');
+  });
+
+  it('changes nothing where nothing has changed', async () => {
+    const before = await timesOfOutputs();
+    await build();
+    expect(await timesOfOutputs()).toEqual(before);
+  });
+
+  it('sees a source and a template that are as old as before and of the same length', async () => {
+    for (const [file, content] of [
+      ['inner/value.ts', 'export const value = 2;\n'],
+      [TEMPLATE, 'b {}'],
+    ] as const) {
+      const { atimeMs, mtimeMs } = await stat(at(`src/${file}`));
+      await write(`src/${file}`, content);
+      await utimes(at(`src/${file}`), atimeMs / 1000, mtimeMs / 1000);
+    }
+    await build();
+    expect(await readFile(at('dist/inner/value.js'), 'utf8')).toContain('exports.value = 2');
+    expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('b {}');
+  });
+
+  it.each(['inner/value.js', TEMPLATE, '.tsbuildinfo', '.build'])('makes dist whole again without %s', async (file) => {
+    await rm(at(`dist/${file}`));
+    await build();
+    expect(await built()).toEqual(ALL);
+  });
+
+  it('makes dist again where it is gone, and puts right what was changed in it', async () => {
+    await rm(at('dist'), { recursive: true });
+    await build();
+    expect(await built()).toEqual(ALL);
+    await write('dist/main.js', 'throw new Error();');
+    await build();
+    expect(await readFile(at('dist/main.js'), 'utf8')).toContain('exports.twice');
+  });
+
+  it('removes what has no source: of a file that was renamed, and what was put there', async () => {
+    await rm(at('src/inner'), { recursive: true });
+    await rm(at(`src/${TEMPLATE}`));
+    await write('src/value.ts', 'export const value = 3;\n');
+    await write('src/main.ts', "export { value } from './value';\n");
+    await write('dist/left/over.js', '');
+    await build();
+    expect(await built()).toEqual(['main.js', 'main.js.map', 'value.js', 'value.js.map']);
+  });
+
+  it('fails as long as a source does not compile', async () => {
+    await write('src/value.ts', "export const value: number = '3';\n");
+    const error = { code: 2, stdout: expect.stringContaining('src/value.ts(1,14)') as string };
+    await expect(build()).rejects.toMatchObject(error);
+    await expect(build()).rejects.toMatchObject(error);
+    await write('src/value.ts', 'export const value = 3;\n');
+    await build();
+  });
+});

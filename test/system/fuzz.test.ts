@@ -1,0 +1,3 @@
+import { describeFuzz } from '../security/fuzz';
+
+describeFuzz({ envelopes: 100_000, requests: 3000 });

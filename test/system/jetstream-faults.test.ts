@@ -1,0 +1,346 @@
+import { setTimeout } from 'node:timers/promises';
+import { DiscardPolicy } from '@nats-io/jetstream';
+import type { NewEvent } from '../../src/events/event-log';
+import type { JetStreamEventLog } from '../../src/events/jetstream/event-log';
+import { EVERYTHING, newEvent } from '../events/event-log-suite';
+import { failureOf, useJetStream } from '../support/jetstream';
+import { startProcess } from '../support/process';
+import { temporaryFolder } from '../support/temporary-folder';
+import { startTcpProxy } from '../support/tcp-proxy';
+import { describeWith } from '../support/tools';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** An event that was recorded just now. */
+const recentEvent = (given: Partial<NewEvent> = {}) => newEvent({ recordedAt: Date.now(), ...given });
+
+/** Records events until the log refuses one. */
+async function fill(log: JetStreamEventLog): Promise<string> {
+  for (;;) {
+    const event = recentEvent({ data: `"data":"${'x'.repeat(60_000)}"` });
+    const failure = await log.append(event).then(
+      () => undefined,
+      () => failureOf(log.append(event)),
+    );
+    if (failure !== undefined) return failure;
+  }
+}
+
+describeWith({ 'nats-server': 'nats-server' }, 'a JetStream event log without room', () => {
+  describe.each<[string, string, Parameters<typeof useJetStream>[1]]>([
+    ['its server', 'jetstream: { max_file_store: 2MB, STORE_DIR }', undefined],
+    [
+      'its account',
+      'accounts: { A: { jetstream: { max_file: 2MB }, users: [ { user: u, password: p } ] } }',
+      { user: 'u', password: 'p' },
+    ],
+  ])('under the limit of %s', (_whose, configuration, credentials) => {
+    const nats = useJetStream(configuration, credentials);
+
+    it('says so for as long as it refuses events, on every instance, and no longer', async () => {
+      const under = nats.options();
+      const [log, other] = [await nats.opened(under), await nats.opened(under)];
+      await Promise.all([log.check(), other.check()]);
+      expect(await fill(log)).toMatch(
+        /^The event could not be recorded\. ---> JetStream has no room for more events: /,
+      );
+      for (let i = 0; i < 5; i++) {
+        expect(await failureOf(log.check())).toContain('JetStream has no room for more events: ');
+        await failureOf(log.append(recentEvent({ data: `"data":"${'x'.repeat(60_000)}"` })));
+        await setTimeout(250);
+      }
+      await failureOf(other.append(recentEvent({ data: `"data":"${'x'.repeat(60_000)}"` })));
+      expect(await failureOf(other.check())).toContain('JetStream has no room for more events: ');
+      await nats.directly(({ streams }) => streams.purge(under.stream));
+      await log.check();
+      await log.append(recentEvent());
+    });
+  });
+
+  describe('under the limit of its server, in a service', () => {
+    const nats = useJetStream('jetstream: { max_file_store: 2MB, STORE_DIR }');
+
+    it('answers 503 to /readyz between the calls that fail, and 200 when there is room again', async () => {
+      const folder = await temporaryFolder();
+      const { stream } = nats.options();
+      const EVENT_LOG = `nats://127.0.0.1:${String(nats.port())}/${stream}`;
+      const service = await startProcess({ EVENT_LOG }, folder.path);
+      const record = async () =>
+        (await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(60_000) })).status;
+      const ready = async () => (await fetch(new URL('/readyz', service.url))).status;
+      expect(await ready()).toBe(200);
+      while ((await record()) === 200);
+      for (let i = 0; i < 4; i++) expect([await ready(), await record()]).toEqual([503, 500]);
+      await nats.directly(({ streams }) => streams.purge(stream));
+      expect([await ready(), await record()]).toEqual([200, 200]);
+      await service.end('SIGTERM');
+      await folder.remove();
+    });
+  });
+
+  describe('under a limit that was added to its stream', () => {
+    const nats = useJetStream();
+
+    it.each([
+      ['bytes', { max_bytes: MEBIBYTE }],
+      ['messages', { max_msgs: 3 }],
+    ])('says so (%s)', async (_what, limit) => {
+      const under = nats.options();
+      const log = await nats.opened(under);
+      await log.check();
+      await nats.directly(({ streams }) => streams.update(under.stream, { ...limit, discard: DiscardPolicy.New }));
+      expect(await fill(log)).toContain('JetStream has no room for more events: ');
+      expect(await failureOf(log.check())).toContain(
+        `JetStream has no room for more events: the stream ${under.stream}`,
+      );
+    });
+  });
+});
+
+describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
+  const nats = useJetStream();
+  const { options, opened, directly } = nats;
+  const messagesOf = (stream: string) => directly(async ({ streams }) => (await streams.info(stream)).state.messages);
+  const keysOf = async (log: JetStreamEventLog, stream: string): Promise<number> => {
+    await log.close();
+    return messagesOf(`${stream}_KEYS`);
+  };
+
+  describe('repeats of an event on JetStream', () => {
+    it.each<[string, (i: number) => Partial<NewEvent>]>([
+      ['with the same key', () => ({ idempotencyKey: 'k' })],
+      ['with the same id and another key each time', (i) => ({ id: 'same', idempotencyKey: `k${String(i)}` })],
+      [
+        'with the same id and another key of each kind',
+        (i) => ({ id: 'same', webhookId: `w${String(i)}`, idempotencyKey: `k${String(i)}` }),
+      ],
+      [
+        'with the same webhook-id and another Idempotency-Key',
+        (i) => ({ webhookId: 'w', idempotencyKey: `k${String(i)}` }),
+      ],
+    ])('%s leave nothing in the stream of keys', async (_how, same) => {
+      const under = options();
+      let log = await opened(under);
+      await log.append(recentEvent(same(0)));
+      const before = await keysOf(log, under.stream);
+      log = await opened(under);
+      for (let i = 1; i < 20; i++) expect(await log.append(recentEvent(same(i)))).toMatchObject({ recorded: false });
+      await Promise.all(Array.from({ length: 50 }, (_, i) => log.append(recentEvent(same(100 + i)))));
+      expect(await log.count()).toBe(1);
+      expect(await keysOf(log, under.stream)).toBe(before);
+    });
+
+    it.each([
+      ['of its own', '/own', 2],
+      ['of another', '/other', 3],
+    ])('that come at the same moment leave what one event leaves (source %s)', async (_whose, source, messages) => {
+      const under = options();
+      const log = await opened(under);
+      await Promise.all(Array.from({ length: 50 }, () => log.append(recentEvent({ source, idempotencyKey: 'k' }))));
+      expect(await keysOf(log, under.stream)).toBe(messages);
+    });
+
+    it('with a key that was used before for a forgotten event leave nothing either', async () => {
+      const under = options({ retention: { maxEvents: 2, maxAge: undefined } });
+      let log = await opened(under);
+      for (const id of ['first', 'b', 'c']) await log.append(recentEvent({ id, idempotencyKey: id[0] }));
+      expect(await log.append(recentEvent({ id: 'again', idempotencyKey: 'f' }))).toEqual({
+        id: 'again',
+        recorded: true,
+      });
+      const before = await keysOf(log, under.stream);
+      log = await opened(under);
+      for (let i = 0; i < 50; i++) {
+        expect(await log.append(recentEvent({ idempotencyKey: 'f' }))).toEqual({ id: 'again', recorded: false });
+      }
+      expect(await keysOf(log, under.stream)).toBe(before);
+    });
+
+    it('do not push out the key of an event that is in the log', async () => {
+      const under = options({ retention: { maxEvents: 3, maxAge: undefined } });
+      const log = await opened(under);
+      const kept = await log.append(recentEvent({ id: 'kept', idempotencyKey: 'kept' }));
+      for (let i = 0; i < 300; i++) {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, j) =>
+            log.append(recentEvent({ id: 'busy', idempotencyKey: `k${String(i)}-${String(j)}` })),
+          ),
+        );
+      }
+      expect(await log.append(recentEvent({ idempotencyKey: 'kept' }))).toEqual({ id: kept.id, recorded: false });
+    });
+  });
+
+  it('forgets keys some time after their events, and not those of events that are in the log', async () => {
+    const under = options({ retention: { maxEvents: 20, maxAge: undefined }, keysExtraAge: 200 });
+    const log = await opened(under);
+    for (let i = 0; i < 60; i++) {
+      await log.append(recentEvent({ id: `e${String(i)}`, idempotencyKey: `k${String(i)}` }));
+      await setTimeout(20);
+    }
+    const keys = `${under.stream}_KEYS`;
+    while ((await messagesOf(keys)) > 90) await setTimeout(100);
+    expect(await messagesOf(keys)).toBeGreaterThanOrEqual(40);
+    for (let i = 40; i < 60; i++) {
+      expect(await log.append(recentEvent({ idempotencyKey: `k${String(i)}` }))).toEqual({
+        id: `e${String(i)}`,
+        recorded: false,
+      });
+    }
+  });
+
+  it('finds the events that a thousand sources gave one id, at a cost that grows with them only', async () => {
+    const log = await opened(options());
+    const events = Array.from({ length: 1000 }, (_, i) =>
+      recentEvent({ id: 'x', source: `/${'s'.repeat(500)}/${String(i)}` }),
+    );
+    await Promise.all(events.map((event) => log.append(event)));
+    expect(await log.bytes()).toBeLessThan(4 * MEBIBYTE);
+    const logged = await log.read({ ...EVERYTHING, id: 'x' });
+    expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
+    expect(await log.read({ ...EVERYTHING, id: 'x', limit: 3 })).toEqual(logged.slice(-3));
+    const after = BigInt(logged[500]?.sequence ?? '');
+    expect(await log.read({ ...EVERYTHING, id: 'x', after, limit: 3 })).toEqual(logged.slice(501, 504));
+  });
+
+  it('finds an event by its id when the acknowledgements were lost', async () => {
+    const under = options();
+    const log = await opened(under);
+    const proxy = await startTcpProxy(nats.port());
+    const through = await opened({ ...under, servers: [`127.0.0.1:${String(proxy.port)}`] });
+    const sources = Array.from({ length: 5 }, (_, i) => `/${String(i)}`);
+    await log.append(recentEvent({ id: 'x', source: '/first' }));
+    for (const source of sources) {
+      const lost = proxy.loseAnswer();
+      const appended = through.append(recentEvent({ id: 'x', source }));
+      await lost;
+      expect(await appended).toEqual({ id: 'x', recorded: true });
+    }
+    expect(await log.read({ ...EVERYTHING, id: 'x' })).toHaveLength(6);
+    await through.close();
+    await proxy.close();
+  });
+
+  it('finds an event of its own by its id after the path of the service was changed', async () => {
+    const under = options({ source: '/before' });
+    await (await opened(under)).append(recentEvent({ id: 'x', source: '/before' }));
+    const log = await opened({ ...under, source: '/now' });
+    await log.append(recentEvent({ id: 'x', source: '/now' }));
+    const logged = await log.read({ ...EVERYTHING, id: 'x' });
+    expect(logged.map(({ attributes }) => (JSON.parse(attributes) as { source: string }).source)).toEqual([
+      '/before',
+      '/now',
+    ]);
+  });
+
+  describe('a message that is not an event of this version', () => {
+    const publish = (subject: string, body: string) =>
+      directly((manager) => manager.jetstream().publish(subject, body));
+
+    it('of another program is passed over', async () => {
+      const under = options();
+      const log = await opened(under);
+      const bodies = ['hello', '', '{}', '{"version":2}\n', '{"webhookEvent":oops}\n', '\n', '\u{feff}'];
+      for (const [i, body] of bodies.entries()) {
+        await log.append(recentEvent({ id: `e${String(i)}` }));
+        await publish(`${under.stream}.foreign.${String(i)}`, body);
+      }
+      for (let i = 0; i < 300; i++) await publish(`${under.stream}.foreign.more`, 'x');
+      const ids = bodies.map((_body, i) => `e${String(i)}`);
+      expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(ids);
+      expect((await log.read({ ...EVERYTHING, limit: 2 })).map(({ id }) => id)).toEqual(ids.slice(-2));
+      expect((await log.read({ ...EVERYTHING, after: 0n, limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+      expect((await log.scan({ after: 0n, limit: 1000 })).map(({ id }) => id)).toEqual(ids);
+      expect((await log.read({ ...EVERYTHING, id: 'e3' })).map(({ id }) => id)).toEqual(['e3']);
+      await log.check();
+    });
+
+    it('of a later version is named', async () => {
+      const under = options();
+      const log = await opened(under);
+      await publish(`${under.stream}.later.version`, '{"webhookEvent":2,"more":1}\n');
+      const reason =
+        'The events could not be read. ---> the stream holds an event in format 2, and this program reads format 1: ' +
+        'a later version of the program stored it; use that version';
+      expect(await failureOf(log.read(EVERYTHING))).toBe(reason);
+      expect(await failureOf(log.scan({ after: 0n, limit: 10 }))).toBe(reason);
+    });
+  });
+
+  describe('a stream of keys that was removed', () => {
+    it('is not made anew where there are events, and the message says what to do', async () => {
+      const under = options();
+      const log = await opened(under);
+      await log.append(recentEvent({ idempotencyKey: 'k' }));
+      await directly(({ streams }) => streams.delete(`${under.stream}_KEYS`));
+      expect(await failureOf(log.check())).toContain(`the stream ${under.stream}_KEYS is missing`);
+      const failure = await failureOf(opened(under));
+      expect(failure).toContain(`the stream ${under.stream}_KEYS is missing, so repeated calls`);
+      expect(failure).toContain(`nats stream rm ${under.stream}`);
+      const reading = await opened({ ...under, create: false });
+      expect((await reading.scan({ after: 0n, limit: 10 })).map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k']);
+    });
+
+    it('is made anew where there never was an event', async () => {
+      const under = options();
+      await opened(under);
+      await directly(({ streams }) => streams.delete(`${under.stream}_KEYS`));
+      const log = await opened(under);
+      await log.append(recentEvent({ idempotencyKey: 'k' }));
+    });
+  });
+
+  it('recognizes a repeat where the server names the taken subject as nats-server 2.11 does', async () => {
+    const later = (chunk: Buffer) =>
+      Buffer.from(chunk.toString('latin1').replace('"err_code":10071', '"err_code":10164'), 'latin1');
+    const proxy = await startTcpProxy(nats.port(), { alter: later });
+    const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
+    for (const same of [{ id: 'same' }, { idempotencyKey: 'k' }, { webhookId: 'w' }]) {
+      const { id } = await log.append(recentEvent(same));
+      expect(await log.append(recentEvent(same))).toEqual({ id, recorded: false });
+    }
+    await log.close();
+    await proxy.close();
+  });
+
+  it('forgets events by the time at which they were recorded, also those that are imported after newer ones', async () => {
+    const under = options({ retention: { maxEvents: undefined, maxAge: 3_600_000 } });
+    const log = await opened(under);
+    await log.append(recentEvent({ id: 'new' }));
+    const now = Date.now();
+    const ages = Array.from({ length: 600 }, (_, i) => now - 3_600_000 + (i < 300 ? -1000 : 600_000) * (1 + (i % 7)));
+    await log.appendAll(
+      ages.map((recordedAt, i) => newEvent({ id: `old${String(i)}`, recordedAt, idempotencyKey: `k${String(i)}` })),
+    );
+    await log.append(newEvent({ id: 'soon', recordedAt: Date.now() - 3_600_000 + 1500 }));
+    while ((await log.count()) > 301) await setTimeout(50);
+    expect(await log.count()).toBe(301);
+    const stored = await log.scan({ after: 0n, limit: 1000 });
+    expect(stored.map(({ id }) => id)).toEqual(['new', ...ages.slice(300).map((_age, i) => `old${String(i + 300)}`)]);
+    expect((await log.read({ ...EVERYTHING, limit: 400 })).length).toBe(301);
+    expect(await log.append(recentEvent({ idempotencyKey: 'k1' }))).toMatchObject({ recorded: true });
+    expect(await log.append(recentEvent({ idempotencyKey: 'k400' }))).toEqual({ id: 'old400', recorded: false });
+  });
+
+  it('completes a batch that broke off when it is sent again', async () => {
+    const under = options({ timeout: 1500 });
+    const proxy = await startTcpProxy(nats.port(), { cutAfter: MEBIBYTE });
+    const broken = await opened({ ...under, servers: [`127.0.0.1:${String(proxy.port)}`] });
+    const batch = Array.from({ length: 500 }, (_, i) =>
+      recentEvent({
+        id: `b${String(i)}`,
+        data: `"data":"${'x'.repeat(2000)}"`,
+        ...(i % 2 ? { webhookId: `w${String(i)}` } : {}),
+      }),
+    );
+    expect(await failureOf(broken.appendAll(batch))).toContain('The events could not be recorded. ---> ');
+    await proxy.close();
+    const log = await opened(under);
+    expect(await log.count()).toBeGreaterThan(0);
+    expect(await log.count()).toBeLessThan(500);
+    const appended = await log.appendAll(batch);
+    expect(appended.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
+    expect((await log.read(EVERYTHING)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
+    expect(await log.appendAll(batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
+  });
+});

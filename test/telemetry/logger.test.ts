@@ -1,0 +1,41 @@
+import { Hints } from '../../src/telemetry/hints';
+import { createLogger, type Logger } from '../../src/telemetry/logger';
+
+function logTo(lines: Record<string, unknown>[]): Logger {
+  return createLogger('info', {
+    write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  });
+}
+
+describe('a log line', () => {
+  it('shortens a long text and says how long it was', () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = logTo(lines);
+    log.warn({ reason: 'x'.repeat(4_000_000), path: 'y'.repeat(300), userAgent: '\u{1F600}'.repeat(300) }, 'refused');
+    expect(lines[0]).toMatchObject({ reason: `${'x'.repeat(300)}… (4000000 characters)`, path: 'y'.repeat(300) });
+    expect(String(lines[0]?.userAgent)).toMatch(/… \(600 characters\)$/);
+    expect(JSON.stringify(lines[0]).length).toBeLessThan(1500);
+  });
+
+  it('escapes what a terminal would obey or not show', () => {
+    const lines: Record<string, unknown>[] = [];
+    logTo(lines).warn({ path: 'a\u001b[2Jb\u009b2Jc\u202ed\u2028e\nf\u00ff' }, 'refused');
+    expect(lines[0]?.path).toBe('a\u001b[2Jb\\u009b2Jc\\u202ed\\u2028e\nf\u00ff');
+  });
+});
+
+describe('a hint', () => {
+  it('is logged once', () => {
+    const lines: Record<string, unknown>[] = [];
+    const hints = new Hints(logTo(lines));
+    for (let i = 0; i < 3; i++) {
+      hints.once('addressing', 'a caller sends WS-Addressing header blocks', { path: '/x' });
+      hints.once('namespace', 'set SERVICE_NAMESPACE');
+    }
+    expect(lines).toMatchObject([
+      { level: 'warn', hint: 'addressing', path: '/x', msg: 'a caller sends WS-Addressing header blocks' },
+      { level: 'warn', hint: 'namespace', msg: 'set SERVICE_NAMESPACE' },
+    ]);
+    expect(lines.length).toBe(2);
+  });
+});

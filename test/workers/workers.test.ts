@@ -1,0 +1,208 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { BINDINGS, requestOf, resultOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { everyEvent } from '../support/load';
+import { metricsAt } from '../support/metrics';
+import { killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+const folder = useTemporaryFolder();
+afterEach(killProcesses);
+
+/** Starts the service with two workers and waits for both. */
+async function start(variables: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+  const service = await startProcess({ WORKERS: '2', ...variables }, folder.path);
+  await until(() => service.output().match(/"started"/g)?.length === 2);
+  return service;
+}
+
+/** Records over all bindings on persistent connections until `stop` returns true; resolves to the ids. */
+async function record(url: string, stop: () => boolean, failed: (error: unknown) => void): Promise<string[]> {
+  const ids: string[] = [];
+  const caller = async (_value: unknown, first: number): Promise<void> => {
+    for (let i = first; !stop(); i++) {
+      const { path, ...question } = requestOf(BINDINGS[i % BINDINGS.length] ?? 'soap11', 'RecordEvent');
+      try {
+        const answer = await fetch(url + path, question);
+        const body = await answer.text();
+        if (answer.status !== 200) throw new Error(body);
+        ids.push(resultOf({ status: answer.status, headers: {}, body }));
+      } catch (error) {
+        failed(error);
+      }
+      // The callers leave the processor to the workers that start.
+      await setTimeout(5);
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, caller));
+  return ids;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 25_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`not in 25 seconds: ${String(condition)}`);
+    await setTimeout(5);
+  }
+}
+
+describe('with several workers', () => {
+  it('SIGHUP replaces each of them without dropping a request', async () => {
+    const service = await start();
+    const failures: unknown[] = [];
+    let done = false;
+    const recording = record(
+      service.url,
+      () => done,
+      (error) => failures.push(error),
+    );
+    service.child.kill('SIGHUP');
+    await until(() => service.output().match(/a worker hands over/g)?.length === 2);
+    await until(() => service.output().match(/"stopped"/g)?.length === 2);
+    done = true;
+    const ids = await recording;
+    expect(failures).toEqual([]);
+    const events = await everyEvent(service.url);
+    expect(events.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('one that dies is replaced, and no answered event is lost', async () => {
+    const service = await start();
+    const [victim = 0] = await childrenOf(service);
+    let calls = 0;
+    const recording = record(
+      service.url,
+      () => calls++ > 1000,
+      () => undefined,
+    );
+    await until(() => calls > 250);
+    process.kill(victim, 'SIGKILL');
+    const ids = await recording;
+    const lost = await service.logged('a worker ended, another one takes its place');
+    expect(lost).toMatchObject({ worker: victim, cause: 'SIGKILL' });
+    await until(() => service.output().match(/"started"/g)?.length === 3);
+    expect(await childrenOf(service)).toHaveLength(2);
+    const logged = (await everyEvent(service.url)).map(({ id }) => id);
+    expect(ids.filter((id) => !logged.includes(id))).toEqual([]);
+    expect(new Set(logged).size).toBe(logged.length);
+    expect(await service.end('SIGINT')).toBe(0);
+  });
+
+  it('a port that is taken ends all of them with exit code 1 and the reason', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const port = String((taken.address() as { port: number }).port);
+    const { code, output } = await runToEnd({ WORKERS: '2', PORT: port }, folder.path);
+    taken.close();
+    expect(output).toContain(`Port ${port} on 127.0.0.1 is taken. Stop that program or set PORT.`);
+    expect(code).toBe(1);
+  });
+
+  it('SIGHUP and the death of an old one at the same time leave the supervisor running', async () => {
+    const service = await start();
+    for (const first of [0, 1]) {
+      const old = await childrenOf(service);
+      const handedOver = count(service, 'a worker hands over');
+      service.child.kill('SIGHUP');
+      if (first === 1) await until(() => count(service, 'a worker hands over') > handedOver);
+      for (const pid of old) kill(pid, 'SIGKILL');
+      await until(async () => (await childrenOf(service)).filter((pid) => !old.includes(pid)).length === 2);
+      await eventually('two new workers are ready', () => answers(service.url));
+    }
+    expect(service.child.exitCode).toBe(null);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('a new one for which there is no process leaves the old ones running', async () => {
+    const fail = join(folder.path, 'fail');
+    const preload = join(__dirname, '..', 'support', 'failing-fork.cjs');
+    const service = await start({ NODE_OPTIONS: `--require=${preload}`, FAIL_FORK: fail });
+    const old = await childrenOf(service);
+    await writeFile(fail, '');
+    service.child.kill('SIGHUP');
+    const { cause } = await service.logged('the workers were not replaced');
+    expect(cause).toMatch(/^no process could be started \(.*ENOENT/);
+    expect(await childrenOf(service)).toEqual(old);
+    kill(old[0] ?? 0, 'SIGKILL');
+    await until(() => count(service, 'a worker ended, another one takes its place') === 2);
+    expect(await answers(service.url)).toBe(true);
+    await rm(fail);
+    await until(async () => (await childrenOf(service)).length === 2);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('all of them that die at once are replaced, on the same port', async () => {
+    const service = await start();
+    for (const pid of await childrenOf(service)) kill(pid, 'SIGKILL');
+    await until(() => count(service, '"started"') === 4);
+    expect(await answers(service.url)).toBe(true);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('counters never go back when workers are replaced, die or hang', async () => {
+    const service = await start({ ADMIN_PORT: '0' });
+    const admin = String((await service.logged('supervising')).adminUrl);
+    const recorded = async () => (await metricsAt(admin)).get('webhook_events_recorded_total');
+    const recordTen = async () => {
+      for (let i = 0; i < 10; i++) expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
+    };
+    await recordTen();
+    expect(await recorded()).toBe(10);
+
+    await recordTen();
+    service.child.kill('SIGHUP');
+    await until(() => count(service, '"stopped"') === 2);
+    expect(await recorded()).toBe(20);
+
+    await recordTen();
+    expect(await recorded()).toBe(30);
+    const [victim = 0] = await childrenOf(service);
+    kill(victim, 'SIGKILL');
+    await until(() => count(service, '"started"') === 5);
+    expect(await recorded()).toBe(30);
+
+    const [stopped = 0] = await childrenOf(service);
+    kill(stopped, 'SIGSTOP');
+    const metrics = await metricsAt(admin);
+    expect(metrics.get('webhook_events_recorded_total')).toBe(30);
+    expect(metrics.get('webhook_workers{state="answering"}')).toBe(1);
+    expect(metrics.get('webhook_workers{state="silent"}')).toBe(1);
+    kill(stopped, 'SIGCONT');
+    await until(async () => (await metricsAt(admin)).get('webhook_workers{state="answering"}') === 2);
+    expect(await recorded()).toBe(30);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});
+
+/** Sends a signal, unless the process has ended already. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function count(service: ServiceProcess, text: string): number {
+  return service.output().split(text).length - 1;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await send(`${url}/HelloWorld`)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** The process ids of the service's child processes (Linux). */
+async function childrenOf({ child }: ServiceProcess): Promise<number[]> {
+  const pid = String(child.pid);
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(/\s+/).filter(Boolean).map(Number);
+}
