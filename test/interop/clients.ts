@@ -72,7 +72,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'strong-soap',
     folder: 'strong-soap',
-    programs: { npm: 'npm' },
+    programs: {},
     checks: { soap11: CALLS, soap12: CALLS },
   },
   {
