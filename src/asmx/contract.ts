@@ -3,18 +3,23 @@ import { join } from 'node:path';
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
 import type { Operation, Service } from '../service/call';
+import { childElements } from './child-elements';
+import { operationInput, type OperationInput } from './parameters/schema';
 import { xmlAttribute } from './xml';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
-/** An operation as the WSDL describes it. */
-export interface ContractOperation {
+/** An operation as the WSDLs describe it. */
+export interface ContractOperation extends OperationInput {
   readonly name: string;
   /** Its `wsdl:documentation`; empty if it has none. */
   readonly documentation: string;
 }
 
-/** The service's contract, read from `wsdl/WebHooks.wsdl` at start. */
+/**
+ * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, and
+ * stays as it is; `WebHooks.extended.wsdl` differs from it only in what the operations take, and says so.
+ */
 export interface Contract {
   /** Namespace of the operations; ends with a slash. */
   readonly namespace: string;
@@ -26,8 +31,12 @@ export interface Contract {
   operation(namespace: string, localName: string): string | undefined;
   /** Names the operation with this SOAP action; undefined: no operation has it. */
   action(soapAction: string): string | undefined;
+  /** The description of an operation. Undefined: there is no operation with this name. */
+  describe(operation: string): ContractOperation | undefined;
   /** Writes the WSDL 1.1 document, with this address for every port. */
   wsdl(address: string): string;
+  /** Writes the WSDL 1.1 document that also describes the parameters. */
+  extendedWsdl(address: string): string;
 }
 
 /** Thrown at start when WSDL and service object differ. */
@@ -38,43 +47,46 @@ export class ContractError extends Error {
 /**
  * Loads the contract for a namespace.
  *
- * @throws {ContractError} the WSDL has no service, or its port types differ in their operations.
+ * @param folder - where the two WSDLs are.
+ * @throws {ContractError} a WSDL has no service, no schema or no port type, or the port types differ in their operations.
+ * @throws {SchemaError} the schema describes parameters that the service cannot read.
  */
-export async function loadContract(namespace: string): Promise<Contract> {
-  const template = await readFile(join(__dirname, '..', '..', 'wsdl', 'WebHooks.wsdl'), 'utf8');
-  const escapedNamespace = xmlAttribute(namespace);
-  // A function, since in a replacement text `$` has a meaning.
-  const parts = template.replaceAll('{namespace}', () => escapedNamespace).split('{address}');
-  const wsdl = (address: string): string => parts.join(xmlAttribute(address));
-
-  const definitions = create(wsdl(namespace)).root().node as unknown as Element;
-  const [service] = elements(definitions, 'service');
-  const [soap, ...others] = elements(definitions, 'portType');
-  if (service === undefined || soap === undefined) throw new ContractError('The WSDL has no service or no port type.');
-  const operations = elements(soap, 'operation').map((operation) => ({
-    name: operation.getAttribute('name') ?? '',
-    documentation: documentationOf(operation),
-  }));
-  for (const portType of others) {
-    sameOperations(
-      operations.map(({ name }) => name),
-      `the port type ${soap.getAttribute('name') ?? ''}`,
-      elements(portType, 'operation').map((operation) => operation.getAttribute('name') ?? ''),
-      `the port type ${portType.getAttribute('name') ?? ''}`,
-    );
-  }
-  const names = new Set(operations.map(({ name }) => name));
+export async function loadContract(namespace: string, folder = WSDL_FOLDER): Promise<Contract> {
+  const wsdl = await loadWsdl(join(folder, 'WebHooks.wsdl'), namespace);
+  const extendedWsdl = await loadWsdl(join(folder, 'WebHooks.extended.wsdl'), namespace);
+  const original = definitionsOf(wsdl(namespace), 'the WSDL');
+  // The extended WSDL says everything that the other says, and what the operations take.
+  const { service, schema, portType } = definitionsOf(extendedWsdl(namespace), 'the extended WSDL');
+  sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
+  const operations = elements(portType, 'operation').map((operation) => {
+    const name = nameOf(operation);
+    return { name, documentation: documentationOf(operation), ...operationInput(schema, name) };
+  });
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const actions = new Map(operations.map(({ name }) => [namespace + name, name]));
   return {
     operation: (elementNamespace, localName) =>
-      elementNamespace === namespace && names.has(localName) ? localName : undefined,
+      elementNamespace === namespace && byName.has(localName) ? localName : undefined,
     action: (soapAction) => actions.get(soapAction),
+    describe: (operation) => byName.get(operation),
     namespace,
-    serviceName: service.getAttribute('name') ?? '',
+    serviceName: nameOf(service),
     serviceDocumentation: documentationOf(service),
     operations,
     wsdl,
+    extendedWsdl,
   };
+}
+
+const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
+
+/** Loads a WSDL; the function writes it with an address for its ports. */
+async function loadWsdl(file: string, namespace: string): Promise<(address: string) => string> {
+  const template = await readFile(file, 'utf8');
+  const escapedNamespace = xmlAttribute(namespace);
+  // A function, since in a replacement text `$` has a meaning.
+  const parts = template.replaceAll('{namespace}', () => escapedNamespace).split('{address}');
+  return (address) => parts.join(xmlAttribute(address));
 }
 
 /**
@@ -98,8 +110,30 @@ function sameOperations(some: readonly string[], here: string, others: readonly 
   for (const name of others) if (!some.includes(name)) throw missing(name, there, here);
 }
 
+/** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */
+function definitionsOf(xml: string, document: string): { service: Element; schema: Element; portType: Element } {
+  const definitions = create(xml).root().node as unknown as Element;
+  const [service] = elements(definitions, 'service');
+  const schema = elements(definitions, 'types')[0]?.firstElementChild;
+  const [portType, ...others] = elements(definitions, 'portType');
+  if (service === undefined || schema == null || portType === undefined)
+    throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);
+  const names = namesIn(portType);
+  for (const other of others)
+    sameOperations(names, `the port type ${nameOf(portType)}`, namesIn(other), `the port type ${nameOf(other)}`);
+  return { service, schema, portType };
+}
+
+function namesIn(portType: Element): string[] {
+  return elements(portType, 'operation').map(nameOf);
+}
+
+function nameOf(element: Element): string {
+  return element.getAttribute('name') ?? '';
+}
+
 function elements(parent: Element, name: string): Element[] {
-  return [...parent.children].filter((child) => child.localName === name && child.namespaceURI === WSDL_NAMESPACE);
+  return childElements(parent, WSDL_NAMESPACE, name);
 }
 
 function documentationOf(parent: Element): string {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers } from '../http/address/forwarded';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/request-error';
-import type { Binding, Call, Content, NamedValues } from '../service/call';
+import type { Binding, Call, Content } from '../service/call';
 
 /** What every binding knows of the endpoint. */
 export interface EndpointOptions {
@@ -81,7 +81,6 @@ export abstract class Exchange implements Call {
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
   abstract content(): Content;
-  abstract parameters(): Readonly<NamedValues>;
 
   /** What the request's `Content-Type` says; undefined: it has none, or none that can be read. */
   mediaType(): MediaType | undefined {

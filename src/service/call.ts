@@ -7,10 +7,16 @@ import type { Payload } from '../events/payload';
 export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
 
 /**
- * Named values of a query string or form: a string for a name that occurs once, a list for a repeated one. A value that is
- * not text is a string that is not well formed.
+ * A parameter's value: a string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of
+ * XML Schema.
  */
-export type NamedValues = Record<string, string | string[] | undefined>;
+export type SimpleValue = string | boolean | number | bigint | Date;
+
+/**
+ * The checked values of an operation's parameters, by name: a list for a parameter that may occur more than once, undefined
+ * for one that was not given. The contract says which parameters there are, and their types.
+ */
+export type ParameterValues = Readonly<Record<string, SimpleValue | readonly SimpleValue[] | undefined>>;
 
 /** What a caller sent with a call: a batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
 export type Content = EventContent | BatchContent;
@@ -45,18 +51,17 @@ export interface Call {
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
    */
   content(): Content;
-  /** The parameters of a call over HTTP GET or POST; empty over SOAP. */
-  parameters(): Readonly<NamedValues>;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
 }
 
-/** Thrown by an operation for a parameter value that it cannot use: the caller's mistake. */
+/** Thrown for a parameter that is missing, or whose value cannot be used: the caller's mistake. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 
-  constructor(parameter: string, allowed: string) {
-    super(`The parameter ${parameter} must be ${allowed}.`);
+  /** Makes the error for a value that an operation cannot use. */
+  static mustBe(parameter: string, allowed: string): ParameterError {
+    return new ParameterError(`The parameter ${parameter} must be ${allowed}.`);
   }
 }
 
@@ -66,8 +71,12 @@ export interface Operation {
   readonly access: Access;
   /** The media type of a result that is a document in its own right; undefined if the result is plain text. */
   readonly resultType?: string;
-  /** Runs the operation; resolves to its result, which is always one string. */
-  run(this: void, call: Call): Promise<string>;
+  /**
+   * Runs the operation; resolves to its result, which is always one string.
+   *
+   * @param parameters - has the values, of their types, that the contract says the operation takes.
+   */
+  run(this: void, call: Call, parameters: ParameterValues): Promise<string>;
 }
 
 /** The service object: the operations by name. */

@@ -2,7 +2,7 @@ import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
 import { wireBytes } from '../events/wire-bytes';
 import { recordEvent } from './record-event';
-import { ParameterError, type Call, type NamedValues, type Service } from './call';
+import { ParameterError, type Call, type ParameterValues, type Service } from './call';
 
 /** What the operations need to know of the configuration. */
 export interface ServiceOptions {
@@ -28,8 +28,8 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',
-      async run(call) {
-        const page = await log.read(queryOf(call, options));
+      async run(call, parameters) {
+        const page = await log.read(queryOf(call, parameters, options));
         return `[${page.map((event) => eventJson(event, call)).join(',')}]`;
       },
     },
@@ -41,40 +41,38 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
 
 const BRACKETS_BYTES = 2;
 
-function queryOf(call: Call, { limit, maxResultBytes }: ServiceOptions): EventQuery {
-  const parameters = call.parameters();
-  const allowed = `a whole number from 1 to ${String(limit)}`;
+function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): EventQuery {
   return {
     id: textParameter(parameters, 'id'),
-    sequence: numberParameter(parameters, 'sequence', 'a sequence: up to 20 digits', /^\d{1,20}$/),
-    after: numberParameter(parameters, 'after', 'a sequence: up to 20 digits', /^\d{1,20}$/),
-    limit: Number(numberParameter(parameters, 'limit', allowed, /^\d{1,9}$/, 1n, BigInt(limit)) ?? limit),
+    sequence: sequenceParameter(parameters, 'sequence'),
+    after: sequenceParameter(parameters, 'after'),
+    limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - BRACKETS_BYTES,
     referenceBytes: wireBytes(dataReference('9'.repeat(20), call)),
   };
 }
 
-function textParameter(parameters: Readonly<NamedValues>, name: string): string | undefined {
+function textParameter(parameters: ParameterValues, name: string): string | undefined {
   const value = parameters[name];
-  if (Array.isArray(value) || value === '') throw new ParameterError(name, 'given once, with a value');
-  if (value?.isWellFormed() === false) throw new ParameterError(name, 'text in UTF-8, percent-encoded');
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || value === '') throw ParameterError.mustBe(name, 'given with a value');
   return value;
 }
 
-function numberParameter(
-  parameters: Readonly<NamedValues>,
-  name: string,
-  allowed: string,
-  pattern: RegExp,
-  from = 0n,
-  to?: bigint,
-): bigint | undefined {
-  const text = parameters[name];
-  if (text === undefined) return undefined;
-  if (typeof text !== 'string' || !pattern.test(text)) throw new ParameterError(name, allowed);
-  const value = BigInt(text);
-  if (value < from || (to !== undefined && value > to)) throw new ParameterError(name, allowed);
-  return value;
+function sequenceParameter(parameters: ParameterValues, name: string): bigint | undefined {
+  const value = parameters[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !SEQUENCE.test(value))
+    throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
+  return BigInt(value);
+}
+
+const SEQUENCE = /^\d{1,20}$/;
+
+function limitParameter({ limit }: ParameterValues, most: number): number {
+  if (limit === undefined) return most;
+  if (typeof limit === 'number' && limit >= 1 && limit <= most) return limit;
+  throw ParameterError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
 function eventJson({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {

@@ -21,7 +21,7 @@ const XML = 'text/xml; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 
 /**
- * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?DISCO`, the page of an operation as
+ * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?WSDL=extended`, `?DISCO`, the page of an operation as
  * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
  * `/` leads to the service page.
  */
@@ -67,7 +67,9 @@ const ALLOW = { Allow: 'GET, HEAD, OPTIONS, POST' };
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   const names = new Map([...query.keys()].map((name) => [name.toLowerCase(), name]));
-  if (names.has('wsdl')) return { contentType: XML, body: contract.wsdl(endpointUrl) };
+  const wsdl = query.get(names.get('wsdl') ?? '');
+  if (wsdl?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
+  if (wsdl !== null) return { contentType: XML, body: contract.wsdl(endpointUrl) };
   if (names.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = query.get(names.get('op') ?? '');
   if (operation === null) return { contentType: HTML, body: pages.service(endpointUrl) };

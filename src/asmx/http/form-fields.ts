@@ -1,9 +1,11 @@
 import { parse } from 'node:querystring';
 import { decode } from '../../http/content/charset';
-import type { NamedValues } from '../../service/call';
 
 /** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;
+
+/** Named values of a query string or form: a string for a name that occurs once, a list for a repeated one. */
+export type NamedValues = Record<string, string | string[] | undefined>;
 
 /** The fields of a form or query string. */
 export interface FormFields {

@@ -5,12 +5,14 @@ import { reply, replyWithoutBody } from '../../http/reply';
 import { RequestError } from '../../http/request-error';
 import { shortened } from '../../lang/shortened';
 import { messageChain } from '../../lang/message-chain';
-import type { Content, NamedValues, Service } from '../../service/call';
+import type { Content, ParameterValues, Service } from '../../service/call';
 import type { Contract } from '../contract';
 import { Exchange, type EndpointOptions } from '../exchange';
+import { parameterValues } from '../parameters/values';
 import type { Pipeline } from '../pipeline';
 import { httpContent } from './http-content';
-import { httpParameters, type HttpInput } from './http-payload';
+import { httpParameters } from './http-parameters';
+import type { HttpInput } from './http-payload';
 import { ReplyFormats, type Representation } from './reply-format';
 import { grantedFields, isValidationRequest, type HandshakeOptions } from './webhook-handshake';
 
@@ -118,7 +120,7 @@ class HttpExchange extends Exchange {
   override async invoke(): Promise<string> {
     const operation = this.#bindings.service[this.operation ?? ''];
     if (operation === undefined) throw new Error(`The service object has no operation ${this.#name}.`);
-    const result = await operation.run(this);
+    const result = await operation.run(this, this.#parameters());
     this.#result = this.#bindings.formats.result(this.headers.accept, result, operation.resultType);
     return this.#result.body;
   }
@@ -138,8 +140,9 @@ class HttpExchange extends Exchange {
     return httpContent(this.#input());
   }
 
-  override parameters(): NamedValues {
-    return httpParameters(this.#input());
+  #parameters(): ParameterValues {
+    const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
+    return parameters.length === 0 ? {} : parameterValues(parameters, httpParameters(this.#input()));
   }
 
   #input(): HttpInput {

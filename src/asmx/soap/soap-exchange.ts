@@ -4,16 +4,19 @@ import { reply } from '../../http/reply';
 import type { Refusal, RequestError } from '../../http/request-error';
 import { LARGE_MESSAGE } from '../../lang/let-others-run';
 import { shortened } from '../../lang/shortened';
-import type { Content, NamedValues, Service } from '../../service/call';
+import type { Content, Service } from '../../service/call';
 import type { Contract } from '../contract';
 import { Exchange, type EndpointOptions } from '../exchange';
+import { parameterValues } from '../parameters/values';
 import { decodeMessage } from './envelope/decode-message';
 import type { Envelope } from './envelope/envelope';
 import { Envelopes } from './envelope/envelopes';
 import { Fault, FAULTS, faultEnvelope } from './fault';
+import { argumentTexts } from './argument-texts';
 import { NodeSoap } from './node-soap';
 import type { ElementName, QualifiedName } from './envelope/qualified-name';
 import { operationOf, operationOfHeader } from './routing';
+import type { ArgumentTexts } from './soap-request';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
@@ -104,7 +107,13 @@ export class SoapExchange extends Exchange {
   }
 
   override invoke(): Promise<string> {
-    return this.#bindings.servers[this.binding].answer(this.operation ?? '', this);
+    const { contract, servers } = this.#bindings;
+    const operation = contract.describe(this.operation ?? '');
+    if (operation === undefined) throw new Error(`The contract has no operation ${this.operation ?? ''}.`);
+    const content = operation.parameters.length === 0 ? undefined : this.#envelope?.payload(this.#operationElement);
+    const given = content === undefined ? NONE : argumentTexts(content, contract.namespace, operation);
+    parameterValues(operation.parameters, ({ name }) => given.get(name) ?? []);
+    return servers[this.binding].answer(operation, given, this);
   }
 
   override reply(envelope: string): Promise<void> {
@@ -125,11 +134,9 @@ export class SoapExchange extends Exchange {
   get #operationElement(): ElementName {
     return { namespace: this.#bindings.contract.namespace, name: this.operation ?? '' };
   }
-
-  override parameters(): NamedValues {
-    return {};
-  }
 }
+
+const NONE: ArgumentTexts = new Map();
 
 const ADDRESSING_HINT =
   'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +

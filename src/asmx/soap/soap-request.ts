@@ -1,15 +1,32 @@
 import { create } from 'xmlbuilder2';
 import type { Contract } from '../contract';
-import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 import { builderText } from '../xml';
+import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 
-/** Writes an operation's request as the interface document shows it, indented if a person will read it. */
-export function soapRequest(operation: string, contract: Contract, version: SoapVersion, prettyPrint: boolean): string {
+/** The texts of an operation's arguments, in order, by the name of the parameter. */
+export type ArgumentTexts = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
+ * order of the schema, whatever theirs is.
+ */
+export function soapRequest(
+  operation: string,
+  contract: Contract,
+  version: SoapVersion,
+  prettyPrint: boolean,
+  given: ArgumentTexts = NONE,
+): string {
   const prefix = version === SOAP_12 ? 'soap12' : 'soap';
-  return create({ version: '1.0', encoding: 'utf-8' })
+  const element = create({ version: '1.0', encoding: 'utf-8' })
     .ele(version.namespace, `${prefix}:Envelope`)
     .att(SCHEMA_NAMESPACES)
     .ele(`${prefix}:Body`)
-    .ele(builderText(contract.namespace), operation)
-    .end({ prettyPrint, spaceBeforeSlash: true });
+    .ele(builderText(contract.namespace), operation);
+  for (const { name } of contract.describe(operation)?.parameters ?? []) {
+    for (const text of given.get(name) ?? []) element.ele(name).txt(builderText(text));
+  }
+  return element.end({ prettyPrint, spaceBeforeSlash: true });
 }
+
+const NONE: ArgumentTexts = new Map();

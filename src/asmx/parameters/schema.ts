@@ -1,0 +1,162 @@
+import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
+import { childElements } from '../child-elements';
+import { BUILT_IN, restricted, SimpleTypeError, type BuiltInName, type Facets, type SimpleType } from './simple-type';
+
+const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
+
+/** A parameter of an operation, as the schema describes it. */
+export interface Parameter {
+  readonly name: string;
+  readonly type: SimpleType;
+  /** Fewest values; 0: it is optional. */
+  readonly minOccurs: number;
+  /** Most values; `Infinity`: any number of them. More than one: it is a list. */
+  readonly maxOccurs: number;
+  /** Its `xs:documentation`; empty if it has none. */
+  readonly documentation: string;
+}
+
+/** What an operation takes. */
+export interface OperationInput {
+  /** In the order of the schema. */
+  readonly parameters: readonly Parameter[];
+  /** Whether it takes XML elements of any kind (`xs:any`). */
+  readonly takesAnyXml: boolean;
+}
+
+/** Thrown at start for a schema that says something the service cannot do; the message names it. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError';
+}
+
+/**
+ * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
+ * built in or restricted, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
+ *
+ * @throws {SchemaError} the schema does not declare the element, or declares something else.
+ */
+export function operationInput(schema: Element, operation: string): OperationInput {
+  const element = named(schema, 'element', operation);
+  if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
+  const [complexType] = children(element, 'complexType');
+  if (complexType === undefined) throw new SchemaError(`The element ${operation} has no complex type of its own.`);
+  const content = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
+  const particles = content.flatMap((sequence) => onlyOf(sequence, ['element', 'any'], `The element ${operation}`));
+  return {
+    parameters: particles
+      .filter(({ localName }) => localName === 'element')
+      .map((particle) => parameterOf(schema, particle, operation)),
+    takesAnyXml: particles.some(({ localName }) => localName === 'any'),
+  };
+}
+
+function parameterOf(schema: Element, element: Element, operation: string): Parameter {
+  const name = element.getAttribute('name') ?? '';
+  const where = `The parameter ${name} of the operation ${operation}`;
+  for (const unsupported of ['ref', 'default', 'fixed', 'substitutionGroup']) {
+    if (element.hasAttribute(unsupported))
+      throw new SchemaError(`${where} has ${unsupported}, which is not supported.`);
+  }
+  const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
+  const most = element.getAttribute('maxOccurs') ?? '1';
+  return {
+    name,
+    type: typeOf(schema, element, 'type', where),
+    minOccurs: Number(element.getAttribute('minOccurs') ?? '1'),
+    maxOccurs: most === 'unbounded' ? Infinity : Number(most),
+    documentation: documentation?.textContent?.trim() ?? '',
+  };
+}
+
+/** The simple type that an attribute names, or that stands inside the element. */
+function typeOf(schema: Element, element: Element, attribute: string, where: string): SimpleType {
+  const name = element.getAttribute(attribute);
+  if (name !== null) return namedType(schema, element, name, where);
+  const [inline] = children(element, 'simpleType');
+  if (inline === undefined) throw new SchemaError(`${where} has no simple type.`);
+  return simpleType(schema, inline, where);
+}
+
+function namedType(schema: Element, element: Element, name: string, where: string): SimpleType {
+  const colon = name.indexOf(':');
+  const namespace = element.lookupNamespaceURI(colon === -1 ? null : name.slice(0, colon));
+  const localName = name.slice(colon + 1);
+  if (namespace === SCHEMA_NAMESPACE) {
+    if (Object.hasOwn(BUILT_IN, localName)) return BUILT_IN[localName as BuiltInName];
+    const known = Object.keys(BUILT_IN).join(', ');
+    throw new SchemaError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
+  }
+  const declared =
+    namespace === schema.getAttribute('targetNamespace') ? named(schema, 'simpleType', localName) : undefined;
+  if (declared === undefined)
+    throw new SchemaError(`${where} has the type ${name}, which the schema does not declare.`);
+  return simpleType(schema, declared, where);
+}
+
+function simpleType(schema: Element, element: Element, where: string): SimpleType {
+  const [restriction] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
+  if (restriction === undefined) throw new SchemaError(`${where} has an empty simple type.`);
+  const base = typeOf(schema, restriction, 'base', where);
+  try {
+    return restricted(base, facetsOf(restriction, where));
+  } catch (error) {
+    if (!(error instanceof SimpleTypeError)) throw error;
+    throw new SchemaError(`${where} has a facet whose value is not of the type ${base.name}.`, { cause: error });
+  }
+}
+
+function facetsOf(restriction: Element, where: string): Facets {
+  const facets = onlyOf(restriction, FACETS, `${where} has a restriction that`);
+  const values = (facet: string) =>
+    facets.filter(({ localName }) => localName === facet).map((element) => element.getAttribute('value') ?? '');
+  const number = (facet: string) => values(facet).map(Number)[0];
+  const choices = values('enumeration');
+  return {
+    choices: choices.length === 0 ? undefined : choices,
+    patterns: values('pattern').map((pattern) => expression(pattern, where)),
+    minLength: number('length') ?? number('minLength'),
+    maxLength: number('length') ?? number('maxLength'),
+    minInclusive: values('minInclusive')[0],
+    maxInclusive: values('maxInclusive')[0],
+    minExclusive: values('minExclusive')[0],
+    maxExclusive: values('maxExclusive')[0],
+  };
+}
+
+const FACETS = [
+  'simpleType',
+  'enumeration',
+  'pattern',
+  'length',
+  'minLength',
+  'maxLength',
+  'minInclusive',
+  'maxInclusive',
+  'minExclusive',
+  'maxExclusive',
+] as const;
+
+/** The expressions of XML Schema are those of JavaScript, but for a few escapes, which JavaScript then refuses. */
+function expression(pattern: string, where: string): RegExp {
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'u');
+  } catch (error) {
+    throw new SchemaError(`${where} has the pattern ${pattern}, which is not supported.`, { cause: error });
+  }
+}
+
+/** The child elements of these names. @throws {SchemaError} there is one of another name, other than an annotation. */
+function onlyOf(parent: Element, names: readonly string[], where: string): Element[] {
+  const found = children(parent).filter(({ localName }) => localName !== 'annotation');
+  const other = found.find(({ localName }) => !names.includes(localName));
+  if (other !== undefined) throw new SchemaError(`${where} has xs:${other.localName}, which is not supported.`);
+  return found;
+}
+
+function named(parent: Element, kind: string, name: string): Element | undefined {
+  return children(parent, kind).find((element) => element.getAttribute('name') === name);
+}
+
+function children(parent: Element, localName?: string): Element[] {
+  return childElements(parent, SCHEMA_NAMESPACE, localName);
+}
