@@ -16,8 +16,13 @@ export interface Credentials {
   readonly passwordProblem?: string | undefined;
 }
 
+/** What can prove that a caller may make a call: a key, or the signature of what it sends. */
+export type Proof = 'key' | 'signature';
+
 /** Decides who may call. */
 export interface AccessControl {
+  /** What proves that a caller has this access, any one of them; empty: everybody has it. */
+  proofsOf(access: Access): readonly Proof[];
   /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
   needsBody(request: IncomingMessage): boolean;
   /**
@@ -61,10 +66,16 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
     record: recordKeys || webhookSecrets ? keyCheck(recordKeys ?? []) : undefined,
     read: readKeys && keyCheck(readKeys),
   };
+  const proofs: Readonly<Record<Access, readonly Proof[]>> = {
+    open: [],
+    record: [...(recordKeys ? KEY : []), ...(webhookSecrets ? SIGNATURE : [])],
+    read: readKeys ? KEY : [],
+  };
   const needsBody = (request: IncomingMessage): boolean =>
     request.method === 'POST' && signatures.isSigned(request.headers);
 
   return {
+    proofsOf: (access) => proofs[access],
     needsBody,
     checkHeader(needed, request) {
       refuseOtherSites(request);
@@ -94,6 +105,9 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
     },
   };
 }
+
+const KEY: readonly Proof[] = ['key'];
+const SIGNATURE: readonly Proof[] = ['signature'];
 
 function keyRefusal(problem: string): RequestError {
   return new RequestError(401, `${problem} ${HOW}`, 'key', CHALLENGE);

@@ -59,6 +59,16 @@ it('there is no access control where nothing is set', () => {
   expect(accessControl(settings({}))).toBeUndefined();
 });
 
+it.each<[Partial<Settings>, Readonly<Record<Access, readonly string[]>>]>([
+  [GUARDED, { open: [], record: ['key', 'signature'], read: ['key'] }],
+  [{ recordKeys: ['record-key'] }, { open: [], record: ['key'], read: [] }],
+  [{ readKeys: ['read-key'] }, { open: [], record: [], read: ['key'] }],
+  [{ webhookSecrets: [SECRET] }, { open: [], record: ['signature'], read: [] }],
+])('it says what proves that a caller has an access (%#)', (given, expected) => {
+  const control = controlOf(given);
+  for (const access of ['open', 'record', 'read'] as const) expect(control.proofsOf(access)).toEqual(expected[access]);
+});
+
 describe('the check of a call', () => {
   const problemOf = (
     needed: Access,
