@@ -28,7 +28,7 @@ export async function endpoint(contract: Contract, service: Service, options: En
   const soap = await soapBindings(contract, service);
   const router = Router();
   router.use(httpBindings(contract, service, pipeline, options));
-  router.use(await documents(contract, soap, options, options.rate));
+  router.use(await documents(contract, service, soap, options));
   const path = options.path.toLowerCase();
 
   return (request, response, next) => {

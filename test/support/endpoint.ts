@@ -1,4 +1,4 @@
-import { loadContract } from '../../src/asmx/contract';
+import { loadContract, type Contract } from '../../src/asmx/contract';
 import { endpoint } from '../../src/asmx/endpoint';
 import { LargeMessages } from '../../src/asmx/large-messages';
 import type { CallReport } from '../../src/asmx/pipeline';
@@ -21,13 +21,13 @@ export interface TestEndpoint {
   stop(): Promise<void>;
 }
 
-/** Serves a service object over all four bindings, on a free port. */
-export async function startEndpoint(service: Service): Promise<TestEndpoint> {
+/** Serves a service object over all four bindings, on a free port; with the service's own contract unless another is given. */
+export async function startEndpoint(service: Service, contract?: Contract): Promise<TestEndpoint> {
   const config = readConfig({ PORT: '0' });
   const path = endpointPath(config);
   const reports: CallReport[] = [];
   const hints: { key: string; message: string }[] = [];
-  const handler = await endpoint(await loadContract(NAMESPACE), service, {
+  const handler = await endpoint(contract ?? (await loadContract(NAMESPACE)), service, {
     path,
     callers: callersOf(config),
     mediaTypes: new MediaTypes(),

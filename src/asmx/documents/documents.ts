@@ -4,17 +4,23 @@ import { Router } from 'express';
 import fresh from 'fresh';
 import helmet from 'helmet';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
-import type { RateLimit } from '../../http/rate-limit';
+import type { Service } from '../../service/call';
 import type { Contract } from '../contract';
 import type { EndpointOptions } from '../exchange';
+import type { PipelineOptions } from '../pipeline';
 import type { SoapBindings } from '../soap/soap-exchange';
 import { discoveryDocument } from './disco';
 import { loadPages, type Pages } from './pages';
+
+/** What the documents need to know of the endpoint; the access is for the pages, which say what a caller needs. */
+export type DocumentOptions = EndpointOptions & Pick<PipelineOptions, 'rate' | 'access'>;
 
 interface Document {
   readonly status?: number;
   readonly contentType: string;
   readonly body: string;
+  /** Whether it has a script that calls an operation. */
+  readonly callsOperation?: boolean;
 }
 
 const XML = 'text/xml; charset=utf-8';
@@ -27,19 +33,25 @@ const HTML = 'text/html; charset=utf-8';
  */
 export async function documents(
   contract: Contract,
+  service: Service,
   soap: SoapBindings,
-  { path, callers }: EndpointOptions,
-  rate: RateLimit | undefined,
+  { path, callers, rate, access }: DocumentOptions,
 ): Promise<Router> {
-  const pages = await loadPages(contract, soap);
+  const pages = await loadPages(contract, soap, (name) => {
+    const needed = service[name]?.access ?? 'record';
+    return { access: needed, proofs: access?.proofsOf(needed) ?? [] };
+  });
+  const operationPolicy = contentPolicy(pages.styleSource, pages.scriptSources);
   const router = Router({ strict: true });
   router
     .route(path)
-    .all(securityHeaders(pages))
+    .all(SECURITY_HEADERS, contentPolicy(pages.styleSource))
     .get(async (request, response) => {
       if (rate !== undefined) await rate(request);
       const endpointUrl = callers.baseUrl(request) + path;
-      send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);
+      const document = documentOf(request.url, contract, pages, endpointUrl);
+      if (document.callsOperation) operationPolicy(request, response, done);
+      send(request, response, document, callers.vary);
     })
     .options((_request, response) => {
       replyWithoutBody(response, 204, ALLOW);
@@ -74,7 +86,7 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   const operation = query.get(names.get('op') ?? '');
   if (operation === null) return { contentType: HTML, body: pages.service(endpointUrl) };
   const page = pages.operation(operation, endpointUrl);
-  if (page !== undefined) return { contentType: HTML, body: page };
+  if (page !== undefined) return { contentType: HTML, body: page, callsOperation: true };
   return { status: 404, contentType: HTML, body: pages.unknownOperation(operation, endpointUrl) };
 }
 
@@ -88,22 +100,32 @@ function send(request: IncomingMessage, response: ServerResponse, document: Docu
   reply(response, status, contentType, body, headers);
 }
 
-/** Allows only the page's own style and script, by their hashes; nothing is loaded from elsewhere. */
-function securityHeaders({ styleSource, scriptSource }: Pages): ReturnType<typeof helmet> {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        styleSrc: [styleSource],
-        scriptSrc: [scriptSource],
-        imgSrc: ['data:'],
-        formAction: ["'self'"],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
+/** The security headers but for the Content-Security-Policy, which depends on the page. */
+const SECURITY_HEADERS = helmet({
+  contentSecurityPolicy: false,
+  // Whether a host may be reached over plain HTTP is for the operator to decide.
+  strictTransportSecurity: false,
+});
+
+/**
+ * Allows a page its own style, by its hash, and nothing from elsewhere. One with scripts of its own may run these, by their
+ * hashes, and they may call this service.
+ */
+function contentPolicy(styleSource: string, scriptSources?: readonly string[]): ReturnType<typeof helmet> {
+  return helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: [styleSource],
+      ...(scriptSources && { scriptSrc: scriptSources, connectSrc: ["'self'"] }),
+      imgSrc: ['data:'],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
     },
-    // Whether a host may be reached over plain HTTP is for the operator to decide.
-    strictTransportSecurity: false,
   });
+}
+
+function done(): void {
+  // The header field is set; nothing comes after it.
 }

@@ -2,9 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Eta } from 'eta';
+import type { Access } from '../../config/config';
 import { VERSION } from '../../config/package-info';
+import type { Proof } from '../../http/auth/access';
+import { shortened } from '../../lang/shortened';
 import type { Contract } from '../contract';
 import type { SoapBindings } from '../soap/soap-exchange';
+import { formField } from './form-field';
+import { meantOperation } from './meant-operation';
 import { sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
@@ -13,20 +18,38 @@ export interface Pages {
   service(endpointUrl: string): string;
   /** Shows one operation: a form that calls it, and its messages. Undefined if the service has no such operation. */
   operation(name: string, endpointUrl: string): string | undefined;
-  /** Says that the service has no operation with this name. */
+  /** Says that the service has no operation with this name, and which one was probably meant. */
   unknownOperation(name: string, endpointUrl: string): string;
-  /** The style and the script of the pages as sources for a Content-Security-Policy. */
+  /** The style of the pages as a source for a Content-Security-Policy. */
   readonly styleSource: string;
-  readonly scriptSource: string;
+  /** The scripts of an operation's page, likewise; the other pages have none. */
+  readonly scriptSources: readonly string[];
 }
 
-/** Loads the templates and prepares everything that does not depend on the request. */
-export async function loadPages(contract: Contract, soap: SoapBindings): Promise<Pages> {
+/** Who may call an operation. */
+export interface CallRules {
+  /** The access that a caller needs; `record`: the call leaves something in the event log. */
+  readonly access: Access;
+  /** What proves that a caller may call it, any one of them; empty: everybody may. */
+  readonly proofs: readonly Proof[];
+}
+
+const TEMPLATES = ['layout', 'service', 'operations', 'operation', 'form', 'samples', 'unknown-operation'];
+
+/**
+ * Loads the templates and prepares everything that does not depend on the request.
+ *
+ * @param rulesOf - says of each operation who may call it.
+ */
+export async function loadPages(
+  contract: Contract,
+  soap: SoapBindings,
+  rulesOf: (operation: string) => CallRules,
+): Promise<Pages> {
   const read = (name: string) => readFile(join(__dirname, 'templates', name), 'utf8');
-  const [style, script] = await Promise.all([read('page.css'), read('page.js')]);
+  const [style, copyScript, invokeScript] = await Promise.all([read('page.css'), read('copy.js'), read('invoke.js')]);
   const eta = new Eta();
-  for (const name of ['layout', 'service', 'operation', 'unknown-operation'])
-    eta.loadTemplate(`@${name}`, await read(`${name}.eta`));
+  for (const name of TEMPLATES) eta.loadTemplate(`@${name}`, await read(`${name}.eta`));
   const samples = await sampleWriter(contract, soap);
 
   const render = (template: string, title: string, endpointUrl: string, values: object): string => {
@@ -38,7 +61,7 @@ export async function loadPages(contract: Contract, soap: SoapBindings): Promise
       endpointFile,
       title,
       style,
-      script,
+      scripts: [],
       version: VERSION,
       ...values,
     });
@@ -46,15 +69,33 @@ export async function loadPages(contract: Contract, soap: SoapBindings): Promise
   return {
     service: (url) => render('@service', `${contract.serviceName} web service`, url, {}),
     operation: (name, url) => {
-      const operation = contract.operations.find((candidate) => candidate.name === name);
+      const operation = contract.describe(name);
       if (operation === undefined) return undefined;
-      const title = `${name} – ${contract.serviceName} web service`;
-      return render('@operation', title, url, { operation, samples: samples(name, url) });
+      const rules = rulesOf(name);
+      const needsKey = rules.proofs.includes('key');
+      // A page cannot sign what it sends.
+      const canInvoke = needsKey || rules.proofs.length === 0;
+      return render('@operation', `${name} – ${contract.serviceName} web service`, url, {
+        operation,
+        rules,
+        records: rules.access === 'record',
+        needsKey,
+        canInvoke,
+        fields: operation.parameters.map(formField),
+        samples: samples(operation, needsKey, url),
+        scripts: canInvoke ? [copyScript, invokeScript] : [copyScript],
+      });
     },
     unknownOperation: (name, url) =>
-      render('@unknown-operation', `Operation not found – ${contract.serviceName} web service`, url, { name }),
+      render('@unknown-operation', `Operation not found – ${contract.serviceName} web service`, url, {
+        name: shortened(name),
+        meant: meantOperation(
+          name,
+          contract.operations.map((operation) => operation.name),
+        ),
+      }),
     styleSource: sourceOf(style),
-    scriptSource: sourceOf(script),
+    scriptSources: [sourceOf(copyScript), sourceOf(invokeScript)],
   };
 }
 

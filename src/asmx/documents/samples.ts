@@ -1,10 +1,12 @@
 import { create } from 'xmlbuilder2';
 import { replyHeaders } from '../../http/reply';
-import type { Contract } from '../contract';
-import { soapRequest } from '../soap/soap-request';
+import type { Contract, ContractOperation } from '../contract';
+import { soapRequest, type ArgumentTexts } from '../soap/soap-request';
 import type { SoapBindings } from '../soap/soap-exchange';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../soap/soap-version';
+import { FORM } from '../http/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../http/string-element';
+import { exampleArguments } from './example';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -19,7 +21,7 @@ export interface Sample {
 }
 
 /** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
-export type WriteSamples = (operation: string, endpointUrl: string) => Sample[];
+export type WriteSamples = (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => Sample[];
 
 /** Placeholder for the result in the samples. */
 const RESULT_PLACEHOLDER = 'string';
@@ -27,29 +29,49 @@ const RESULT_PLACEHOLDER = 'string';
 interface SampleRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body?: string;
-  /** The same body without indentation. */
-  readonly compactBody?: string;
 }
 
-/** Makes the samples with the code that writes the real messages, so the two cannot differ. */
+/**
+ * Makes the samples with the code that writes the real messages, so the two cannot differ. Those of an operation that needs a
+ * key have the header field for it, with `KEY` in place of the key.
+ */
 export async function sampleWriter(contract: Contract, soap: SoapBindings): Promise<WriteSamples> {
   const soap11 = await soapReplies(soap, SOAP_11);
   const soap12 = await soapReplies(soap, SOAP_12);
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
-  return (operation, endpointUrl) => {
-    const url = `${endpointUrl}/${operation}`;
-    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const action = { SOAPAction: `"${contract.namespace}${operation}"` };
+  return (operation, needsKey, endpointUrl) => {
+    const { name } = operation;
+    const given = exampleArguments(operation);
+    const url = `${endpointUrl}/${name}`;
+    const fields = formFields(given);
+    const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
+    const overSoap = (version: SoapVersion, headers: Headers): SampleRequest => ({
+      method: 'POST',
+      url: endpointUrl,
+      headers: { 'Content-Type': version.contentType, ...headers, ...key },
+      body: soapRequest(name, contract, version, true, given),
+    });
+    const action = { SOAPAction: `"${contract.namespace}${name}"` };
+    const form = { 'Content-Type': FORM, ...key };
     return [
-      sample('SOAP 1.1', soapSample(operation, endpointUrl, contract, SOAP_11, action), soap11.get(operation)),
-      sample('SOAP 1.2', soapSample(operation, endpointUrl, contract, SOAP_12), soap12.get(operation)),
-      sample('HTTP GET', { method: 'GET', url: `${url}?`, headers: {} }, string),
-      sample('HTTP POST', { method: 'POST', url, headers: form, body: '' }, string),
+      sample('SOAP 1.1', overSoap(SOAP_11, action), soap11.get(name)),
+      sample('SOAP 1.2', overSoap(SOAP_12, {}), soap12.get(name)),
+      sample('HTTP GET', { method: 'GET', url: `${url}?${fields}`, headers: key }, string),
+      sample('HTTP POST', { method: 'POST', url, headers: form, body: fields }, string),
     ];
   };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Writes arguments as the fields of a query string or form. */
+function formFields(given: ArgumentTexts): string {
+  const fields = new URLSearchParams();
+  for (const [name, texts] of given) for (const text of texts) fields.append(name, text);
+  return fields.toString();
 }
 
 /** Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. */
@@ -65,29 +87,14 @@ async function soapReplies(
   return new Map(await Promise.all(replies));
 }
 
-function soapSample(
-  operation: string,
-  url: string,
-  contract: Contract,
-  version: SoapVersion,
-  headers: Readonly<Record<string, string>> = {},
-): SampleRequest {
-  return {
-    method: 'POST',
-    url,
-    headers: { 'Content-Type': version.contentType, ...headers },
-    body: soapRequest(operation, contract, version, true),
-    compactBody: soapRequest(operation, contract, version, false),
-  };
-}
-
 function sample(binding: string, request: SampleRequest, responseMessage = ''): Sample {
   return { binding, request: httpMessage(request), response: responseMessage, curl: curlCommand(request) };
 }
 
 function httpMessage({ method, url, headers, body }: SampleRequest): string {
   const { host, pathname } = new URL(url);
-  const query = url.endsWith('?') ? '?' : '';
+  // `search` leaves out a question mark without a query.
+  const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return message(`${method} ${pathname}${query} HTTP/1.1`, { Host: host, ...headers, ...length }, body);
 }
@@ -101,10 +108,11 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-function curlCommand({ url, headers, body, compactBody = body }: SampleRequest): string {
+/** Writes the command over several lines, as a person would. */
+function curlCommand({ url, headers, body }: SampleRequest): string {
   const options = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-  const data = compactBody === undefined ? [] : [`-d ${quoted(compactBody)}`];
-  return ['curl', ...options, ...data, quoted(url)].join(' ');
+  const data = body === undefined ? [] : [`-d ${quoted(body)}`];
+  return [`curl ${quoted(url)}`, ...options, ...data].join(' \\\n  ');
 }
 
 /** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */

@@ -8,7 +8,7 @@ export type ArgumentTexts = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
- * order of the schema, whatever theirs is.
+ * order of the schema, whatever theirs is. Where the operation takes any XML, those that the schema does not name follow.
  */
 export function soapRequest(
   operation: string,
@@ -23,7 +23,9 @@ export function soapRequest(
     .att(SCHEMA_NAMESPACES)
     .ele(`${prefix}:Body`)
     .ele(builderText(contract.namespace), operation);
-  for (const { name } of contract.describe(operation)?.parameters ?? []) {
+  const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
+  const names = new Set(parameters.map(({ name }) => name));
+  for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
     for (const text of given.get(name) ?? []) element.ele(name).txt(builderText(text));
   }
   return element.end({ prettyPrint, spaceBeforeSlash: true });

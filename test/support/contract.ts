@@ -1,0 +1,25 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadContract, type Contract } from '../../src/asmx/contract';
+import { NAMESPACE } from './bindings';
+import { temporaryFolder } from './temporary-folder';
+
+const WSDLS = join(__dirname, '..', '..', 'wsdl');
+
+/** The service's contract, but for HelloWorld, which takes what the schema elements in this text say. */
+export async function contractWhereHelloWorldTakes(sequence: string): Promise<Contract> {
+  const folder = await temporaryFolder();
+  try {
+    const extended = await readFile(join(WSDLS, 'WebHooks.extended.wsdl'), 'utf8');
+    const changed = extended.replace(
+      /(<s:element name="HelloWorld">\s*)<s:complexType \/>/,
+      `$1<s:complexType><s:sequence>${sequence}</s:sequence></s:complexType>`,
+    );
+    if (changed === extended) throw new Error('the WSDL has no HelloWorld without parameters');
+    await writeFile(join(folder.path, 'WebHooks.extended.wsdl'), changed);
+    await writeFile(join(folder.path, 'WebHooks.wsdl'), await readFile(join(WSDLS, 'WebHooks.wsdl')));
+    return await loadContract(NAMESPACE, folder.path);
+  } finally {
+    await folder.remove();
+  }
+}
