@@ -21,6 +21,13 @@ export interface TestEndpoint {
   stop(): Promise<void>;
 }
 
+const running = new Set<TestEndpoint>();
+
+// Stops what a failed test left running.
+afterAll(async () => {
+  await Promise.all([...running].map((endpoint) => endpoint.stop()));
+});
+
 /** Serves a service object over all four bindings, on a free port; with the service's own contract unless another is given. */
 export async function startEndpoint(service: Service, contract?: Contract): Promise<TestEndpoint> {
   const config = readConfig({ PORT: '0' });
@@ -47,5 +54,15 @@ export async function startEndpoint(service: Service, contract?: Contract): Prom
     publicMetrics: none,
     adminMetrics: none,
   });
-  return { url: servers.url + path, reports, hints, stop: () => servers.close() };
+  const started: TestEndpoint = {
+    url: servers.url + path,
+    reports,
+    hints,
+    async stop() {
+      running.delete(started);
+      await servers.close();
+    },
+  };
+  running.add(started);
+  return started;
 }

@@ -1,12 +1,18 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { contractWhereHelloWorldTakes } from '../support/contract';
+import { startEndpoint } from '../support/endpoint';
+import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith, programPath } from '../support/tools';
 
 const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
+const RECORD_KEYS = 'record-key-0123456789';
+const READ_KEYS = 'read-key-0123456789abc';
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 
 const SCREENS = [
   ['light', 1280],
@@ -17,10 +23,12 @@ const SCREENS = [
 
 describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   let service: TestService;
+  let guarded: TestService;
   let browser: Browser;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     service = await startService();
+    guarded = await startService({ RECORD_KEYS, READ_KEYS });
     folder = await temporaryFolder();
     browser = await chromium.launch({
       executablePath: programPath('chromium') ?? '',
@@ -30,82 +38,384 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   afterAll(async () => {
     await browser.close();
     await service.stop();
+    await guarded.stop();
     await folder.remove();
   });
 
-  /** Follows the link to an operation, presses Invoke and returns the text of the XML that comes. */
-  const invoke = async (page: Page, operation: string): Promise<string> => {
-    await page.goto(service.url);
-    await page.getByRole('main').getByRole('link', { name: operation, exact: true }).click();
-    const answered = page.waitForResponse((response) => response.url().endsWith(`/${operation}`));
-    await page.getByRole('button', { name: 'Invoke' }).click();
-    const response = await answered;
-    expect(response.headers()['content-type']).toBe('text/xml; charset=utf-8');
-    await page.waitForURL(`**/${operation}`);
-    return page.locator('body').innerText();
+  /** Opens a page and uses it. Fails if the browser complains about anything but the statuses of answers. */
+  const on = async (url: string, use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (!/^Failed to load resource: (?:the server responded|net::ERR_CONNECTION_REFUSED)/.test(message.text()))
+        complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('dialog', (dialog) => complaints.push(dialog.message()));
+    await page.goto(url);
+    await use(page);
+    await context.close();
+    expect(complaints).toEqual([]);
   };
 
-  it('invoke RecordEvent, whose id GetEvents then shows', async () => {
-    const page = await browser.newPage();
-    const recorded = await invoke(page, 'RecordEvent');
-    const id = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/.exec(recorded)?.[0];
-    expect(id).toBeDefined();
-    expect(await invoke(page, 'GetEvents')).toContain(id);
-    await page.close();
+  const operationPage = (name: string, { url } = service) => `${url}?op=${name}`;
+
+  /** Presses Invoke, waits for the answer to come into the page, and returns how the call ended and the answer. */
+  const invoke = async (page: Page): Promise<{ outcome: string; answer: string }> => {
+    await page.getByRole('button', { name: 'Invoke' }).click();
+    return shown(page);
+  };
+
+  const shown = async (page: Page): Promise<{ outcome: string; answer: string }> => {
+    const outcome = page.locator('#outcome').filter({ hasText: /^(?!Waiting)./ });
+    await outcome.waitFor();
+    return { outcome: await outcome.innerText(), answer: (await page.locator('#answer-text').textContent()) ?? '' };
+  };
+
+  const lastEvent = async (): Promise<CloudEvent | undefined> =>
+    eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).at(-1);
+
+  it('record what was written into the field, which GetEvents then shows, indented', async () => {
+    let id = '';
+    await on(operationPage('RecordEvent'), async (page) => {
+      await page.getByLabel('Content type').selectOption('XML');
+      await page.getByLabel('Body', { exact: true }).fill('<note>Füße & <b>more</b></note>');
+      const { outcome, answer } = await invoke(page);
+      expect(outcome).toMatch(/^200 OK, after \d+ ms$/);
+      id = UUID.exec(answer)?.[0] ?? '';
+      expect(id).not.toBe('');
+    });
+    await on(operationPage('GetEvents'), async (page) => {
+      await page.getByLabel('limit').fill('1');
+      const { answer } = await invoke(page);
+      expect(answer.split('\n').slice(0, 5)).toEqual([
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<string xmlns="http://tempuri.org/">',
+        '  [',
+        '    {',
+        '      "specversion": "1.0",',
+      ]);
+      expect(answer).toContain(`      "id": "${id}",\n`);
+      expect(answer).toContain('"data": "&lt;note&gt;Füße &amp; &lt;b&gt;more&lt;/b&gt;&lt;/note&gt;"\n');
+    });
   });
 
-  it('cause no error or warning in the browser', async () => {
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('requestfailed', (request) => complaints.push(request.url()));
-    for (const query of ['', '?op=RecordEvent']) await page.goto(service.url + query, { waitUntil: 'networkidle' });
-    expect(complaints).toEqual([]);
-    await page.close();
+  it('link to the raw answer over GET, with the same parameters', async () => {
+    const id = await callOperation(service.url, 'httpget', 'RecordEvent');
+    await on(operationPage('GetEvents'), async (page) => {
+      await page.getByLabel('limit').fill('1');
+      await page.getByLabel('after').fill('0');
+      const { answer } = await invoke(page);
+      expect(answer).not.toContain(id);
+      await page.getByLabel('after').fill('');
+      await invoke(page);
+      await page.getByText(id).waitFor();
+      await page.getByRole('link', { name: 'Raw answer over GET' }).click();
+      await page.waitForURL('**/GetEvents?limit=1');
+      expect(await page.locator('body').innerText()).toContain(`"id":"${id}"`);
+    });
+  });
+
+  it.each([
+    ['JSON', '{"order":17,"price":1.50}', 'application/json', { order: 17, price: 1.5 }],
+    ['XML', '<order>17</order>', 'application/xml; charset=utf-8', '<order>17</order>'],
+    ['Text', 'Ordnung muß sein.', 'text/plain; charset=utf-8', 'Ordnung muß sein.'],
+    ['Form', 'order=17&order=18', 'application/json', { order: ['17', '18'] }],
+  ])('record a body as %s', async (label, body, datacontenttype, data) => {
+    await on(operationPage('RecordEvent'), async (page) => {
+      await page.getByLabel('Content type').selectOption(label);
+      await page.getByLabel('Body', { exact: true }).fill(body);
+      const { answer } = await invoke(page);
+      expect(await lastEvent()).toMatchObject({ id: UUID.exec(answer)?.[0], datacontenttype, data });
+    });
+  });
+
+  it('fill in an example of each content type, but never over what somebody wrote', async () => {
+    await on(operationPage('RecordEvent'), async (page) => {
+      const body = page.getByLabel('Body', { exact: true });
+      const examples: string[] = [];
+      for (const label of ['JSON', 'XML', 'Text', 'Form']) {
+        await page.getByLabel('Content type').selectOption(label);
+        examples.push(await body.inputValue());
+      }
+      expect(examples).toEqual(['{"order": 17}', '<order>17</order>', 'Order 17 is paid.', 'order=17']);
+      await body.fill('mine');
+      await page.getByLabel('Content type').selectOption('JSON');
+      expect(await body.inputValue()).toBe('mine');
+    });
+  });
+
+  it('show the answer as it came, numbers and all, where Raw is pressed', async () => {
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    const digits = '12345678901234567890.10';
+    await on(operationPage('RecordEvent'), async (page) => {
+      await page.getByLabel('Body', { exact: true }).fill(`{"n":${digits},"none":[{},[ ]]}`);
+      await invoke(page);
+    });
+    await on(operationPage('GetEvents'), async (page) => {
+      await page.getByLabel('limit').fill('1');
+      const { answer: indented } = await invoke(page);
+      expect(indented).toContain(`"n": ${digits},\n        "none": [\n          {},\n          []\n        ]\n`);
+      const raw = page.getByRole('button', { name: 'Raw' });
+      await raw.click();
+      expect(await raw.getAttribute('aria-pressed')).toBe('true');
+      expect((await shown(page)).answer).toContain(`"data":{"n":${digits},"none":[{},[ ]]}}]</string>`);
+      await raw.click();
+      expect((await shown(page)).answer).toBe(indented);
+    });
+  });
+
+  it('record one event when Invoke is pressed twice at once', async () => {
+    const before = Number((await lastEvent())?.sequence ?? 0);
+    await on(operationPage('RecordEvent'), async (page) => {
+      await page.getByRole('button', { name: 'Invoke' }).dblclick();
+      await shown(page);
+    });
+    expect(Number((await lastEvent())?.sequence)).toBe(before + 1);
+  });
+
+  it('show what a caller recorded as text, whatever it is', async () => {
+    const attack = `</code><img src=x onerror="alert('run')"><script>alert('run')</script>`;
+    await on(operationPage('RecordEvent'), async (page) => {
+      await page.getByLabel('Content type').selectOption('Text');
+      await page.getByLabel('Body', { exact: true }).fill(attack);
+      await invoke(page);
+    });
+    await on(operationPage('GetEvents'), async (page) => {
+      const { answer } = await invoke(page);
+      expect(answer).toContain('&lt;img src=x onerror=');
+      expect(await page.locator('main img').count()).toBe(0);
+      await page.getByLabel('id', { exact: true }).fill(attack);
+      await page.getByLabel('limit').fill('0');
+      await invoke(page);
+      expect(await page.locator('main img').count()).toBe(0);
+    });
+  });
+
+  it('say why a call is refused', async () => {
+    await on(operationPage('GetEvents'), async (page) => {
+      await page.getByLabel('limit').fill('0');
+      expect(await invoke(page)).toEqual({
+        outcome: '400 Bad Request',
+        answer: 'The parameter limit must be a whole number from 1 to 100.',
+      });
+      await page.getByLabel('limit').fill('1');
+      expect((await invoke(page)).outcome).toMatch(/^200 OK/);
+    });
+  });
+
+  it('say so where no answer comes', async () => {
+    const other = await startService();
+    await on(operationPage('HelloWorld', other), async (page) => {
+      expect((await invoke(page)).answer).toContain('Hello World');
+      await other.stop();
+      const { outcome } = await invoke(page);
+      expect(outcome).toBe('No answer: Failed to fetch. Check that the service runs and can be reached.');
+      expect(await page.locator('#answer').isHidden()).toBe(true);
+    });
+  });
+
+  it('call with the key from their field, which they keep nowhere', async () => {
+    const keyFor = (page: Page) => page.getByLabel('Key to');
+    await on(operationPage('RecordEvent', guarded), async (page) => {
+      const refused = await invoke(page);
+      expect(refused.outcome).toBe('401 Unauthorized: A record key is needed. Check the field above.');
+      expect(refused.answer).toContain('A key to record is needed.');
+      await keyFor(page).fill(READ_KEYS);
+      expect((await invoke(page)).answer).toContain('The key is not valid to record.');
+      await keyFor(page).fill(RECORD_KEYS);
+      expect((await invoke(page)).outcome).toMatch(/^200 OK/);
+    });
+    await on(operationPage('GetEvents', guarded), async (page) => {
+      await keyFor(page).fill(READ_KEYS);
+      expect((await invoke(page)).answer).toContain('"order": 17');
+      expect(page.url()).not.toContain(READ_KEYS);
+      expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, '']);
+      await page.reload();
+      expect(await keyFor(page).inputValue()).toBe('');
+    });
+  });
+
+  describe('without JavaScript', () => {
+    const plain = { javaScriptEnabled: false };
+
+    it('send the fields and show the raw answer', async () => {
+      await callOperation(service.url, 'httpget', 'RecordEvent');
+      const id = await callOperation(service.url, 'httpget', 'RecordEvent');
+      await on(
+        operationPage('GetEvents'),
+        async (page) => {
+          await page.getByLabel('limit').fill('1');
+          await page.getByRole('button', { name: 'Invoke' }).click();
+          await page.waitForURL('**/GetEvents');
+          const answer = await page.locator('body').innerText();
+          expect(answer).toContain(`"id":"${id}"`);
+          expect(answer.match(/"specversion"/g)).toHaveLength(1);
+        },
+        plain,
+      );
+    });
+
+    it('record the body as they say', async () => {
+      await on(
+        operationPage('RecordEvent'),
+        async (page) => {
+          expect(await page.locator('noscript').innerText()).toContain('recorded as {"body":"…"}');
+          await page.getByLabel('Body', { exact: true }).fill('<order>17</order>');
+          await page.getByRole('button', { name: 'Invoke' }).click();
+          await page.waitForURL('**/RecordEvent');
+          const id = UUID.exec(await page.locator('body').innerText())?.[0];
+          expect(await lastEvent()).toMatchObject({ id, data: { body: '<order>17</order>' } });
+        },
+        plain,
+      );
+    });
+
+    it('ask for no key in a field that would not send it', async () => {
+      await on(
+        operationPage('RecordEvent', guarded),
+        async (page) => {
+          expect(await page.getByLabel('Key to').isHidden()).toBe(true);
+          expect(await page.locator('noscript').innerText()).toContain('enter any name and the key');
+        },
+        plain,
+      );
+    });
+  });
+
+  it('offer another field for a parameter that may be repeated, up to its limit', async () => {
+    const contract = await contractWhereHelloWorldTakes(
+      '<s:element minOccurs="1" maxOccurs="3" name="tag" type="s:string" /><s:element minOccurs="0" name="action" type="s:int" />',
+    );
+    const idle = { access: 'open', run: () => Promise.resolve('') } as const;
+    const endpoint = await startEndpoint(
+      {
+        RecordEvent: idle,
+        GetEvents: idle,
+        HelloWorld: {
+          access: 'open',
+          run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })),
+        },
+      },
+      contract,
+    );
+    await on(`${endpoint.url}?op=HelloWorld`, async (page) => {
+      const another = page.getByRole('button', { name: 'Add another tag' });
+      await page.getByLabel('tag', { exact: true }).fill('one');
+      await another.click();
+      await page.keyboard.type('two');
+      await another.click();
+      expect(await another.isHidden()).toBe(true);
+      await page.getByLabel('action').fill('7');
+      const { answer } = await invoke(page);
+      expect(answer.replace(/\s/g, '')).toContain('{"tag":["one","two"],"action":7}');
+    });
+    await endpoint.stop();
+  });
+
+  it('lead from a name in the wrong case to the operation', async () => {
+    await on(operationPage('recordevent'), async (page) => {
+      await page.getByText('Did you mean').getByRole('link', { name: 'RecordEvent' }).click();
+      await page.getByRole('heading', { level: 1, name: 'RecordEvent' }).waitFor();
+    });
+  });
+
+  it('unfold the notice about the namespace', async () => {
+    await on(service.url, async (page) => {
+      const command = page.getByText('SERVICE_NAMESPACE=https://example.com/webhooks/ npm start');
+      expect(await command.isHidden()).toBe(true);
+      await page.getByText('Replacing a service? Keep its namespace.').click();
+      expect(await command.isVisible()).toBe(true);
+    });
   });
 
   it('can be used with the keyboard alone', async () => {
-    const page = await browser.newPage();
-    await page.goto(service.url);
-    await tabTo(page, 'HelloWorld');
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**?op=HelloWorld');
-    await tabTo(page, 'Invoke');
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/HelloWorld');
-    expect(await page.locator('body').innerText()).toContain('Hello World');
-    await page.close();
+    await on(service.url, async (page) => {
+      await tabTo(page, 'HelloWorld');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**?op=HelloWorld');
+      await tabTo(page, 'Invoke');
+      await page.keyboard.press('Enter');
+      expect((await shown(page)).answer).toContain('Hello World');
+      await tabTo(page, 'Raw');
+      await page.keyboard.press('Space');
+      expect(await page.getByRole('button', { name: 'Raw' }).getAttribute('aria-pressed')).toBe('true');
+    });
   });
 
-  it('copy a sample to the clipboard', async () => {
-    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
-    const page = await context.newPage();
-    await page.goto(`${service.url}?op=HelloWorld`);
-    const shown = await page.locator('#soap-1-1-request').textContent();
-    await page.getByRole('button', { name: 'Copy SOAP 1.1 Request' }).click();
-    await page.getByText('Copied.').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
-    await context.close();
+  it('copy a sample, and the answer, to the clipboard', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    await on(
+      operationPage('HelloWorld'),
+      async (page) => {
+        const { answer } = await invoke(page);
+        for (const [name, text] of [
+          ['Copy SOAP 1.1 Request', await page.locator('#soap-1-1-request').textContent()],
+          ['Copy the answer', answer],
+        ] as const) {
+          const button = page.getByRole('button', { name });
+          await button.click();
+          await button.filter({ hasText: 'Copied' }).waitFor();
+          expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
+        }
+      },
+      { permissions },
+    );
   });
 
-  it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
-    const shots = process.env.SCREENSHOTS ?? folder.path;
-    await mkdir(shots, { recursive: true });
-    for (const query of ['', '?op=RecordEvent', '?op=Nope']) {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
-      await page.goto(service.url + query);
-      await page.addScriptTag({ path: AXE });
-      const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-      expect(result.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  it('cover no button with what they say about a copy, on a small screen', async () => {
+    await on(
+      operationPage('HelloWorld'),
+      async (page) => {
+        await invoke(page);
+        for (const button of await page.locator('[data-copy]').all()) {
+          await button.click();
+          await page.locator('#announcement:not(:empty)').waitFor({ state: 'attached' });
+          const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('button, a')]
+            .map((button) => [button, button.getBoundingClientRect()])
+            .filter(([, { left, top, bottom, width }]) => left >= 0 && width > 0 && top >= 0 && bottom <= innerHeight)
+            .filter(([button, { left, right, top, bottom }]) =>
+              !button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2)))
+            .map(([button]) => button.outerHTML)`);
+          expect(covered).toEqual([]);
+        }
+      },
+      { viewport: { width: 390, height: 700 } },
+    );
+  });
+
+  const STATES: readonly (readonly [string, () => string, (page: Page) => Promise<unknown>])[] = [
+    ['service', () => service.url, () => Promise.resolve()],
+    ['notice', () => service.url, (page) => page.locator('summary').click()],
+    ['RecordEvent', () => operationPage('RecordEvent'), () => Promise.resolve()],
+    ['RecordEvent-invoked', () => operationPage('RecordEvent'), invoke],
+    ['GetEvents-invoked', () => operationPage('GetEvents'), invoke],
+    ['unknown', () => operationPage('recordevent'), () => Promise.resolve()],
+    ['key-missing', () => operationPage('RecordEvent', guarded), invoke],
+  ];
+
+  describe.each(SCREENS)('%s at %i pixels', (colorScheme, width) => {
+    it.each(STATES)('pass an accessibility check and fit the screen: %s', async (state, url, prepare) => {
+      const shots = process.env.SCREENSHOTS ?? folder.path;
+      await mkdir(shots, { recursive: true });
+      await on(
+        url(),
+        async (page) => {
+          await prepare(page);
+          await page.addScriptTag({ path: AXE });
+          const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+          expect(result.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+          const overflow = await page.evaluate(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          );
+          expect(overflow).toBe(0);
+          const path = join(shots, `${state}-${colorScheme}-${String(width)}.png`);
+          await page.screenshot({ path, fullPage: true });
+        },
+        { colorScheme, viewport: { width, height: 900 }, bypassCSP: true },
       );
-      expect(overflow).toBe(0);
-      const name = `${query === '' ? 'service' : query.slice(4)}-${colorScheme}-${String(width)}.png`;
-      await page.screenshot({ path: join(shots, name), fullPage: true });
-      await page.close();
-    }
+    });
   });
 });
 
