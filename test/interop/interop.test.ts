@@ -1,12 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BINDINGS, eventsOf, requestOf, type BindingName, type CloudEvent } from '../support/bindings';
-import { send } from '../support/http';
-import { startProcess, type ServiceProcess } from '../support/process';
+import { BINDINGS, eventsOf, type BindingName, type CloudEvent } from '../support/bindings';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
 import { parsedText } from '../support/xml';
-import { CALLS, CLIENTS, TEXT, type Check, type Client } from './clients';
+import { CALLS, CLIENTS, EXTENDED, TEXT, type Check, type Client } from './clients';
+import { AWAITED, SMALL_EVENTS, startLane, type Lane } from './lane';
 import { missingFor, runClient, type Transcript } from './toolchain';
 
 /** How many clients are made and run at the same time; the compilers among them want a core each. */
@@ -19,27 +17,25 @@ const plan = CLIENTS.map((client) => ({ client, missing: missingFor(client) }));
 const transcripts = new Map<Client, Transcript>();
 const passed = new Set<string>();
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let service: ServiceProcess;
+let lanes: Lane[] = [];
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  service = await startProcess({}, folder.path);
-  await fillLog(service.url);
+  const numbers = Array.from({ length: SIDE_BY_SIDE }, (_, i) => String(i + 1));
+  lanes = await Promise.all(numbers.map((number) => startLane(join(folder.path, `lane${number}`))));
   const waiting = plan.filter(({ missing }) => missing === undefined).map(({ client }) => client);
-  const work = async (): Promise<void> => {
+  const work = async ({ url }: Lane): Promise<void> => {
     for (let client = waiting.shift(); client !== undefined; client = waiting.shift()) {
-      const place = join(folder.path, client.folder);
-      await mkdir(place);
-      transcripts.set(client, await runClient(client, `${service.url}?WSDL`, place));
+      transcripts.set(client, await runClient(client, url, join(folder.path, client.folder)));
     }
   };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+  await Promise.all(lanes.map(work));
 }, 300_000);
 
 afterAll(async () => {
-  await service.end('SIGTERM');
+  await Promise.all(lanes.map((lane) => lane.stop()));
   await folder.remove();
-  process.stdout.write(`\n${table()}\n\n`);
+  process.stdout.write(`\n${table()}\n\nThe note over SOAP 1.1, as each client found it:\n${notes()}\n\n`);
 });
 
 describe.each(plan)('$client.name', ({ client, missing }) => {
@@ -70,9 +66,7 @@ const EXPECTATIONS: Readonly<Record<Check, Expectation>> = {
     expect(listed(value, binding, transcript).binding).toBe(binding);
   },
   payload: (value, binding, transcript, client) => {
-    const { data } = listed(value, binding, transcript);
-    const text = typeof data === 'string' ? parsedText(data) : (data as { note: string }).note;
-    expect(text).toBe(client.text ?? TEXT);
+    expect(noteOf(listed(value, binding, transcript))).toBe(client.text ?? TEXT);
   },
   GetEvents: (value) => {
     expect(eventsOf(value).length).toBeGreaterThan(10);
@@ -87,6 +81,26 @@ const EXPECTATIONS: Readonly<Record<Check, Expectation>> = {
   length: (value) => {
     const [received, announced] = value.split(' ');
     expect(announced).toBe(received);
+  },
+  note: (value, binding, _transcript, client) => {
+    const [event, ...others] = eventsOf(value);
+    expect(others).toEqual([]);
+    expect(event?.binding).toBe(binding);
+    expect(event && noteOf(event)).toBe(client.text ?? TEXT);
+  },
+  paging: (value) => {
+    const pages = value.split('\t').map(eventsOf);
+    const events = pages.flat();
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(events.map((_, i) => i + 1));
+    const small = Array.from({ length: SMALL_EVENTS }, (_, i) => `small-${String(i)}`);
+    expect(events.slice(0, SMALL_EVENTS).map(({ id }) => id)).toEqual(small);
+    // The third page ends early, at the large events: an answer is never more than 60,000 bytes.
+    expect(pages.slice(0, 2).map(({ length }) => length)).toEqual([100, 100]);
+    expect(pages[2]?.length).toBeGreaterThan(SMALL_EVENTS - 200);
+    expect(pages[2]?.length).toBeLessThan(100);
+  },
+  waiting: (value) => {
+    expect(eventsOf(value)).toEqual([expect.objectContaining({ data: AWAITED })]);
   },
 };
 
@@ -106,31 +120,47 @@ function listed(id: string, binding: BindingName, { values }: Transcript): Cloud
   return event;
 }
 
-/** As many events as make each answer of GetEvents as large as it may be. */
-async function fillLog(url: string): Promise<void> {
-  const { path, ...question } = requestOf('httppost', 'RecordEvent');
-  for (let count = 0; count < 100; count++) {
-    await send(url + path, { ...question, body: `filling=${'x'.repeat(1000)}` });
-  }
+/** The text of the note that an event holds: as XML, or as a field of a query or a form. */
+function noteOf({ data }: CloudEvent): string {
+  return typeof data === 'string' ? parsedText(data) : (data as { note: string }).note;
 }
 
 function table(): string {
-  const rows = plan.map(({ client, missing }) => {
-    const cells = BINDINGS.map((binding) => {
-      const checks = client.checks[binding];
-      if (checks === undefined) return '–';
-      if (missing !== undefined) return 'skipped';
-      const failed = checks.filter((check) => !passed.has(`${client.name} ${binding} ${check}`));
-      if (failed.length > 0) return `FAILED: ${failed.join(', ')}`;
-      return ['passed', ...checks.filter((check) => !CALLS.includes(check))].join(', ');
-    });
-    return [
-      client.name,
-      missing === undefined ? (transcripts.get(client)?.version ?? '') : `missing: ${missing}`,
-      ...cells,
-    ];
-  });
-  return [['client', 'version', ...BINDINGS], ['---', '---', ...BINDINGS.map(() => '---')], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
+  const rows = plan.map(({ client, missing }) => [
+    client.name,
+    missing === undefined ? (transcripts.get(client)?.version ?? '') : `missing: ${missing}`,
+    ...BINDINGS.map((binding) => bindingCell(client, binding, missing !== undefined)),
+    ...EXTENDED.map((check) => extendedCell(client, check, missing !== undefined)),
+  ]);
+  const titles = ['client', 'version', ...BINDINGS, ...EXTENDED];
+  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function bindingCell(client: Client, binding: BindingName, skipped: boolean): string {
+  const checks = client.checks[binding]?.filter((check) => !EXTENDED.includes(check));
+  if (checks === undefined) return '–';
+  if (skipped) return 'skipped';
+  const failed = checks.filter((check) => !hasPassed(client, binding, check));
+  if (failed.length > 0) return `FAILED: ${failed.join(', ')}`;
+  return ['passed', ...checks.filter((check) => !CALLS.includes(check))].join(', ');
+}
+
+function extendedCell(client: Client, check: Check, skipped: boolean): string {
+  if (client.noExtended !== undefined) return check === 'note' ? client.noExtended : '–';
+  if (skipped) return 'skipped';
+  const bindings = BINDINGS.filter((binding) => client.checks[binding]?.includes(check));
+  const failed = bindings.filter((binding) => !hasPassed(client, binding, check));
+  return failed.length > 0 ? `FAILED: ${failed.join(', ')}` : bindings.join(', ');
+}
+
+function hasPassed(client: Client, binding: BindingName, check: Check): boolean {
+  return passed.has(`${client.name} ${binding} ${check}`);
+}
+
+function notes(): string {
+  return [...transcripts]
+    .map(([{ name }, { values }]) => [name, values.get('soap11 note')])
+    .filter(([, note]) => note !== undefined)
+    .map(([name, note]) => `${name ?? ''}: ${note ?? ''}`)
     .join('\n');
 }

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -32,24 +33,36 @@ export function missingFor(client: Client): string | undefined {
   return stdout.trim().replaceAll('\n', ', ') || undefined;
 }
 
-/** Makes the client from the live WSDL in an empty folder, and runs it. */
-export async function runClient(client: Client, wsdl: string, folder: string): Promise<Transcript> {
-  const script = join(folderOf(client), 'run.sh');
+/** Makes the clients of a toolchain from both WSDLs of a service, each in a new folder inside the given one, and runs them. */
+export async function runClient(client: Client, url: string, folder: string): Promise<Transcript> {
+  const output = [await runScript(client, 'run.sh', `${url}?WSDL`, join(folder, 'original'))];
+  if (existsSync(join(folderOf(client), 'extended.sh'))) {
+    output.push(await runScript(client, 'extended.sh', `${url}?WSDL=extended`, join(folder, 'extended')));
+  }
+  const lines = output.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.split('\t')));
+  return {
+    version: lines.find(([first]) => first === 'version')?.[1] ?? '',
+    values: new Map(lines.map(([binding, check, ...value]) => [`${binding ?? ''} ${check ?? ''}`, value.join('\t')])),
+    trouble: output.map(({ trouble }) => trouble).join(''),
+  };
+}
+
+interface Output {
+  readonly stdout: string;
+  readonly trouble: string;
+}
+
+async function runScript(client: Client, script: string, wsdl: string, folder: string): Promise<Output> {
+  await mkdir(folder, { recursive: true });
   const env = { ...process.env, LC_ALL: 'C.UTF-8', DOTNET_CLI_TELEMETRY_OPTOUT: '1' };
   const options = { cwd: folder, env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
-  const { stdout, trouble } = await run('bash', [script, wsdl, client.text ?? TEXT], options).then(
+  return run('bash', [join(folderOf(client), script), wsdl, client.text ?? TEXT], options).then(
     (ended) => ({ stdout: ended.stdout, trouble: '' }),
     (error: unknown) => {
       const ended = error as { stdout: string; stderr: string; message: string };
       return { stdout: ended.stdout, trouble: ended.stderr || ended.message };
     },
   );
-  const lines = stdout.split('\n').map((line) => line.split('\t'));
-  return {
-    version: lines.find(([first]) => first === 'version')?.[1] ?? '',
-    values: new Map(lines.map(([binding, check, ...value]) => [`${binding ?? ''} ${check ?? ''}`, value.join('\t')])),
-    trouble,
-  };
 }
 
 function folderOf(client: Client): string {
