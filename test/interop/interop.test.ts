@@ -33,9 +33,9 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
+  process.stdout.write(`\n${table()}\n\nThe note over SOAP 1.1, as each client found it:\n${notes()}\n\n`);
   await Promise.all(lanes.map((lane) => lane.stop()));
   await folder.remove();
-  process.stdout.write(`\n${table()}\n\nThe note over SOAP 1.1, as each client found it:\n${notes()}\n\n`);
 });
 
 describe.each(plan)('$client.name', ({ client, missing }) => {

@@ -58,7 +58,7 @@ async function recordWhereCallsWait(url: string, stopped: AbortSignal): Promise<
       await record(url, 'application/json', AWAITED);
       await eventually('the call that waited is answered', async () => !(await callWaits()));
     }
-    await setTimeout(50);
+    await setTimeout(200);
   }
 }
 
