@@ -30,7 +30,7 @@ beforeAll(async () => {
     }
   };
   await Promise.all(lanes.map(work));
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   process.stdout.write(`\n${table()}\n\nThe note over SOAP 1.1, as each client found it:\n${notes()}\n\n`);
