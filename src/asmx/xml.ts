@@ -10,11 +10,11 @@ export function xmlCharacters(text: string): string {
 }
 
 /**
- * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`), nor a carriage
- * return, which a parser would read as a line feed. With both escaped before, the document says what the text says.
+ * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
+ * ampersand escaped before, the document says what the text says.
  */
 export function builderText(text: string): string {
-  return xmlCharacters(text).replaceAll('&', '&amp;').replaceAll('\r', '&#xD;');
+  return xmlCharacters(text).replaceAll('&', '&amp;');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
@@ -30,4 +30,18 @@ export function xmlText(text: string): string {
 /** Writes a string as the content of an attribute value in double quotes. */
 export function xmlAttribute(text: string): string {
   return xmlText(text).replaceAll('"', '&quot;').replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;');
+}
+
+/** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
+export function withoutOuterSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  // Beyond an end there is no character, so neither loop leaves the text.
+  while (isSpace(text.charCodeAt(start))) start++;
+  while (isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0d || code === 0x0a;
 }

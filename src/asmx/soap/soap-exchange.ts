@@ -4,19 +4,18 @@ import { reply } from '../../http/reply';
 import type { Refusal, RequestError } from '../../http/request-error';
 import { LARGE_MESSAGE } from '../../lang/let-others-run';
 import { shortened } from '../../lang/shortened';
-import type { Content, Service } from '../../service/call';
-import type { Contract } from '../contract';
+import type { Content, ParameterValues, Service } from '../../service/call';
+import type { Contract, ContractOperation } from '../contract';
 import { Exchange, type EndpointOptions } from '../exchange';
-import { parameterValues } from '../parameters/values';
+import { NO_VALUES, parameterValues } from '../parameters/values';
 import { decodeMessage } from './envelope/decode-message';
 import type { Envelope } from './envelope/envelope';
 import { Envelopes } from './envelope/envelopes';
 import { Fault, FAULTS, faultEnvelope } from './fault';
-import { argumentTexts } from './argument-texts';
+import { readArguments } from './arguments';
 import { NodeSoap } from './node-soap';
 import type { ElementName, QualifiedName } from './envelope/qualified-name';
 import { operationOf, operationOfHeader } from './routing';
-import type { ArgumentTexts } from './soap-request';
 import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
@@ -107,13 +106,28 @@ export class SoapExchange extends Exchange {
   }
 
   override invoke(): Promise<string> {
-    const { contract, servers } = this.#bindings;
-    const operation = contract.describe(this.operation ?? '');
-    if (operation === undefined) throw new Error(`The contract has no operation ${this.operation ?? ''}.`);
-    const content = operation.parameters.length === 0 ? undefined : this.#envelope?.payload(this.#operationElement);
-    const given = content === undefined ? NONE : argumentTexts(content, contract.namespace, operation);
-    parameterValues(operation.parameters, ({ name }) => given.get(name) ?? []);
-    return servers[this.binding].answer(operation, given, this);
+    const operation = this.#bindings.contract.describe(this.operation ?? '');
+    if (operation === undefined || operation.parameters.length === 0) return this.#answer(NO_VALUES);
+    return this.#parameters(operation).then((parameters) => this.#answer(parameters));
+  }
+
+  #answer(parameters: ParameterValues): Promise<string> {
+    return this.#bindings.servers[this.binding].answer(this.operation ?? '', parameters, this);
+  }
+
+  async #parameters(operation: ContractOperation): Promise<ParameterValues> {
+    if (this.#envelope === undefined) throw new Error('The message has not been read.');
+    const { texts, stranger } = await readArguments(this.#envelope, this.#operationElement, operation);
+    if (stranger !== undefined) this.hint('parameter-namespace', this.#strangerHint(stranger));
+    return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? []);
+  }
+
+  #strangerHint({ namespace, name }: ElementName): string {
+    const found = namespace === '' ? 'no namespace' : `the namespace "${shortened(namespace)}"`;
+    return (
+      `A SOAP message for ${this.operation ?? ''} has the parameter ${name} in ${found}, so it is ignored. ` +
+      `Let the client send it in "${this.#bindings.contract.namespace}", as one made from ?WSDL=extended does.`
+    );
   }
 
   override reply(envelope: string): Promise<void> {
@@ -135,8 +149,6 @@ export class SoapExchange extends Exchange {
     return { namespace: this.#bindings.contract.namespace, name: this.operation ?? '' };
   }
 }
-
-const NONE: ArgumentTexts = new Map();
 
 const ADDRESSING_HINT =
   'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +

@@ -1,13 +1,10 @@
-import { letOthersRun } from '../../../lang/let-others-run';
+import { inParts } from '../../../lang/let-others-run';
 import type { Envelope } from './envelope';
 import { EnvelopeReader } from './envelope-reader';
 
 /** Longer messages are not kept. A call by a generated client has about 300 characters. */
 const MAX_LENGTH = 2048;
 const MAX_MESSAGES = 256;
-
-/** How many characters of a large message are read at a time: at most 20 ms of work, whatever they are (measured). */
-const PART_LENGTH = 64 * 1024;
 
 /**
  * Reads SOAP messages and remembers the plain ones, since a client that sends no payload sends the same bytes every time. It
@@ -42,10 +39,9 @@ export class Envelopes {
   async readLarge(xml: string): Promise<Envelope> {
     const reader = new EnvelopeReader();
     reader.begin(xml);
-    for (let start = 0; start < xml.length; start += PART_LENGTH) {
-      reader.write(xml.slice(start, start + PART_LENGTH));
-      await letOthersRun();
-    }
+    await inParts(xml, (part) => {
+      reader.write(part);
+    });
     return reader.close();
   }
 

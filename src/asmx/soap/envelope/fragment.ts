@@ -1,4 +1,4 @@
-import { xmlAttribute } from '../../xml';
+import { withoutOuterSpace, xmlAttribute } from '../../xml';
 import type { ElementContent } from './element-content';
 import { FAULTS } from '../fault';
 
@@ -31,7 +31,7 @@ export function fragmentOf(xml: string, content: ElementContent): string | undef
     position = nameEnd;
   }
   fragment += xml.slice(position, end);
-  return hasText ? fragment : trimmed(fragment);
+  return hasText ? fragment : withoutOuterSpace(fragment);
 }
 
 /** How many characters {@link fragmentOf} adds to an element's content. */
@@ -41,20 +41,6 @@ export function growthOf(content: ElementContent, declarationOf = memoizedDeclar
     for (const prefix of needs) growth += declarationOf(prefix).length;
   }
   return growth;
-}
-
-/** Removes XML white space at both ends. A regular expression would take quadratic time on long runs of it inside. */
-function trimmed(text: string): string {
-  let start = 0;
-  let end = text.length;
-  // Beyond an end there is no character, so neither loop leaves the text.
-  while (isSpace(text.charCodeAt(start))) start++;
-  while (isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x0d || code === 0x0a;
 }
 
 /** Makes the function that writes the declaration of a prefix as it is made outside of a content; each is written once. */
