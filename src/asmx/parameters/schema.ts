@@ -1,6 +1,14 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { childElements } from '../child-elements';
-import { BUILT_IN, restricted, SimpleTypeError, type BuiltInName, type Facets, type SimpleType } from './simple-type';
+import {
+  BUILT_IN,
+  restricted,
+  SimpleTypeError,
+  type BuiltInName,
+  type Facets,
+  type Pattern,
+  type SimpleType,
+} from './simple-type';
 
 const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
@@ -40,30 +48,36 @@ export function operationInput(schema: Element, operation: string): OperationInp
   if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
   const [complexType] = children(element, 'complexType');
   if (complexType === undefined) throw new SchemaError(`The element ${operation} has no complex type of its own.`);
-  const content = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
-  const particles = content.flatMap((sequence) => onlyOf(sequence, ['element', 'any'], `The element ${operation}`));
-  return {
-    parameters: particles
-      .filter(({ localName }) => localName === 'element')
-      .map((particle) => parameterOf(schema, particle, operation)),
-    takesAnyXml: particles.some(({ localName }) => localName === 'any'),
-  };
+  const [sequence] = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
+  if (sequence === undefined) return { parameters: [], takesAnyXml: false };
+  withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
+  const particles = onlyOf(sequence, ['element', 'any'], `The element ${operation}`);
+  const parameters = particles
+    .filter(({ localName }) => localName === 'element')
+    .map((particle) => parameterOf(schema, particle, operation));
+  const names = parameters.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new SchemaError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
+  return { parameters, takesAnyXml: particles.some(({ localName }) => localName === 'any') };
 }
 
 function parameterOf(schema: Element, element: Element, operation: string): Parameter {
   const name = element.getAttribute('name') ?? '';
   const where = `The parameter ${name} of the operation ${operation}`;
-  for (const unsupported of ['ref', 'default', 'fixed', 'substitutionGroup']) {
-    if (element.hasAttribute(unsupported))
-      throw new SchemaError(`${where} has ${unsupported}, which is not supported.`);
-  }
+  withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
+  if (schema.getAttribute('elementFormDefault') !== 'qualified')
+    throw new SchemaError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
+  const minOccurs = count(element, 'minOccurs', where) ?? 1;
+  const isUnbounded = element.getAttribute('maxOccurs') === 'unbounded';
+  const maxOccurs = isUnbounded ? Infinity : (count(element, 'maxOccurs', where) ?? 1);
+  if (maxOccurs < Math.max(minOccurs, 1)) throw new SchemaError(`${where} can never be given: maxOccurs is too small.`);
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
-  const most = element.getAttribute('maxOccurs') ?? '1';
   return {
     name,
     type: typeOf(schema, element, 'type', where),
-    minOccurs: Number(element.getAttribute('minOccurs') ?? '1'),
-    maxOccurs: most === 'unbounded' ? Infinity : Number(most),
+    minOccurs,
+    maxOccurs,
     documentation: documentation?.textContent?.trim() ?? '',
   };
 }
@@ -89,7 +103,7 @@ function namedType(schema: Element, element: Element, name: string, where: strin
   const declared =
     namespace === schema.getAttribute('targetNamespace') ? named(schema, 'simpleType', localName) : undefined;
   if (declared === undefined)
-    throw new SchemaError(`${where} has the type ${name}, which the schema does not declare.`);
+    throw new SchemaError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
   return simpleType(schema, declared, where);
 }
 
@@ -98,24 +112,24 @@ function simpleType(schema: Element, element: Element, where: string): SimpleTyp
   if (restriction === undefined) throw new SchemaError(`${where} has an empty simple type.`);
   const base = typeOf(schema, restriction, 'base', where);
   try {
-    return restricted(base, facetsOf(restriction, where));
+    return restricted(base, facetsOf(restriction, base, where));
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
     throw new SchemaError(`${where} has a facet whose value is not of the type ${base.name}.`, { cause: error });
   }
 }
 
-function facetsOf(restriction: Element, where: string): Facets {
-  const facets = onlyOf(restriction, FACETS, `${where} has a restriction that`);
-  const values = (facet: string) =>
-    facets.filter(({ localName }) => localName === facet).map((element) => element.getAttribute('value') ?? '');
-  const number = (facet: string) => values(facet).map(Number)[0];
+function facetsOf(restriction: Element, base: SimpleType, where: string): Facets {
+  const facets = onlyOf(restriction, facetNames(base), `${where} has a restriction of ${base.name} that`);
+  const all = (facet: string) => facets.filter(({ localName }) => localName === facet);
+  const values = (facet: string) => all(facet).map((element) => element.getAttribute('value') ?? '');
+  const length = (facet: string) => all(facet).map((element) => count(element, 'value', where))[0];
   const choices = values('enumeration');
   return {
     choices: choices.length === 0 ? undefined : choices,
-    patterns: values('pattern').map((pattern) => expression(pattern, where)),
-    minLength: number('length') ?? number('minLength'),
-    maxLength: number('length') ?? number('maxLength'),
+    patterns: values('pattern').map((source) => pattern(source, where)),
+    minLength: length('length') ?? length('minLength'),
+    maxLength: length('length') ?? length('maxLength'),
     minInclusive: values('minInclusive')[0],
     maxInclusive: values('maxInclusive')[0],
     minExclusive: values('minExclusive')[0],
@@ -123,26 +137,44 @@ function facetsOf(restriction: Element, where: string): Facets {
   };
 }
 
-const FACETS = [
-  'simpleType',
-  'enumeration',
-  'pattern',
-  'length',
-  'minLength',
-  'maxLength',
-  'minInclusive',
-  'maxInclusive',
-  'minExclusive',
-  'maxExclusive',
-] as const;
-
-/** The expressions of XML Schema are those of JavaScript, but for a few escapes, which JavaScript then refuses. */
-function expression(pattern: string, where: string): RegExp {
-  try {
-    return new RegExp(`^(?:${pattern})$`, 'u');
-  } catch (error) {
-    throw new SchemaError(`${where} has the pattern ${pattern}, which is not supported.`, { cause: error });
+/** What a restriction of a type may hold (XML Schema Part 2, section 4.1.5). */
+function facetNames({ name }: SimpleType): readonly string[] {
+  const always = ['simpleType', 'pattern'];
+  switch (name) {
+    case 'boolean':
+      return always;
+    case 'string':
+      return [...always, 'enumeration', 'length', 'minLength', 'maxLength'];
+    default:
+      return [...always, 'enumeration', 'minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'];
   }
+}
+
+/**
+ * The expressions of XML Schema are those of JavaScript but for `^` and `$`, which have no meaning there, a few escapes,
+ * which JavaScript then refuses, and letters and digits other than those of ASCII, which `\w` and `\d` leave out here.
+ */
+function pattern(source: string, where: string): Pattern {
+  const escaped = source.replace(/\\.|\[\^?|[\^$]/gsu, (part) => (part === '^' || part === '$' ? `\\${part}` : part));
+  try {
+    const expression = new RegExp(`^(?:${escaped})$`, 'u');
+    return { source, matches: (text) => expression.test(text) };
+  } catch (error) {
+    throw new SchemaError(`${where} has the pattern ${source}, which is not supported.`, { cause: error });
+  }
+}
+
+/** A whole number in an attribute; undefined: there is no such attribute. */
+function count(element: Element, attribute: string, where: string): number | undefined {
+  const value = element.getAttribute(attribute);
+  if (value === null) return undefined;
+  if (!/^\d{1,9}$/.test(value)) throw new SchemaError(`${where} has ${attribute}="${value}", not a whole number.`);
+  return Number(value);
+}
+
+function withoutAttributes(element: Element, names: readonly string[], where: string): void {
+  const found = names.find((name) => element.hasAttribute(name));
+  if (found !== undefined) throw new SchemaError(`${where} has ${found}, which is not supported.`);
 }
 
 /** The child elements of these names. @throws {SchemaError} there is one of another name, other than an annotation. */
