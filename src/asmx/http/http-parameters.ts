@@ -1,43 +1,48 @@
 import { elementTexts, hasTooManyParts, memberTexts } from '../../events/cloudevents/json-text';
 import { RequestError } from '../../http/request-error';
 import { ParameterError } from '../../service/call';
+import type { Parameter } from '../parameters/schema';
 import type { GivenTexts } from '../parameters/values';
 import { parseFormFields, type NamedValues } from './form-fields';
 import { bodyCharset, bodyText, FORM, isJsonType, jsonForm, type HttpInput } from './http-payload';
+
+/** The texts of a parameter, in order. */
+type Texts = readonly string[];
 
 /**
  * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members
  * of a JSON object in the body, which replace fields of the same name. As over SOAP, what the operation does not take is
  * ignored. An optional field that a form leaves empty was not given, since a browser sends every field.
  *
- * @throws {RequestError} there are too many fields, or JSON that is no object.
+ * @throws {RequestError} there are too many fields, or JSON that is not an object.
  */
 export function httpParameters(input: HttpInput): GivenTexts {
   const fields = fieldValues(input.query);
-  const json = jsonBody(input);
-  if (json !== undefined) {
-    const members = membersOf(json);
-    return ({ name }) => {
-      const member = members.get(name);
-      return member === undefined ? textsOf(fields[name]) : jsonTexts(name, member.value.trim());
-    };
-  }
-  const form = formFields(input);
-  return ({ name, minOccurs }) => {
-    const given = textsOf(form[name]).filter((text) => text !== '' || minOccurs > 0);
-    return given.length > 0 ? given : textsOf(fields[name]);
+  const body = bodyParameters(input);
+  return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
+}
+
+/** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
+function bodyParameters({ mediaType, body }: HttpInput): ((parameter: Parameter) => Texts | undefined) | undefined {
+  if (mediaType === undefined || body.length === 0) return undefined;
+  const isForm = mediaType.essence === FORM;
+  if (!isForm && !isJsonType(mediaType.essence)) return undefined;
+  const json = isForm ? jsonForm(mediaType, body) : (bodyText(mediaType, body) ?? '');
+  if (json === undefined) return formParameters(fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
+  const members = membersOf(json);
+  return ({ name }) => {
+    const member = members.get(name);
+    return member && jsonTexts(name, member.value.trim());
   };
 }
 
-/** The JSON that the body consists of, whatever it is called; undefined if it is something else. */
-function jsonBody({ mediaType, body }: HttpInput): string | undefined {
-  if (mediaType === undefined || body.length === 0) return undefined;
-  if (isJsonType(mediaType.essence)) return bodyText(mediaType, body) ?? '';
-  return mediaType.essence === FORM ? jsonForm(mediaType, body) : undefined;
-}
-
-function formFields({ mediaType, body }: HttpInput): NamedValues {
-  return mediaType?.essence === FORM ? fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)) : {};
+function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
+  return ({ name, minOccurs }) => {
+    const texts = textsOf(fields[name]);
+    if (minOccurs > 0) return texts;
+    const filled = texts?.filter((text) => text !== '');
+    return filled?.length === 0 ? undefined : filled;
+  };
 }
 
 function fieldValues(encoded: string, charset?: string): NamedValues {
@@ -46,8 +51,7 @@ function fieldValues(encoded: string, charset?: string): NamedValues {
   return fields.values;
 }
 
-function textsOf(value: string | readonly string[] | undefined): readonly string[] {
-  if (value === undefined) return [];
+function textsOf(value: string | Texts | undefined): Texts | undefined {
   return typeof value === 'string' ? [value] : value;
 }
 
@@ -67,13 +71,13 @@ function isJsonObject(json: string): boolean {
 }
 
 /** The texts of a member: an array stands for a repeated parameter. Numbers keep their digits. */
-function jsonTexts(name: string, value: string): readonly string[] {
+function jsonTexts(name: string, value: string): Texts {
   return value.startsWith('[')
     ? elementTexts(value).flatMap((element) => jsonText(name, element))
     : jsonText(name, value);
 }
 
-function jsonText(name: string, value: string): readonly string[] {
+function jsonText(name: string, value: string): Texts {
   if (value === 'null') return [];
   if (value.startsWith('"')) return [JSON.parse(value) as string];
   if (/^[[{]/.test(value)) throw ParameterError.mustBe(name, 'a string, a number, true or false, or an array of these');

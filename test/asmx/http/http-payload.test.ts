@@ -1,11 +1,5 @@
 import { encode } from 'iconv-lite';
-import {
-  bodyPayload,
-  bodyText,
-  httpParameters,
-  httpPayload,
-  type HttpInput,
-} from '../../../src/asmx/http/http-payload';
+import { bodyPayload, bodyText, httpPayload, type HttpInput } from '../../../src/asmx/http/http-payload';
 import { MediaTypes } from '../../../src/http/content/media-type';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -128,31 +122,5 @@ describe('the payload of any other body', () => {
     expect(bodyPayload(inputOf(FORM, 'a=1'))).toEqual(text('a=1', FORM));
     expect(bodyText(new MediaTypes().parse(FORM), Buffer.from('a=1'))).toBe('a=1');
     expect(bodyText(new MediaTypes().parse('image/png'), Buffer.from('a=1'))).toBeUndefined();
-  });
-});
-
-describe('the parameters of a request', () => {
-  it.each<[string, HttpInput, object]>([
-    ['a query', inputOf(undefined, '', 'a=1&b=2'), { a: '1', b: '2' }],
-    ['a form', inputOf(FORM, 'a=1'), { a: '1' }],
-    ['a form that replaces fields of the query', inputOf(FORM, 'a=1&c=3', 'a=0&b=2'), { a: '1', b: '2', c: '3' }],
-    ['a form in its character set', inputOf(`${FORM}; charset=iso-8859-1`, 'a=%E9'), { a: 'é' }],
-    [
-      'a query beside a form in another character set',
-      inputOf(`${FORM}; charset=iso-8859-1`, '', 'a=%C3%A9'),
-      { a: 'é' },
-    ],
-    ['a query beside a form that is JSON', inputOf(FORM, '{"a":"&a=2&"}', 'b=1'), { b: '1' }],
-    ['a query beside another body', inputOf(PLAIN, 'a=1', 'b=1'), { b: '1' }],
-    ['a query beside a body without a content type', inputOf(undefined, 'a=1', 'b=1'), { b: '1' }],
-    ['a query with an escape that is not text', inputOf(undefined, '', 'a=%FF&b=1'), { a: '\uD800', b: '1' }],
-  ])('are those of %s', (_what, input, parameters) => {
-    expect({ ...httpParameters(input) }).toEqual(parameters);
-  });
-
-  it.each([inputOf(undefined, '', MANY), inputOf(FORM, MANY)])('are refused if they are too many', (input) => {
-    expect(() => httpParameters(input)).toThrow(
-      expect.objectContaining({ status: 400, message: 'The query string or the form has too many fields.' }) as Error,
-    );
   });
 });

@@ -45,7 +45,7 @@ describe('a caller over HTTP GET or POST', () => {
       ],
       [
         'a parameter is not valid',
-        'GetEvents?limit=x&',
+        'GetEvents?limit=0&',
         400,
         'The parameter limit must be a whole number from 1 to 100.',
       ],
