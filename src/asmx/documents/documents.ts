@@ -78,13 +78,13 @@ const ALLOW = { Allow: 'GET, HEAD, OPTIONS, POST' };
 
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-  const names = new Map([...query.keys()].map((name) => [name.toLowerCase(), name]));
-  const wsdl = query.get(names.get('wsdl') ?? '');
+  const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  const wsdl = fields.get('wsdl');
   if (wsdl?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
-  if (wsdl !== null) return { contentType: XML, body: contract.wsdl(endpointUrl) };
-  if (names.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
-  const operation = query.get(names.get('op') ?? '');
-  if (operation === null) return { contentType: HTML, body: pages.service(endpointUrl) };
+  if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
+  if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
+  const operation = fields.get('op');
+  if (operation === undefined) return { contentType: HTML, body: pages.service(endpointUrl) };
   const page = pages.operation(operation, endpointUrl);
   if (page !== undefined) return { contentType: HTML, body: page, callsOperation: true };
   return { status: 404, contentType: HTML, body: pages.unknownOperation(operation, endpointUrl) };

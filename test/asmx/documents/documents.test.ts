@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { create } from 'xmlbuilder2';
 import { send, type Answer } from '../../support/http';
@@ -18,11 +19,33 @@ describe('the documents on the endpoint', () => {
 
   const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
 
-  it.each(['?WSDL', '?wsdl', '?Wsdl', '?wsdl=', '?x=1&wsdl'])('%s gets the service description', async (query) => {
-    const answer = await get(query);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
-    expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
+  it.each(['?WSDL', '?wsdl', '?Wsdl', '?wsdl=', '?x=1&wsdl', '?wsdl=x'])(
+    '%s gets the service description',
+    async (query) => {
+      const answer = await get(query);
+      expect(answer.body).toBe((await get('?WSDL')).body);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
+      expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
+    },
+  );
+
+  it('?WSDL gets the very document of the service that this one replaces', async () => {
+    const original = await readFile(join(__dirname, '..', '..', 'fixtures', 'WebHooks.wsdl'), 'utf8');
+    const { body } = await get('?WSDL');
+    expect(body).toBe(original.replaceAll('{namespace}', 'http://tempuri.org/').replaceAll('{address}', service.url));
   });
+
+  it.each(['?WSDL=extended', '?wsdl=EXTENDED', '?x&Wsdl=Extended'])(
+    '%s gets the service description with what the operations take',
+    async (query) => {
+      const answer = await get(query);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
+      expect(answer.body).toContain('name="after" type="s:string"');
+      expect(answer.body.match(/<s:any /g)).toHaveLength(1);
+      expect(answer.body.split(`location="${service.url}"`)).toHaveLength(5);
+      expect(answer.body).not.toMatch(/\{namespace\}|\{address\}/);
+    },
+  );
 
   it('?DISCO names the description, the endpoint and the two SOAP bindings', async () => {
     const answer = await get('?disco');
@@ -44,7 +67,7 @@ describe('the documents on the endpoint', () => {
     });
   });
 
-  it.each(['', '?', '?anything', '?x=wsdl'])('the query %j gets the service page', async (query) => {
+  it.each(['', '?', '?anything', '?x=wsdl', '?=wsdl'])('the query %j gets the service page', async (query) => {
     const { status, headers, body } = await get(query);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     for (const name of OPERATIONS) expect(body).toContain(`<a href="WebHooks.asmx?op=${name}">${name}</a>`);
@@ -80,7 +103,7 @@ describe('the documents on the endpoint', () => {
     expect(body).not.toMatch(/ style="| on\w+="/);
   });
 
-  it.each(['', '?WSDL', '?disco', '?op=GetEvents', '?op=Nope'])(
+  it.each(['', '?WSDL', '?WSDL=extended', '?disco', '?op=GetEvents', '?op=Nope'])(
     'HEAD %j answers like GET, without a body',
     async (query) => {
       const got = await get(query);
@@ -97,7 +120,7 @@ describe('the documents on the endpoint', () => {
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
-  it.each(['', '?WSDL', '?disco', '?op=GetEvents'])(
+  it.each(['', '?WSDL', '?WSDL=extended', '?disco', '?op=GetEvents'])(
     '304 for %j has the header fields of the 200, but for those of its body',
     async (query) => {
       const { headers } = await get(query);
