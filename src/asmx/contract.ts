@@ -48,7 +48,8 @@ export class ContractError extends Error {
  * Loads the contract for a namespace.
  *
  * @param folder - where the two WSDLs are.
- * @throws {ContractError} a WSDL has no service, no schema or no port type, or the port types differ in their operations.
+ * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
+ *   extended WSDL lacks a parameter.
  * @throws {SchemaError} the schema describes parameters that the service cannot read.
  */
 export async function loadContract(namespace: string, folder = WSDL_FOLDER): Promise<Contract> {
@@ -60,7 +61,9 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER): Pro
   sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
   const operations = elements(portType, 'operation').map((operation) => {
     const name = nameOf(operation);
-    return { name, documentation: documentationOf(operation), ...operationInput(schema, name) };
+    const input = operationInput(schema, name);
+    hasParametersOf(operationInput(original.schema, name), input, name);
+    return { name, documentation: documentationOf(operation), ...input };
   });
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const actions = new Map(operations.map(({ name }) => [namespace + name, name]));
@@ -108,6 +111,15 @@ function sameOperations(some: readonly string[], here: string, others: readonly 
     new ContractError(`The operation ${name} is in ${from} but not in ${to}.`);
   for (const name of some) if (!others.includes(name)) throw missing(name, here, there);
   for (const name of others) if (!some.includes(name)) throw missing(name, there, here);
+}
+
+/** Checks that the extended WSDL has every parameter that the other has. */
+function hasParametersOf(original: OperationInput, { parameters }: OperationInput, operation: string): void {
+  for (const { name } of original.parameters) {
+    if (parameters.some((parameter) => parameter.name === name)) continue;
+    const which = `The parameter ${name} of the operation ${operation}`;
+    throw new ContractError(`${which} is in the WSDL but not in the extended WSDL.`);
+  }
 }
 
 /** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */

@@ -56,14 +56,20 @@ describe('GetEvents', () => {
     expect((await post('/GetEvents?limit=3', 'limit=x')).status).toBe(400);
   });
 
-  it('takes no parameters from a form that is JSON', async () => {
-    await record('1');
-    await record('2');
-    const body = '{"a":"&limit=1&id=x&b"}';
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const answer = await send(`${service.url}/GetEvents`, { method: 'POST', headers, body });
-    expect(eventsOf(resultOf(answer))).toHaveLength(2);
-  });
+  it.each(['application/json', 'application/x-www-form-urlencoded'])(
+    'takes parameters from JSON as %s',
+    async (type) => {
+      await record('1');
+      await record('2');
+      const post = async (body: string) =>
+        eventsOf(
+          resultOf(await send(`${service.url}/GetEvents`, { method: 'POST', headers: { 'Content-Type': type }, body })),
+        );
+      expect(await post('{"limit":1}')).toHaveLength(1);
+      expect(await post('{"after":"0","limit":null}')).toHaveLength(2);
+      expect(await post('{"a":"&limit=1&id=x&b"}')).toHaveLength(2);
+    },
+  );
 
   it('refuses a form with too many fields', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -71,16 +77,44 @@ describe('GetEvents', () => {
     expect((await send(`${service.url}/GetEvents`, { method: 'POST', headers, body })).status).toBe(400);
   });
 
-  it('takes no parameters over SOAP', async () => {
-    await record('1');
-    await record('2');
-    expect(eventsOf(await callOperation(service.url, 'soap11', 'GetEvents', '<limit>1</limit>'))).toHaveLength(2);
+  it.each(['soap11', 'soap12'] as const)(
+    'takes parameters over %s, so that a poller misses nothing',
+    async (binding) => {
+      const ids = [];
+      for (let i = 0; i < 5; i++) ids.push(await record(String(i)));
+      const read = async (inside: string) => eventsOf(await callOperation(service.url, binding, 'GetEvents', inside));
+      const found: string[] = [];
+      for (let after = '0'; ;) {
+        const page = await read(`<limit>2</limit><after>${after}</after>`);
+        expect(page.length).toBeLessThanOrEqual(2);
+        found.push(...page.map(({ id }) => id));
+        const last = page.at(-1);
+        if (last === undefined) break;
+        after = last.sequence;
+      }
+      expect(found).toEqual(ids);
+      expect((await read(`<id>${ids[1] ?? ''}</id>`)).map(({ data }) => data)).toEqual(['1']);
+      expect(await read('')).toHaveLength(5);
+    },
+  );
+
+  it.each([
+    ['<limit>ten</limit>', 'Cannot convert ten to System.Int32.'],
+    ['<limit>101</limit>', 'The parameter limit must be a whole number from 1 to 100.'],
+    ['<after>x</after>', 'The parameter after must be a sequence: up to 20 digits.'],
+    ['<id/>', 'The parameter id must be given with a value.'],
+    ['<id><b/></id>', 'The parameter id must be text, without XML elements in it.'],
+  ])('refuses %s over SOAP: %s', async (inside, message) => {
+    const { path, ...question } = requestOf('soap12', 'GetEvents', inside);
+    const answer = await send(service.url + path, question);
+    expect([answer.status, answer.body.includes('soap:Sender')]).toEqual([500, true]);
+    expect(answer.body).toContain(`Server was unable to read request. ---&gt; ${message}`);
   });
 
   it.each([
+    ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['limit=1&limit=2', 'limit'],
-    ['limit=ten', 'limit'],
     ['after=-1', 'after'],
     ['sequence=x', 'sequence'],
     ['after=1.5', 'after'],
@@ -94,6 +128,14 @@ describe('GetEvents', () => {
     const answer = await send(`${service.url}/GetEvents?${query}`);
     expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
     expect(answer.body).toMatch(new RegExp(`^The parameter ${name} must be `));
+  });
+
+  it('refuses a limit that is not a number with 400, name and type', async () => {
+    const answer = await send(`${service.url}/GetEvents?limit=ten`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
+    expect(answer.body).toBe(
+      'Cannot convert ten to System.Int32.\nParameter name: limit ---&gt; Input string was not in a correct format.\n',
+    );
   });
 
   it('pages through 200 events of 50 KB in at most 60,000 bytes each, and dataref leads to the data left out', async () => {

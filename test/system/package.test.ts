@@ -25,11 +25,12 @@ describe('the packed package', () => {
   }, 120_000);
   afterAll(() => folder.remove());
 
-  it('holds the compiled service, the WSDL, README and licence, and nothing else', () => {
+  it('holds the compiled service, the WSDLs, README and licence, and nothing else', () => {
     const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/documents\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks\.wsdl|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/asmx\/documents\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks(\.extended)?\.wsdl|README\.md|LICENSE|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
-    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'wsdl/WebHooks.wsdl', 'README.md', 'LICENSE']));
+    const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
+    expect(files).toEqual(expect.arrayContaining(['dist/main.js', ...wsdls, 'README.md', 'LICENSE']));
   });
 
   it('runs with npx from any folder', async () => {
