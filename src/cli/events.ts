@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import '../config/require-node';
-import { eventLogSettings, loadConfig } from '../config/config';
+import { eventLogSettings, loadConfig, type Config } from '../config/config';
 import { VERSION } from '../config/package-info';
 import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../events/event-log';
@@ -8,6 +8,7 @@ import { openEventLog, openExistingEventLog } from '../events/open-event-log';
 import { messageChain } from '../lang/message-chain';
 import { backUp } from './backup';
 import { exportEvents } from './export';
+import { forwardEvents, RefusedError } from './forward/forward';
 import { importEvents, openInput } from './import';
 import { parseTask, USAGE, UsageError, type LogTask } from './options';
 import { printEvents } from './print';
@@ -26,6 +27,10 @@ async function perform(task: LogTask): Promise<void> {
       return withLog(openExistingEventLog, async (log) =>
         printEvents(log, task.since ?? (await endOf(log)), task.follow),
       );
+    case 'forward':
+      return withLog(openExistingEventLog, (log, { forwardSecrets }) =>
+        forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
+      );
     case 'export':
       return withLog(openExistingEventLog, (log) => exportEvents(task.file, log, task.since ?? FROM_THE_FIRST));
     case 'import': {
@@ -39,14 +44,17 @@ async function perform(task: LogTask): Promise<void> {
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(open: typeof openEventLog, work: (log: EventLog) => Promise<void>): Promise<void> {
+async function withLog(
+  open: typeof openEventLog,
+  work: (log: EventLog, config: Config) => Promise<void>,
+): Promise<void> {
   const config = loadConfig();
   const log = await open(config.eventLog, eventLogSettings(config)).catch(async (error: unknown) => {
     const problem = await logProblem(config);
     throw problem === undefined ? error : new Error(problem);
   });
   try {
-    await work(log);
+    await work(log, config);
   } finally {
     await log.close();
   }
@@ -54,9 +62,14 @@ async function withLog(open: typeof openEventLog, work: (log: EventLog) => Promi
 
 /** Ends the program: with the reason, or in silence where nobody reads its output any more. */
 function fail(error: unknown): void {
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = exitCodeOf(error);
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
   console.error(messageChain(error));
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return 2;
+  return error instanceof RefusedError ? 3 : 1;
 }
 
 process.stdout.on('error', fail);

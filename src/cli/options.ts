@@ -1,10 +1,15 @@
+import { urlToHttpOptions } from 'node:url';
 import { parseArgs } from 'node:util';
+import { standardSecrets } from '../config/values';
+import { quoted } from './quoted';
 import { parseSince, type Start } from './since';
 
 /** How the tool is used, as `--help` prints it. */
 export const USAGE = `Works on the event log that EVENT_LOG names, also while the service runs.
 
-Usage: asmx-webhook-events [--since WHEN] [--follow] | --export FILE [--since WHEN] | --import FILE | --backup FILE
+Usage: asmx-webhook-events [--since WHEN] [--follow]
+       asmx-webhook-events [--since WHEN] [--follow] --forward URL [--position FILE] [--raw] [--skip-refused]
+       asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE
 
   --since WHEN    prints the events since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence
   --follow        prints events as they are recorded: those --since, or from now on
@@ -15,16 +20,45 @@ Usage: asmx-webhook-events [--since WHEN] [--follow] | --export FILE [--since WH
   --version       prints the version
 
 One CloudEvent a line (NDJSON), with what the log keeps beside it in the member _log. FILE may be - for standard output or
-input, except for --backup.`;
+input, except for --backup and --position.
+
+  --forward URL   posts the events to an address instead of printing them, in order, each until it was taken
+  --position FILE keeps in a file how far that came, and goes on from there the next time, whatever --since says then
+  --raw           posts the payload as it came, instead of the CloudEvent
+  --skip-refused  passes over events that are answered with 4xx, instead of ending
+  --secret SECRET signs what is posted (Standard Webhooks): whsec_ and base64; other users of the machine see arguments, but not
+                  the variable FORWARD_SECRETS
+
+Exit code: 0 done, 1 failed, 2 arguments that make no sense, 3 the address refused an event or redirected it.`;
 
 /** What the tool is asked to do. */
 export type Task =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
   | { readonly name: 'print'; readonly since: Start | undefined; readonly follow: boolean }
+  | ForwardTask
   | { readonly name: 'export'; readonly file: string; readonly since: Start | undefined }
   | { readonly name: 'import'; readonly file: string }
   | { readonly name: 'backup'; readonly file: string };
+
+/** Posting events to an address. */
+export interface ForwardTask {
+  readonly name: 'forward';
+  /** http or https; may hold a user and a password. */
+  readonly target: URL;
+  /** Where to begin; undefined: with the events that are yet to be recorded. A position that was kept comes first. */
+  readonly since: Start | undefined;
+  /** Whether to go on with events that are recorded from now on. */
+  readonly follow: boolean;
+  /** The file that keeps how far the log was forwarded; undefined: nothing keeps it. */
+  readonly position: string | undefined;
+  /** As in `MessageOptions`. */
+  readonly secrets: readonly string[] | undefined;
+  /** As in `MessageOptions`. */
+  readonly raw: boolean;
+  /** Whether to go on after an event that the target refused. */
+  readonly skipRefused: boolean;
+}
 
 /** A {@link Task} that works on the event log. */
 export type LogTask = Exclude<Task, { name: 'help' } | { name: 'version' }>;
@@ -34,11 +68,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const FLAGS = ['follow', 'help', 'version'];
+const FORWARD_FLAGS = ['raw', 'skip-refused'];
+const FLAGS = ['follow', 'help', 'version', ...FORWARD_FLAGS];
 const FILES = ['export', 'import', 'backup'] as const;
 const NEEDS: ReadonlyMap<string, string> = new Map([
   ['since', 'a duration, a time or a sequence'],
   ...FILES.map((name): [string, string] => [name, 'the name of a file']),
+  ['forward', 'an address'],
+  ['position', 'the name of a file'],
+  ['secret', 'a secret'],
 ]);
 
 /**
@@ -50,20 +88,60 @@ export function parseTask(args: readonly string[]): Task {
   const given = optionsIn(args);
   if (given.has('help')) return { name: 'help' };
   if (given.has('version')) return { name: 'version' };
-  const [name, another] = FILES.filter((option) => given.has(option));
+  const [name, another] = [...FILES, 'forward' as const].filter((option) => given.has(option));
   const since = sinceIn(given.get('since'));
   const follow = given.has('follow');
+  if (another !== undefined && name !== undefined) throw contradiction(name, another);
+  if (name === 'forward') return forwardTask(given, since, follow);
+  const orphan = [...FORWARD_FLAGS, 'position', 'secret'].find((option) => given.has(option));
+  if (orphan !== undefined) throw misuse(`--${orphan} needs --forward.`);
   if (name === undefined) {
     if (follow || since !== undefined) return { name: 'print', since, follow };
-    throw misuse('Nothing to do: give --since, --follow, --export, --import or --backup.');
+    throw misuse('Nothing to do: give --since, --follow, --forward, --export, --import or --backup.');
   }
-  if (another !== undefined) throw contradiction(name, another);
   if (follow) throw contradiction(name, 'follow');
   if (since !== undefined && name !== 'export') throw contradiction(name, 'since');
   const file = given.get(name) ?? '';
   if (name === 'export') return { name, file, since };
   if (name === 'backup' && file === '-') throw misuse('--backup cannot write to standard output: name a file.');
   return { name, file };
+}
+
+function forwardTask(given: ReadonlyMap<string, string>, since: Start | undefined, follow: boolean): ForwardTask {
+  const position = given.get('position');
+  if (position === '-') throw misuse('--position cannot be standard output: name a file.');
+  if (!follow && since === undefined && position === undefined)
+    throw misuse('--forward needs --follow, --since or --position, which say what to forward.');
+  return {
+    name: 'forward',
+    target: targetIn(given.get('forward') ?? ''),
+    since,
+    follow,
+    position,
+    secrets: secretsIn(given.get('secret')),
+    raw: given.has('raw'),
+    skipRefused: given.has('skip-refused'),
+  };
+}
+
+/** Messages do not show the address, which may hold a password. */
+function targetIn(text: string): URL {
+  try {
+    const url = new URL(text);
+    // Throws where user or password cannot be decoded.
+    urlToHttpOptions(url);
+    if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  } catch {
+    // The error shows the text.
+  }
+  throw misuse('--forward needs an http or https address, as in http://127.0.0.1:3000/hook.');
+}
+
+function secretsIn(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  const parsed = standardSecrets.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw misuse(`--secret ${parsed.error.issues[0]?.message ?? ''}.`);
 }
 
 function sinceIn(text: string | undefined): Start | undefined {
@@ -120,9 +198,4 @@ function contradiction(one: string, other: string): UsageError {
 
 function misuse(message: string): UsageError {
   return new UsageError(`${message} See --help.`);
-}
-
-/** An argument in a message: short, and on one line. */
-function quoted(argument: string): string {
-  return JSON.stringify(argument.length > 64 ? `${argument.slice(0, 64)}…` : argument).slice(1, -1);
 }

@@ -133,6 +133,14 @@ export const webhookSecrets = listOf(
     'must have base64 of 16 bytes or more after whsec_',
   );
 
+const NO_STANDARD_SECRET = 'must be whsec_ and base64 of 16 bytes or more; several are separated by commas';
+
+/** A list of the secrets of Standard Webhooks, separated as {@link keys} are: each `whsec_` and base64. */
+export const standardSecrets = listOf(/^.{1,256}$/, NO_STANDARD_SECRET).refine(
+  (values) => values.every(isStandardSecret),
+  NO_STANDARD_SECRET,
+);
+
 function listOf(item: RegExp, allowed: string) {
   return z
     .string()

@@ -11,6 +11,7 @@ import {
   origins,
   pathSegment,
   rate,
+  standardSecrets,
   timeout,
   trustProxy,
   webhookSecrets,
@@ -114,6 +115,11 @@ export const VARIABLES = {
       description: 'secrets of senders that sign what they send',
     }),
   },
+  forwardSecrets: optional('FORWARD_SECRETS', standardSecrets, {
+    group: 'Access',
+    secret: true,
+    description: 'secrets that sign the events that `npm run events` forwards',
+  }),
   /** Files in PEM. */
   tls: {
     cert: optional('TLS_CERT', z.string(), {

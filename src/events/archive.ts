@@ -3,6 +3,7 @@ import { CloudEventError } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { withoutReservedNames } from './cloudevents/reserved-names';
+import { eventJson } from './event-json';
 import type { NewEvent, StoredEvent } from './event-log';
 import { dataMember, xmlSafe } from './payload';
 
@@ -24,8 +25,7 @@ export function archiveLine({ attributes, sequence, data, arrival, ...event }: S
   const { idempotencyKey, webhookId } = event;
   const recordedAt = new Date(event.recordedAt).toISOString();
   const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
-  const dataText = data === undefined ? '' : `,${data}`;
-  return `${attributes.slice(0, -1)},"sequence":"${sequence}"${dataText},"${LOG}":${log},"arrival":${arrival}}}`;
+  return `${eventJson(attributes, sequence, data).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
 }
 
 /**

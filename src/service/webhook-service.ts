@@ -1,5 +1,6 @@
 import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
+import { eventJson } from '../events/event-json';
 import { wireBytes } from '../events/wire-bytes';
 import { recordEvent } from './record-event';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
@@ -30,7 +31,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       resultType: 'application/cloudevents-batch+json',
       async run(call, parameters) {
         const page = await log.read(queryOf(call, parameters, options));
-        return `[${page.map((event) => eventJson(event, call)).join(',')}]`;
+        return `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
       },
     },
 
@@ -48,7 +49,7 @@ function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultByte
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - BRACKETS_BYTES,
-    referenceBytes: wireBytes(dataReference('9'.repeat(20), call)),
+    referenceBytes: wireBytes(`,${dataReference('9'.repeat(20), call)}`),
   };
 }
 
@@ -75,17 +76,14 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
   throw ParameterError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
-function eventJson({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {
+function listedEvent({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {
+  if (!dataOmitted) return eventJson(attributes, sequence, data);
   // Data that is left out is replaced by a reference to it, which must not stand beside one that the sender set.
-  const members = dataOmitted
-    ? JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined })
-    : attributes;
-  const head = `${members.slice(0, -1)},"sequence":"${sequence}"`;
-  if (dataOmitted) return `${head}${dataReference(sequence, call)}}`;
-  return data === undefined ? `${head}}` : `${head},${data}}`;
+  const members = JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined });
+  return eventJson(members, sequence, dataReference(sequence, call));
 }
 
 /** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */
 function dataReference(sequence: string, call: Call): string {
-  return `,"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequence}`)}`;
+  return `"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequence}`)}`;
 }

@@ -1,4 +1,5 @@
 import pino, { destination, type DestinationStream, type Logger } from 'pino';
+import { visible } from '../lang/visible';
 
 export type { Logger } from 'pino';
 
@@ -14,9 +15,6 @@ export function createLogger(level: string, stream: DestinationStream = destinat
 /** Most characters of a text in a log line: callers choose some of them, and how long they are. */
 const MAX_CHARACTERS = 300;
 
-/** Characters that JSON does not escape and a terminal does not show as they stand: controls, line separators, writing direction. */
-const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
 /** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
 function withLogText(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -29,7 +27,7 @@ function logText(text: string): string {
     text.length <= MAX_CHARACTERS
       ? text
       : `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`;
-  return shown.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return visible(shown);
 }
 
 /** Writes at most 20 lines of one kind in a second; `omitted` in the next one says how many were left out. */

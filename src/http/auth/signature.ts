@@ -1,13 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { STANDARD_PREFIX, standardKey, standardSignature } from './standard-webhooks';
 
 /** How far the time of a signature may be from this machine's, in seconds, as Standard Webhooks recommends. */
 const TOLERANCE = 5 * 60;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
-
-const STANDARD_PREFIX = 'whsec_';
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
@@ -29,9 +28,7 @@ export interface SignatureCheck {
  * text is the key.
  */
 export function signatureCheck(secrets: readonly string[]): SignatureCheck {
-  const standard = secrets
-    .filter((secret) => secret.startsWith(STANDARD_PREFIX))
-    .map((secret) => Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64'));
+  const standard = secrets.filter((secret) => secret.startsWith(STANDARD_PREFIX)).map(standardKey);
   const github = secrets.filter((secret) => !STANDARD_KEY.test(secret)).map((secret) => Buffer.from(secret));
 
   const isStandard = (headers: IncomingHttpHeaders) =>
@@ -59,24 +56,24 @@ function standardProblem(headers: IncomingHttpHeaders, body: Buffer, keys: reado
     .split(' ', MAX_SIGNATURES)
     .filter((signature) => signature.startsWith('v1,'))
     .map((signature) => Buffer.from(signature.slice(3), 'base64'));
-  const head = `${id}.${timestamp}.`;
-  return matches(given, keys, head, body) ? undefined : 'The webhook-signature is not valid for this body.';
+  const right = keys.map((key) => standardSignature(key, { id, timestamp, body }));
+  return matches(given, right) ? undefined : 'The webhook-signature is not valid for this body.';
 }
 
 function githubProblem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined {
   const hex = /^sha256=([0-9a-f]{64})$/i.exec(String(headers['x-hub-signature-256']))?.[1];
-  return hex !== undefined && matches([Buffer.from(hex, 'hex')], keys, '', body)
-    ? undefined
-    : 'The X-Hub-Signature-256 is not valid for this body.';
+  const problem = 'The X-Hub-Signature-256 is not valid for this body.';
+  if (hex === undefined) return problem;
+  const right = keys.map((key) => createHmac('sha256', key).update(body).digest());
+  return matches([Buffer.from(hex, 'hex')], right) ? undefined : problem;
 }
 
-/** Whether one of the signatures is the HMAC-SHA256 of head and body under one of the keys. Compares in constant time. */
-function matches(given: readonly Buffer[], keys: readonly Buffer[], head: string, body: Buffer): boolean {
+/** Whether one of the signatures is right. Compares in constant time. */
+function matches(given: readonly Buffer[], right: readonly Buffer[]): boolean {
   let found = false;
-  for (const key of keys) {
-    const right = createHmac('sha256', key).update(head).update(body).digest();
+  for (const one of right) {
     for (const signature of given) {
-      found = (signature.length === right.length && timingSafeEqual(signature, right)) || found;
+      found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
     }
   }
   return found;

@@ -1,0 +1,149 @@
+import type { EventLog, StoredEvent } from '../../events/event-log';
+import { followedPages } from '../follow';
+import type { ForwardTask } from '../options';
+import { pagesOf } from '../pages';
+import { endOf, type Start } from '../since';
+import { stopSignal } from '../stop-signal';
+import { eventAt, missingBetween, scanStart } from './continuity';
+import { deliver } from './delivery';
+import { messageOf } from './message';
+import { PositionFile, type Position } from './position';
+import { ForwardProgress } from './progress';
+import { Target } from './target';
+
+/** How often a person who watches is told how far behind forwarding is, in milliseconds. */
+const LIVE_INTERVAL = 1000;
+
+/** Thrown when the target does not take an event and never will; the message is one line and says what to do. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+/**
+ * Posts events to an address, one after the other in the order of the log, each until the target has taken it: at least once, since
+ * an event whose answer was lost is posted again. SIGINT or SIGTERM ends it after the attempt that is under way.
+ *
+ * @throws {RefusedError} the target refused an event, or answered with a redirect.
+ */
+export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
+  const stop = stopSignal();
+  const file = task.position === undefined ? undefined : new PositionFile(task.position);
+  const saved = await file?.read();
+  const position = saved ?? (await firstPosition(log, task.since));
+  const after = await scanStart(log, position);
+  // A forwarder that is killed before its first event must not begin later the next time.
+  await file?.write(position);
+  const progress = new ForwardProgress();
+  const forwarder = new Forwarder({ log, file, progress, ...task }, position, saved !== undefined);
+  try {
+    progress.report(`Forwarding the events after ${String(position.sequence)} to ${task.target.origin}.`);
+    await forwarder.forward(after, stop);
+  } finally {
+    forwarder.close();
+    progress.end();
+  }
+  if (stop.aborted && !task.follow) throw stop.reason;
+}
+
+async function firstPosition(log: EventLog, start: Start | undefined): Promise<Position> {
+  const { after, since } = start ?? (await endOf(log));
+  return { sequence: after, since, event: await eventAt(log, after) };
+}
+
+interface Parts extends ForwardTask {
+  readonly log: EventLog;
+  readonly file: PositionFile | undefined;
+  readonly progress: ForwardProgress;
+}
+
+class Forwarder {
+  readonly #parts: Parts;
+  readonly #target: Target;
+  #position: Position;
+  /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
+  #isExact: boolean;
+
+  constructor(parts: Parts, position: Position, isSaved: boolean) {
+    this.#parts = parts;
+    this.#target = new Target(parts.target);
+    this.#position = position;
+    this.#isExact = position.sequence > 0n || (isSaved && position.since === undefined);
+  }
+
+  async forward(after: bigint, stop: AbortSignal): Promise<void> {
+    const { log, follow } = this.#parts;
+    const start = { after, since: this.#position.since };
+    const live = this.#showBehind();
+    try {
+      for await (const page of follow ? followedPages(log, start, stop) : pagesOf(log, start)) {
+        await this.#look(page);
+        for (const event of page) {
+          if (stop.aborted || !(await this.#take(event, stop))) return;
+        }
+      }
+    } finally {
+      clearInterval(live);
+    }
+  }
+
+  /** Looks at a page before its events are forwarded: does it follow on the position? */
+  async #look([first]: readonly StoredEvent[]): Promise<void> {
+    const { log, progress } = this.#parts;
+    const { sequence } = this.#position;
+    if (first === undefined || !this.#isExact) return;
+    const missing = await missingBetween(log, sequence, BigInt(first.sequence));
+    if (missing !== undefined) progress.report(missing);
+  }
+
+  /** Resolves to false where the forwarder was stopped before the event was delivered. */
+  async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
+    const { progress, skipRefused } = this.#parts;
+    const name = `Event ${String(BigInt(event.sequence))}`;
+    const where = this.#target.name;
+    const delivery = await deliver(messageOf(event, this.#parts), this.#target, stop, (problem) => {
+      progress.report(`${name} was not taken by ${where}: ${problem}`);
+    });
+    switch (delivery.outcome) {
+      case 'stopped':
+        return false;
+      case 'delivered':
+        progress.forwarded();
+        break;
+      case 'redirected':
+        throw new RefusedError(
+          `${name} was redirected by ${where}: ${delivery.reason}. Redirects are not followed: give --forward the new address.`,
+        );
+      case 'refused': {
+        const refusal = `${name} was refused by ${where}: ${delivery.reason}`;
+        if (!skipRefused) throw new RefusedError(`${refusal} (--skip-refused passes over such events.)`);
+        progress.report(refusal);
+        progress.skipped();
+      }
+    }
+    await this.#moveTo(event);
+    return true;
+  }
+
+  async #moveTo(event: StoredEvent): Promise<void> {
+    const { sequence, id, recordedAt } = event;
+    this.#position = { ...this.#position, sequence: BigInt(sequence), event: { id, recordedAt } };
+    this.#isExact = true;
+    await this.#parts.file?.write(this.#position);
+  }
+
+  #showBehind(): NodeJS.Timeout | undefined {
+    const { log, progress } = this.#parts;
+    if (!progress.isLive) return undefined;
+    const show = async (): Promise<void> => {
+      const { after: newest } = await endOf(log);
+      const { sequence } = this.#position;
+      progress.behind(newest > sequence ? Number(newest - sequence) : 0);
+    };
+    // Reading fails where forwarding does, which says why.
+    return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
+  }
+
+  close(): void {
+    this.#target.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import type { StoredEvent } from '../../events/event-log';
+import { SEQUENCE_DIGITS } from '../../events/position';
+import { replaceFile } from '../../lang/replace-file';
+import { fileError } from '../file-error';
+
+/** How far a log has been forwarded. */
+export interface Position {
+  /** Everything up to this position was forwarded, or was not meant to be. */
+  readonly sequence: bigint;
+  /** Only events recorded at this time or later are forwarded, in milliseconds since 1970-01-01T00:00Z; undefined: any. */
+  readonly since: number | undefined;
+  /** The event at the position, by which the log is known again; undefined: there was none. */
+  readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
+}
+
+/** No position is longer: the attributes of an event, of which its id is one, have at most 8 KiB. */
+const MAX_BYTES = 64 * 1024;
+
+const CONTENT = z.object({
+  sequence: z.string().regex(/^\d{1,20}$/),
+  since: z.number().optional(),
+  event: z.object({ id: z.string(), recordedAt: z.number() }).optional(),
+});
+
+/** A file that holds a {@link Position}, as one line of JSON. */
+export class PositionFile {
+  readonly #given: string;
+  /** Where the file is, when a symbolic link leads to it. */
+  #file: string;
+
+  /** @param file - need not exist. */
+  constructor(file: string) {
+    this.#given = file;
+    this.#file = file;
+  }
+
+  /**
+   * Reads the position. Undefined: there is no such file.
+   *
+   * @throws the file cannot be read, or does not hold a position; the message is one line.
+   */
+  async read(): Promise<Position | undefined> {
+    const text = await this.#text();
+    if (text === undefined) return undefined;
+    const parsed = CONTENT.safeParse(parse(text));
+    if (!parsed.success) throw this.#damaged();
+    const { sequence, since, event } = parsed.data;
+    return { sequence: BigInt(sequence), since, event };
+  }
+
+  async #text(): Promise<string | undefined> {
+    try {
+      this.#file = await realpath(this.#given);
+      const stats = await stat(this.#file);
+      if (stats.isFile()) return stats.size > MAX_BYTES ? '' : await readFile(this.#file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw fileError(this.#given, 'read', error);
+    }
+    throw new Error(`${this.#given} is not a file. Choose another name for the position.`);
+  }
+
+  #damaged(): Error {
+    return new Error(
+      `${this.#given} does not hold a position, or is damaged. Choose another name, or remove it and say with --since where to begin.`,
+    );
+  }
+
+  /**
+   * Keeps a position. Whenever the process is killed, the file has this one or the one before it.
+   *
+   * @throws the file cannot be written; the message is one line.
+   */
+  async write({ sequence, since, event }: Position): Promise<void> {
+    const kept = event && { id: event.id, recordedAt: event.recordedAt };
+    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), since, event: kept };
+    try {
+      await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
+    } catch (error) {
+      throw fileError(this.#given, 'written', error);
+    }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

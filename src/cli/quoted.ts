@@ -1,0 +1,7 @@
+import { shortened } from '../lang/shortened';
+import { visible } from '../lang/visible';
+
+/** A text of others in a message: short, on one line, and without what a terminal would obey. */
+export function quoted(text: string): string {
+  return visible(JSON.stringify(shortened(text)).slice(1, -1));
+}

@@ -1,0 +1,384 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import type { EventLog } from '../../../src/events/event-log';
+import { SqliteEventLog } from '../../../src/events/sqlite/event-log';
+import { newEvent } from '../../events/event-log-suite';
+import { eventually } from '../../support/eventually';
+import { startService } from '../../support/service';
+import { startTarget, type Received, type Target } from '../../support/target';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { startTool, type RunningTool } from '../../support/tool';
+
+const SECRET = `whsec_${Buffer.from('a key of 24 bytes, 1 2 3').toString('base64')}`;
+const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('base64')}`;
+
+describe('forwarding', () => {
+  const folder = useTemporaryFolder();
+  let log: EventLog;
+  let target: Target | undefined;
+  beforeEach(async () => {
+    log = await SqliteEventLog.open({ file: path('events.db') });
+  });
+  afterEach(async () => {
+    await log.close();
+    await target?.close();
+  });
+
+  const path = (name: string) => join(folder.path, name);
+  const record = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) await log.append(newEvent({ id, data: `"data":"${id}"` }));
+  };
+  const forward = (args: readonly string[], variables: Readonly<Record<string, string>> = {}, file = 'events.db') =>
+    startTool(
+      ['--forward', target?.url ?? '', ...args],
+      { EVENT_LOG: `sqlite:${path(file)}`, ...variables },
+      folder.path,
+    );
+  const idOf = ({ body }: Received) => (JSON.parse(body.toString()) as { id: string }).id;
+  const ids = () => target?.received.map(idOf);
+  const received = (count: number) =>
+    eventually(`${String(count)} events arrive`, () => target?.received.length === count);
+  const savedSequence = async (file = 'position') =>
+    Number((JSON.parse(await readFile(path(file), 'utf8')) as { sequence: string }).sequence);
+  /** The line that the tool ended with, and its exit code. */
+  const endOf = async (tool: RunningTool) => {
+    const code = await tool.ended;
+    return [code, ...tool.errors().trimEnd().split('\n')];
+  };
+
+  it('posts each event as the CloudEvent that GetEvents returns, in order, and what is recorded meanwhile', async () => {
+    target = await startTarget();
+    await record('a', 'b');
+    const tool = forward(['--follow', '--since', '0']);
+    await received(2);
+    await record('c');
+    await received(3);
+    expect(await tool.end('SIGTERM')).toBe(0);
+    expect(tool.errors()).toBe(`Forwarding the events after 0 to ${target.url}.\n3 events forwarded.\n`);
+    expect(ids()).toEqual(['a', 'b', 'c']);
+    const [{ method, headers, body } = { body: '' } as Partial<Received>] = target.received;
+    expect([method, headers?.['content-type'], headers?.['content-length']]).toEqual([
+      'POST',
+      'application/cloudevents+json',
+      String(body?.length),
+    ]);
+    expect(body?.toString()).toBe(
+      '{"specversion":"1.0","id":"a","source":"/test","type":"test","sequence":"00000000000000000001","data":"a"}',
+    );
+    expect(headers).not.toHaveProperty('webhook-signature');
+    expect(new Set(target.received.map((one) => one.headers['webhook-id'])).size).toBe(3);
+  });
+
+  it('can be received by this service, which records what is sent twice once', async () => {
+    const service = await startService({ WEBHOOK_SECRETS: SECRET });
+    await record('a', 'b');
+    const args = ['--since', '0', '--forward', `${service.url}/RecordEvent`];
+    const variables = { EVENT_LOG: `sqlite:${path('events.db')}`, FORWARD_SECRETS: SECRET };
+    for (let i = 0; i < 2; i++) expect(await startTool(args, variables, folder.path).ended).toBe(0);
+    const recorded = await service.log.scan({ after: 0n, limit: 10 });
+    expect(recorded.map(({ id, source, data }) => [id, source, data])).toEqual([
+      ['a', '/test', '"data":"a"'],
+      ['b', '/test', '"data":"b"'],
+    ]);
+    expect(recorded[0]?.webhookId).toMatch(/^evt_[\w-]{43}$/);
+    expect(await startTool(args, { ...variables, FORWARD_SECRETS: OTHER_SECRET }, folder.path).ended).toBe(3);
+    await service.stop();
+  });
+
+  it.each([
+    ['--secret', ['--secret', SECRET], { FORWARD_SECRETS: OTHER_SECRET }, [SECRET]],
+    ['FORWARD_SECRETS', [], { FORWARD_SECRETS: `${OTHER_SECRET},${SECRET}` }, [SECRET, OTHER_SECRET]],
+  ])('signs as Standard Webhooks says with %s, anew for each attempt', async (_what, args, variables, secrets) => {
+    target = await startTarget((_request, before) =>
+      before === 0 ? { status: 503, headers: { 'Retry-After': '1' } } : 200,
+    );
+    await record('ä');
+    expect(await forward(['--since', '0', ...args], variables).ended).toBe(0);
+    const [first, second] = target.received;
+    for (const { headers, body } of [first, second].filter((one) => one !== undefined)) {
+      const fields = headers as Record<string, string>;
+      for (const secret of secrets)
+        expect(new Webhook(secret).verify(body.toString(), fields)).toMatchObject({ id: 'ä' });
+      expect(fields['webhook-signature']?.split(' ')).toHaveLength(secrets.length);
+    }
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
+  });
+
+  it('sends the payload as it came with --raw', async () => {
+    target = await startTarget();
+    const arrival = '{"method":"POST","path":"/","headers":{"content-type":"text/csv"}}';
+    await log.append(newEvent({ data: '"data_base64":"AP8="', arrival }));
+    expect(await forward(['--since', '0', '--raw']).ended).toBe(0);
+    const [request] = target.received;
+    expect([request?.headers['content-type'], request?.body]).toEqual(['text/csv', Buffer.from([0, 255])]);
+  });
+
+  it.each([500, 503, 429, 408])('posts an event again after %d, before the next one', async (status) => {
+    target = await startTarget((_request, before) => (before === 1 ? { status, body: 'later\n' } : 200));
+    await record('a', 'b', 'c');
+    const tool = forward(['--since', '0']);
+    expect(await tool.ended).toBe(0);
+    expect(ids()).toEqual(['a', 'b', 'b', 'c']);
+    const [, problem] = tool.errors().split('\n');
+    expect(problem).toMatch(
+      new RegExp(
+        `^Event 2 was not taken by ${target.url}: ${String(status)} [A-Z][\\w ]+: later. Trying again in 0.[2-5] s.$`,
+      ),
+    );
+    const [, first, second] = target.received.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(249);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    target = await startTarget((_request, before) =>
+      before === 0 ? { status: 429, headers: { 'Retry-After': '2' } } : 200,
+    );
+    await record('a');
+    expect(await forward(['--since', '0']).ended).toBe(0);
+    const [first, second] = target.received.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1990);
+  });
+
+  it('waits for a target that is not there, or breaks the connection, and ends at once when it is told to', async () => {
+    target = await startTarget((_request, before) => (before === 0 ? 'close' : 200));
+    await record('a');
+    const { url } = target;
+    await target.close();
+    const tool = forward(['--follow', '--since', '0']);
+    await tool.said('Trying again');
+    expect(tool.errors()).toContain(
+      `Event 1 was not taken by ${url}: connect ECONNREFUSED ${url.slice(7)}. Trying again in`,
+    );
+    target = await startTarget((_request, before) => (before === 0 ? 'close' : 200), {
+      port: Number(new URL(url).port),
+    });
+    await received(2);
+    await record('b');
+    await received(3);
+    expect(ids()).toEqual(['a', 'a', 'b']);
+    expect(tool.errors()).toContain(`Event 1 was not taken by ${url}: socket hang up. Trying again in`);
+    await target.close();
+    await record('c');
+    await tool.said('Event 3');
+    expect(await tool.end('SIGINT')).toBe(0);
+    expect(tool.errors()).toMatch(/\n2 events forwarded\.\n$/);
+  });
+
+  it('ends after the event that is on its way, and keeps it as forwarded', async () => {
+    let tool: RunningTool | undefined = undefined as RunningTool | undefined;
+    let ended: Promise<unknown> | undefined;
+    target = await startTarget(() => {
+      ended = tool?.end('SIGTERM');
+      return { status: 200, body: 'x'.repeat(60_000) };
+    });
+    await record('a', 'b');
+    tool = forward(['--follow', '--since', '0', '--position', 'position']);
+    expect(await tool.ended).toBe(0);
+    await ended;
+    expect(ids()).toEqual(['a']);
+    expect(await savedSequence()).toBe(1);
+  });
+
+  it('ends with code 3 at an event that is refused, without what follows', async () => {
+    target = await startTarget((request) => (idOf(request) === 'b' ? { status: 422, body: 'no\nb' } : 200));
+    await record('a', 'b', 'c');
+    const args = ['--since', '0', '--position', 'position'];
+    const refusal = `Event 2 was refused by ${target.url}: 422 Unprocessable Entity: no\\nb`;
+    expect(await endOf(forward(args))).toEqual([
+      3,
+      `Forwarding the events after 0 to ${target.url}.`,
+      '1 event forwarded.',
+      `${refusal} (--skip-refused passes over such events.)`,
+    ]);
+    expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 1]);
+    expect(await endOf(forward([...args, '--skip-refused']))).toEqual([
+      0,
+      `Forwarding the events after 1 to ${target.url}.`,
+      refusal,
+      '1 event forwarded, 1 refused and passed over.',
+    ]);
+    expect([ids(), await savedSequence()]).toEqual([['a', 'b', 'b', 'c'], 3]);
+  });
+
+  it.each([
+    ['https://us:pass@elsewhere.example/path?token=t', 'https://elsewhere.example'],
+    ['/path?token=t', 'another path'],
+  ])('ends with code 3 at a redirect to %s, also with --skip-refused', async (location, shown) => {
+    target = await startTarget(() => ({ status: 301, headers: { Location: location }, body: 'body: x' }));
+    await record('a');
+    const [code, , , line] = await endOf(forward(['--since', '0', '--skip-refused']));
+    expect([code, line]).toEqual([
+      3,
+      `Event 1 was redirected by ${target.url}: 301 Moved Permanently to ${shown}. ` +
+        'Redirects are not followed: give --forward the new address.',
+    ]);
+  });
+
+  it('prints neither user, password, path nor query of the address', async () => {
+    target = await startTarget((_request, before) => [503, 400][before] ?? 200);
+    await record('a');
+    const url = target.url.replace('://', '://us-er:ge%2fheim@') + '/pa-th?to-ken=1';
+    const tool = startTool(
+      ['--since', '0', '--forward', url],
+      { EVENT_LOG: `sqlite:${path('events.db')}` },
+      folder.path,
+    );
+    expect(await tool.ended).toBe(3);
+    expect(tool.errors()).not.toMatch(/us-er|heim|pa-th|to-ken/);
+    expect(target.received[0]).toMatchObject({
+      path: '/pa-th?to-ken=1',
+      headers: { authorization: `Basic ${Buffer.from('us-er:ge/heim').toString('base64')}` },
+    });
+  });
+
+  it('does not show a secret in the variable that is wrong', async () => {
+    target = await startTarget();
+    const [code, ...lines] = await endOf(
+      forward(['--follow'], { FORWARD_SECRETS: 'whsec_short,secret-0123456789012345' }),
+    );
+    expect([code, lines]).toEqual([
+      1,
+      ['FORWARD_SECRETS: must be whsec_ and base64 of 16 bytes or more; several are separated by commas'],
+    ]);
+    expect((await endOf(forward(['--follow'], { FORWARD_SECRETS: '' })))[0]).toBe(1);
+  });
+
+  describe('with --position', () => {
+    const KEPT = ['--position', 'position'];
+
+    it('begins with what is recorded from now on, and goes on there, also where nothing was forwarded yet', async () => {
+      target = await startTarget();
+      await record('a');
+      const tool = forward(['--follow', ...KEPT]);
+      await tool.said('Forwarding the events after 1');
+      await tool.end('SIGKILL');
+      await record('b', 'c');
+      expect(await endOf(forward(KEPT))).toEqual([
+        0,
+        `Forwarding the events after 1 to ${target.url}.`,
+        '2 events forwarded.',
+      ]);
+      expect([ids(), await savedSequence()]).toEqual([['b', 'c'], 3]);
+      expect(await endOf(forward([...KEPT, '--since', '0']))).toEqual([
+        0,
+        `Forwarding the events after 3 to ${target.url}.`,
+        '0 events forwarded.',
+      ]);
+    });
+
+    it('goes on with the time that --since meant at first', async () => {
+      target = await startTarget((request, before) => (before === 0 ? 400 : 200));
+      for (const [id, year] of [
+        ['old', 2020],
+        ['new', 2024],
+        ['late', 2021],
+        ['newest', 2025],
+      ] as const) {
+        await log.append(newEvent({ id, recordedAt: Date.UTC(year, 0, 1) }));
+      }
+      expect(await forward([...KEPT, '--since', '2023-01-01']).ended).toBe(3);
+      const tool = forward(KEPT);
+      expect(await tool.ended).toBe(0);
+      expect(ids()).toEqual(['new', 'new', 'newest']);
+      expect(tool.errors()).not.toContain('retention');
+    });
+
+    it('says which events the log has forgotten, and goes on', async () => {
+      target = await startTarget();
+      await record('a');
+      await forward(['--since', '0', ...KEPT]).ended;
+      await record('b', 'c', 'd', 'e');
+      await log.close();
+      await keepNewest(2);
+      log = await SqliteEventLog.open({ file: path('events.db') });
+      expect(await endOf(forward(KEPT))).toEqual([
+        0,
+        `Forwarding the events after 1 to ${target.url}.`,
+        'The log no longer has the events 2 to 3 (retention): they were not forwarded.',
+        '2 events forwarded.',
+      ]);
+      expect(ids()).toEqual(['a', 'd', 'e']);
+      await record('f');
+      await log.close();
+      await keepNewest(1);
+      log = await SqliteEventLog.open({ file: path('events.db') });
+      expect(await endOf(forward(KEPT))).toHaveLength(3);
+    });
+
+    it('goes on where the log has forgotten everything', async () => {
+      target = await startTarget();
+      await record('a', 'b');
+      await forward(['--since', '0', ...KEPT]).ended;
+      await record('c');
+      await log.close();
+      await keepNewest(0);
+      log = await SqliteEventLog.open({ file: path('events.db') });
+      const tool = forward(['--follow', ...KEPT]);
+      await tool.said('Forwarding');
+      await record('d');
+      await received(3);
+      await tool.end('SIGTERM');
+      expect(tool.errors().split('\n')).toContain('The log no longer has event 3 (retention): it was not forwarded.');
+      expect([ids(), await savedSequence()]).toEqual([['a', 'b', 'd'], 4]);
+    });
+
+    /** Makes the log forget all events but the newest. */
+    async function keepNewest(events: number): Promise<void> {
+      const retention = { maxEvents: Math.max(events, 1), maxAge: events === 0 ? 1000 : undefined };
+      const forgetful = await SqliteEventLog.open({ file: path('events.db'), retention });
+      await eventually('events are forgotten', async () => (await forgetful.count()) === events);
+      await forgetful.close();
+    }
+
+    it.each([
+      ['another event stands there', ['x', 'y', 'z'], 'Event 2 of this event log is not the one that was forwarded.'],
+      ['it ends before', ['a'], 'This event log ends before event 2, after which forwarding was to go on.'],
+    ])('does not go on in another log: %s', async (_what, others, problem) => {
+      target = await startTarget();
+      await record('a', 'b');
+      await forward(['--since', '0', ...KEPT]).ended;
+      const other = await SqliteEventLog.open({ file: path('other.db') });
+      for (const id of others) await other.append(newEvent({ id }));
+      await other.close();
+      expect(await endOf(forward(KEPT, {}, 'other.db'))).toEqual([
+        1,
+        `${problem} Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.`,
+      ]);
+      expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 2]);
+    });
+
+    it('does not go on in a new log that gets its first event later', async () => {
+      target = await startTarget();
+      await record('a', 'b');
+      await forward(['--since', '0', ...KEPT]).ended;
+      const other = await SqliteEventLog.open({ file: path('other.db') });
+      const tool = forward(['--follow', ...KEPT], {}, 'other.db');
+      await tool.said('Forwarding');
+      await other.append(newEvent());
+      await other.close();
+      expect((await endOf(tool)).slice(2)).toEqual([
+        '0 events forwarded.',
+        'This event log ends before event 2, after which forwarding was to go on. ' +
+          'Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.',
+      ]);
+      expect(ids()).toEqual(['a', 'b']);
+    });
+
+    it('says in one line what is wrong with the file', async () => {
+      target = await startTarget();
+      await record('a');
+      await writeFile(path('position'), 'x');
+      await mkdir(path('folder'));
+      const wrong = async (file: string) => endOf(forward(['--since', '0', '--position', file]));
+      expect(await wrong('position')).toEqual([
+        1,
+        'position does not hold a position, or is damaged. Choose another name, or remove it and say with --since where to begin.',
+      ]);
+      expect(await wrong('folder')).toEqual([1, 'folder is not a file. Choose another name for the position.']);
+      expect(await wrong('nowhere/p')).toEqual([1, 'nowhere/p cannot be written: its folder does not exist.']);
+      expect(target.received).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PositionFile } from '../../../src/cli/forward/position';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+const POSITION = { sequence: 17n, since: undefined, event: { id: 'ä\n', recordedAt: 1_700_000_000_000 } };
+
+describe('the file of a position', () => {
+  const folder = useTemporaryFolder();
+  const path = (name: string) => join(folder.path, name);
+
+  it('gives back what was written last, and leaves no other file', async () => {
+    const file = new PositionFile(path('p.json'));
+    expect(await file.read()).toBeUndefined();
+    await file.write({ sequence: 0n, since: -8.6e16, event: undefined });
+    expect(await new PositionFile(path('p.json')).read()).toEqual({ sequence: 0n, since: -8.6e16, event: undefined });
+    await file.write(POSITION);
+    expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);
+    expect(await readdir(folder.path)).toEqual(['p.json']);
+    expect(await readFile(path('p.json'), 'utf8')).toBe(
+      '{"sequence":"00000000000000000017","event":{"id":"ä\\n","recordedAt":1700000000000}}\n',
+    );
+  });
+
+  it('takes the place of what a killed process left behind', async () => {
+    await writeFile(path('p.json.unfinished'), 'a longer text than a position has'.repeat(9));
+    await new PositionFile(path('p.json')).write(POSITION);
+    expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);
+    expect(await readdir(folder.path)).toEqual(['p.json']);
+  });
+
+  it('stays where a symbolic link leads', async () => {
+    await writeFile(path('p.json'), '{"sequence":"1"}');
+    await symlink(path('p.json'), path('link'));
+    const file = new PositionFile(path('link'));
+    expect(await file.read()).toMatchObject({ sequence: 1n });
+    await file.write(POSITION);
+    expect(await readlink(path('link'))).toBe(path('p.json'));
+    expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half of it', '{"sequence":"000000'],
+    ['other JSON', '[1]'],
+    ['no digits', '{"sequence":"x"}'],
+    ['a number', '{"sequence":17}'],
+    ['a wrong event', '{"sequence":"17","event":{"id":1}}'],
+    ['far too much', `{"sequence":"17","more":"${'x'.repeat(70_000)}"}`],
+  ])('is refused in one line where it holds %s', async (_what, text) => {
+    await writeFile(path('p.json'), text);
+    await expect(new PositionFile(path('p.json')).read()).rejects.toThrow(
+      new Error(
+        `${path('p.json')} does not hold a position, or is damaged. ` +
+          'Choose another name, or remove it and say with --since where to begin.',
+      ),
+    );
+  });
+
+  it('is refused in one line where it cannot be a file', async () => {
+    await mkdir(path('folder'));
+    for (const name of [path('folder'), '/dev/null']) {
+      await expect(new PositionFile(name).read()).rejects.toThrow(
+        new Error(`${name} is not a file. Choose another name for the position.`),
+      );
+    }
+    const file = new PositionFile(path('nowhere/p.json'));
+    expect(await file.read()).toBeUndefined();
+    await expect(file.write(POSITION)).rejects.toThrow(
+      new Error(`${path('nowhere/p.json')} cannot be written: its folder does not exist.`),
+    );
+  });
+});
