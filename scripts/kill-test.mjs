@@ -1,9 +1,10 @@
 // Kills the service under load, 100 times by default, and checks each time that no answered event is lost or recorded
-// twice: node scripts/kill-test.mjs [TIMES]
+// twice; or kills the forwarder of events, and checks that its target has each of them: node scripts/kill-test.mjs [TIMES] [forwarder]
 import { spawnSync } from 'node:child_process';
 
-const [times = '100'] = process.argv.slice(2);
-const { status } = spawnSync('npx', ['jest', '--config', 'jest.system.config.mjs', 'test/system/kills'], {
+const [times = '100', what = 'service'] = process.argv.slice(2);
+const suite = what === 'forwarder' ? 'test/system/forward' : 'test/system/kills';
+const { status } = spawnSync('npx', ['jest', '--config', 'jest.system.config.mjs', suite, '-t', 'kills'], {
   cwd: new URL('..', import.meta.url),
   env: { ...process.env, KILLS: times },
   stdio: 'inherit',

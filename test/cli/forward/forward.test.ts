@@ -8,6 +8,7 @@ import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
 import { startTarget, type Received, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { itForwardsThroughKills } from './kills';
 import { startTool, type RunningTool } from '../../support/tool';
 
 const SECRET = `whsec_${Buffer.from('a key of 24 bytes, 1 2 3').toString('base64')}`;
@@ -57,16 +58,14 @@ describe('forwarding', () => {
     expect(await tool.end('SIGTERM')).toBe(0);
     expect(tool.errors()).toBe(`Forwarding the events after 0 to ${target.url}.\n3 events forwarded.\n`);
     expect(ids()).toEqual(['a', 'b', 'c']);
-    const [{ method, headers, body } = { body: '' } as Partial<Received>] = target.received;
-    expect([method, headers?.['content-type'], headers?.['content-length']]).toEqual([
-      'POST',
-      'application/cloudevents+json',
-      String(body?.length),
-    ]);
-    expect(body?.toString()).toBe(
+    expect(target.received[0]).toMatchObject({
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+    });
+    expect(target.received[0]?.headers).not.toHaveProperty('webhook-signature');
+    expect(target.received[0]?.body.toString()).toBe(
       '{"specversion":"1.0","id":"a","source":"/test","type":"test","sequence":"00000000000000000001","data":"a"}',
     );
-    expect(headers).not.toHaveProperty('webhook-signature');
     expect(new Set(target.received.map((one) => one.headers['webhook-id'])).size).toBe(3);
   });
 
@@ -245,6 +244,8 @@ describe('forwarding', () => {
     expect((await endOf(forward(['--follow'], { FORWARD_SECRETS: '' })))[0]).toBe(1);
   });
 
+  itForwardsThroughKills(4, () => Promise.resolve({ log, name: `sqlite:${path('events.db')}`, folder: folder.path }));
+
   describe('with --position', () => {
     const KEPT = ['--position', 'position'];
 
@@ -269,7 +270,7 @@ describe('forwarding', () => {
     });
 
     it('goes on with the time that --since meant at first', async () => {
-      target = await startTarget((request, before) => (before === 0 ? 400 : 200));
+      target = await startTarget((_request, before) => (before === 0 ? 400 : 200));
       for (const [id, year] of [
         ['old', 2020],
         ['new', 2024],

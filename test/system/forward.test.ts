@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { itForwardsThroughKills } from '../cli/forward/kills';
+import { newEvent } from '../events/event-log-suite';
+import { useJetStream } from '../support/jetstream';
+import { startTarget } from '../support/target';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { startTool } from '../support/tool';
+import { describeWith } from '../support/tools';
+
+const KILLS = Number(process.env.KILLS ?? 20);
+
+describe('a forwarder of a log in SQLite', () => {
+  const folder = useTemporaryFolder();
+
+  itForwardsThroughKills(KILLS, async () => {
+    const file = join(folder.path, 'events.db');
+    return { log: await SqliteEventLog.open({ file }), name: `sqlite:${file}`, folder: folder.path };
+  });
+});
+
+describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', () => {
+  const folder = useTemporaryFolder();
+  const jetStream = useJetStream();
+
+  const opened = async () => {
+    const options = jetStream.options();
+    const log = await jetStream.opened(options);
+    return { log, name: `nats://127.0.0.1:${String(jetStream.port())}/${options.stream}`, folder: folder.path };
+  };
+
+  itForwardsThroughKills(KILLS, opened);
+
+  it('knows a stream again, and one of the same name that is another', async () => {
+    const target = await startTarget();
+    const { log, name } = await opened();
+    await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
+    const run = async () => {
+      const tool = startTool(
+        ['--forward', target.url, '--since', '0', '--position', 'position'],
+        { EVENT_LOG: name },
+        folder.path,
+      );
+      return [await tool.ended, tool.errors().split('\n').at(-2)];
+    };
+    expect(await run()).toEqual([0, '2 events forwarded.']);
+    await log.append(newEvent({ id: 'c' }));
+    expect(await run()).toEqual([0, '1 event forwarded.']);
+    await jetStream.directly((manager) => manager.streams.purge(name.replace(/.*\//, '')));
+    await log.appendAll([newEvent({ id: 'd' })]);
+    expect(await run()).toEqual([0, '1 event forwarded.']);
+    await log.close();
+    await jetStream.directly((manager) => manager.streams.delete(name.replace(/.*\//, '')));
+    expect((await run())[0]).toBe(1);
+    expect(target.received).toHaveLength(4);
+    await target.close();
+  });
+});
+
+describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
+  const folder = useTemporaryFolder();
+
+  it('posts to a target whose certificate is trusted, and waits for one whose is not', async () => {
+    const file = (name: string) => join(folder.path, name);
+    const names = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const files = ['-keyout', file('key.pem'), '-out', file('cert.pem')];
+    await promisify(execFile)('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      ...files,
+      ...names,
+    ]);
+    const tls = { cert: await readFile(file('cert.pem')), key: await readFile(file('key.pem')) };
+    const target = await startTarget(undefined, { tls });
+    const log = await SqliteEventLog.open({ file: file('events.db') });
+    await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
+    await log.close();
+    const args = ['--forward', target.url, '--since', '0'];
+    const variables = { EVENT_LOG: `sqlite:${file('events.db')}` };
+
+    const wary = startTool(args, variables, folder.path);
+    await wary.said(`Event 1 was not taken by ${target.url}: self-signed certificate. Trying again in`);
+    expect(await wary.end('SIGTERM')).toBe(1);
+    expect(target.received).toEqual([]);
+    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('cert.pem') }, folder.path);
+    expect(await trusting.ended).toBe(0);
+    expect(target.received).toHaveLength(2);
+    expect(target.connections()).toBe(1);
+    await target.close();
+  });
+});
