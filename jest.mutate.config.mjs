@@ -15,7 +15,7 @@ export default {
     '<rootDir>/test/events/{event,page,payload}.test.ts',
     '<rootDir>/test/events/cloudevents/*.test.ts',
     '<rootDir>/test/http/address/forwarded.test.ts',
-    '<rootDir>/test/http/auth/{access-control,credentials,signature-check}.test.ts',
+    '<rootDir>/test/http/auth/{access-control,credentials,signature-check,standard-webhooks}.test.ts',
   ],
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
   moduleNameMapper: {},

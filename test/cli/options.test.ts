@@ -1,5 +1,17 @@
 import { parseTask, UsageError, type Task } from '../../src/cli/options';
 
+const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
+const FORWARD = {
+  name: 'forward',
+  target: new URL('http://h/'),
+  since: undefined,
+  follow: false,
+  position: undefined,
+  secrets: undefined,
+  raw: false,
+  skipRefused: false,
+} as const;
+
 describe('the arguments of the tool', () => {
   it.each<[string[], Task]>([
     [['--help'], { name: 'help' }],
@@ -20,17 +32,26 @@ describe('the arguments of the tool', () => {
     ],
     [['--import=-x'], { name: 'import', file: '-x' }],
     [['--backup', 'a'], { name: 'backup', file: 'a' }],
+    [
+      ['--follow', '--forward', 'http://u:p@[::1]:3000/hook?a=b'],
+      { ...FORWARD, target: new URL('http://u:p@[::1]:3000/hook?a=b'), follow: true },
+    ],
+    [['--since', '7', '--forward', 'HTTPS://h'], { ...FORWARD, target: new URL('https://h/'), since: { after: 7n } }],
+    [
+      ['--forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
+      { ...FORWARD, position: 'p', raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
+    ],
   ])('%j are understood', (args, task) => {
     expect(parseTask(args)).toEqual(task);
   });
 
   it.each([
-    [[], 'Nothing to do: give --since, --follow, --export, --import or --backup.'],
+    [[], 'Nothing to do: give --since, --follow, --forward, --export, --import or --backup.'],
     [['--nonsense'], '--nonsense is not an option.'],
     [['--nonsense=x'], '--nonsense is not an option.'],
     [['-x'], '-x is not an option.'],
     [['events.ndjson'], 'events.ndjson is not an option.'],
-    [['a\nb'], 'a\\nb is not an option.'],
+    [['a\nb\u009b'], 'a\\nb\\u009b is not an option.'],
     [['--export', 'a', '--import', 'b'], '--export and --import cannot be used together.'],
     [['--export', 'a', '--follow'], '--export and --follow cannot be used together.'],
     [['--import', 'a', '--since', '1h'], '--import and --since cannot be used together.'],
@@ -47,6 +68,26 @@ describe('the arguments of the tool', () => {
       ['--export', '--since', '1h'],
       '--export needs the name of a file. A value that begins with - is written --export=--since.',
     ],
+    [['--forward'], '--forward needs an address.'],
+    [['--forward', 'http://h'], '--forward needs --follow, --since or --position, which say what to forward.'],
+    [['--forward', 'http://h', '--export', 'a'], '--export and --forward cannot be used together.'],
+    [['--forward', 'http://h', '--follow', '--position', '-'], '--position cannot be standard output: name a file.'],
+    [['--forward', 'http://h', '--follow', '--position', ''], '--position needs the name of a file.'],
+    [['--forward', 'http://h', '--follow', '--raw=1'], '--raw takes no value.'],
+    ...['--raw', '--skip-refused', '--position=p', `--secret=${SECRET}`].map((option): [string[], string] => [
+      ['--follow', option],
+      `${option.replace(/=.*/, '')} needs --forward.`,
+    ]),
+    ...['h:80', '/hook', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h', 'http://us-er:heim@h:99999'].map(
+      (url): [string[], string] => [
+        ['--follow', '--forward', url],
+        '--forward needs an http or https address, as in http://127.0.0.1:3000/hook.',
+      ],
+    ),
+    ...['heim', 'whsec_heim', `${SECRET},heim`, `WHSEC_${SECRET.slice(6)}`].map((secret): [string[], string] => [
+      ['--follow', '--forward', 'http://h', '--secret', secret],
+      '--secret must be whsec_ and base64 of 16 bytes or more; several are separated by commas.',
+    ]),
     ...[
       'yesterday',
       '2018-02-30T00:00:00Z',

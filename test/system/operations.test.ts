@@ -77,16 +77,19 @@ describeWith({ ...NGINX, curl: 'curl' }, 'the nginx configuration of docs/operat
   }
 });
 
-describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd unit of docs/operations.md', () => {
+describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of docs/operations.md', () => {
   const folder = useTemporaryFolder();
 
-  it('is one that systemd takes without a remark', async () => {
-    const unit = adapted(await exampleOf('Under systemd', '[Unit]'), { '/usr/bin/node': process.execPath });
-    const file = join(folder.path, 'webhook.service');
-    await writeFile(file, unit);
-    expect(await run('systemd-analyze', ['verify', '--man=no', file])).toEqual({ stdout: '', stderr: '' });
-    await writeFile(file, unit.replace('Restart=always', 'Restart=perhaps'));
-    const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
-    expect(stderr).toContain('perhaps');
-  });
+  it.each(['Under systemd', 'Forwarding events'])(
+    'are such that systemd takes them without a remark: %s',
+    async (section) => {
+      const unit = adapted(await exampleOf(section, '[Unit]'), { '/usr/bin/node': process.execPath });
+      const file = join(folder.path, 'webhook.service');
+      await writeFile(file, unit);
+      expect(await run('systemd-analyze', ['verify', '--man=no', file])).toEqual({ stdout: '', stderr: '' });
+      await writeFile(file, unit.replace('Restart=always', 'Restart=perhaps'));
+      const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
+      expect(stderr).toContain('perhaps');
+    },
+  );
 });
