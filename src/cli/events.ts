@@ -73,4 +73,6 @@ function exitCodeOf(error: unknown): number {
 }
 
 process.stdout.on('error', fail);
+// What forwards goes on when nobody reads what it says any more.
+process.stderr.on('error', () => undefined);
 main().catch(fail);

@@ -22,12 +22,14 @@ Usage: asmx-webhook-events [--since WHEN] [--follow]
 One CloudEvent a line (NDJSON), with what the log keeps beside it in the member _log. FILE may be - for standard output or
 input, except for --backup and --position.
 
-  --forward URL   posts the events to an address instead of printing them, in order, each until it was taken
-  --position FILE keeps in a file how far that came, and goes on from there the next time, whatever --since says then
-  --raw           posts the payload as it came, instead of the CloudEvent
-  --skip-refused  passes over events that are answered with 4xx, instead of ending
-  --secret SECRET signs what is posted (Standard Webhooks): whsec_ and base64; other users of the machine see arguments, but not
-                  the variable FORWARD_SECRETS
+With --forward:
+
+  --forward URL    posts the events to an address instead of printing them, in order, each until it was taken
+  --position FILE  keeps in a file how far that came, and goes on from there the next time, whatever --since says then
+  --raw            posts the payload as it came, instead of the CloudEvent
+  --skip-refused   passes over events that are answered with 4xx, instead of ending
+  --secret SECRET  signs what is posted (Standard Webhooks) with whsec_ and base64; all users of the machine see arguments,
+                   but not the variable FORWARD_SECRETS
 
 Exit code: 0 done, 1 failed, 2 arguments that make no sense, 3 the address refused an event or redirected it.`;
 

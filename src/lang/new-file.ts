@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { flushFile, flushFolder } from './flush';
 
 /** Thrown when a file cannot get its name; the message is one line and says what to do. */
 export class NewFileError extends Error {
@@ -43,7 +42,7 @@ export function temporaryName(file: string): string {
  * @throws {NewFileError} a file of the final name exists; the temporary one is left where it is.
  */
 export async function publishFile(temporary: string, final: string): Promise<void> {
-  await flushFile(temporary);
+  await flush(temporary);
   try {
     // Unlike a rename, a link refuses a name that is taken.
     await link(temporary, final);
@@ -67,6 +66,26 @@ async function reserveAndRename(temporary: string, final: string): Promise<void>
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? taken(final) : error;
   }
   await rename(temporary, final);
+}
+
+async function flush(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the name survive a loss of power. Windows has no way to ask for it, and does not open folders. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Whether anything has the name, a dangling symbolic link included. */

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 
-const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+/** The compiled tool. */
+export const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
 
 /** The tool for the event log, as a process that runs. */
 export interface RunningTool {
   /** What it has printed so far on standard error. */
   errors(): string;
+  /** Stops reading standard error, as a program does that ends before the tool. */
+  stopListening(): void;
   /** Waits until it has printed a text on standard error. */
   said(text: string): Promise<void>;
   /** Waits for its end; resolves to the exit code, or to the signal that ended it. */
@@ -41,6 +44,9 @@ export function startTool(
   });
   return {
     errors: () => text,
+    stopListening: () => {
+      child.stderr.destroy();
+    },
     said: (wanted) =>
       eventually(`the tool says ${wanted}`, () => {
         if (!text.includes(wanted) && !running.has(child)) throw new Error(`the tool ended: ${text}`);

@@ -1,14 +1,16 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SqliteEventLog } from '../../src/events/sqlite/event-log';
 import { itForwardsThroughKills } from '../cli/forward/kills';
 import { newEvent } from '../events/event-log-suite';
+import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { startTool } from '../support/tool';
+import { startTool, TOOL } from '../support/tool';
 import { describeWith } from '../support/tools';
 
 const KILLS = Number(process.env.KILLS ?? 20);
@@ -56,6 +58,35 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
     await jetStream.directly((manager) => manager.streams.delete(name.replace(/.*\//, '')));
     expect((await run())[0]).toBe(1);
     expect(target.received).toHaveLength(4);
+    await target.close();
+  });
+});
+
+describeWith({ script: 'bsdutils' }, 'forwarding on a terminal', () => {
+  const folder = useTemporaryFolder();
+
+  it('shows below its lines how many events were forwarded, and how many are left', async () => {
+    let isBack = false;
+    const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    await log.appendAll(Array.from({ length: 7 }, () => newEvent()));
+    const command = `exec ${process.execPath} ${TOOL} --follow --since 0 --forward ${target.url}`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, EVENT_LOG: `sqlite:${file}` },
+    });
+    const closed = once(child, 'close');
+    let shown = '';
+    child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+    await eventually('it is behind', () => shown.includes('2 events forwarded | behind by 5'));
+    expect(shown).toContain('Event 3 was not taken by');
+    isBack = true;
+    await eventually('it is not behind', () => shown.includes('7 events forwarded | behind by 0'));
+    // The terminal sends SIGINT.
+    child.stdin.write('\u0003');
+    await closed;
+    expect(shown.trimEnd()).toMatch(/\n7 events forwarded\.$/);
+    await log.close();
     await target.close();
   });
 });

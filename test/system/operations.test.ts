@@ -84,7 +84,7 @@ describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of docs/operat
     'are such that systemd takes them without a remark: %s',
     async (section) => {
       const unit = adapted(await exampleOf(section, '[Unit]'), { '/usr/bin/node': process.execPath });
-      const file = join(folder.path, 'webhook.service');
+      const file = join(folder.path, 'example.service');
       await writeFile(file, unit);
       expect(await run('systemd-analyze', ['verify', '--man=no', file])).toEqual({ stdout: '', stderr: '' });
       await writeFile(file, unit.replace('Restart=always', 'Restart=perhaps'));

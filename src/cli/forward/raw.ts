@@ -46,7 +46,7 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): Content 
   const isForm = essenceOf(type) === FORM && headers['content-length'] !== String(Buffer.byteLength(json));
   const value: unknown = JSON.parse(json);
   const form = isQuery || isForm ? formOf(value) : undefined;
-  if (form !== undefined) return content(Buffer.from(form), inUtf8(given ?? FORM, form));
+  if (form !== undefined) return content(Buffer.from(form), inUtf8(isForm ? (type ?? FORM) : FORM, form));
   const isText = typeof value === 'string' && !isJsonType(essenceOf(datacontenttype) ?? '');
   const body = isText ? value : json;
   const named = type ?? (isText ? undefined : 'application/json');

@@ -14,8 +14,11 @@ export type Answer =
   /** Why there is no answer, on one line. */
   | { readonly failure: string };
 
-/** How long one attempt may take, in milliseconds, its whole answer included. */
+/** How long one attempt may take, in milliseconds, its whole answer included; a large event gets time to be sent besides. */
 const ATTEMPT_TIMEOUT = 30_000;
+
+/** The slowest that a large event may be sent, in bytes a second. */
+const SLOWEST = 64 * 1024;
 
 /** Most bytes of an answer that are read: the connection of a longer one is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -41,7 +44,8 @@ export class Target {
 
   /** Posts once. Redirects are answers like any other. Never rejects. */
   post(body: Buffer, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const signal = AbortSignal.timeout(this.#timeout);
+    const timeout = this.#timeout + Math.floor(body.length / SLOWEST) * 1000;
+    const signal = AbortSignal.timeout(timeout);
     return new Promise((resolve) => {
       const sent = {
         method: 'POST',
@@ -55,7 +59,7 @@ export class Target {
         void answerOf(response).then(resolve);
       });
       const fail = (error: Error): void => {
-        const seconds = String(this.#timeout / 1000);
+        const seconds = String(timeout / 1000);
         resolve({ failure: signal.aborted ? `there was no answer within ${seconds} s` : quoted(reasonOf(error)) });
       };
       outgoing.on('error', fail);

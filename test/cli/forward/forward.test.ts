@@ -165,6 +165,17 @@ describe('forwarding', () => {
     expect(tool.errors()).toMatch(/\n2 events forwarded\.\n$/);
   });
 
+  it('goes on when nobody reads what it says any more', async () => {
+    target = await startTarget((_request, before) => (before % 2 === 0 ? 503 : 200));
+    const tool = forward(['--follow', '--since', '0']);
+    await tool.said('Forwarding');
+    tool.stopListening();
+    await record('a', 'b');
+    await received(4);
+    expect(ids()).toEqual(['a', 'a', 'b', 'b']);
+    expect(await tool.end('SIGTERM')).toBe(0);
+  });
+
   it('ends after the event that is on its way, and keeps it as forwarded', async () => {
     let tool: RunningTool | undefined = undefined as RunningTool | undefined;
     let ended: Promise<unknown> | undefined;

@@ -84,6 +84,7 @@ describe('the payload that --raw sends', () => {
       { ...event, id: '4', data: 'json', datacontenttype: 'application/json' },
       { ...event, id: '5', data_base64: 'AP8=', datacontenttype: 'image/png' },
       { ...event, id: '6' },
+      { ...event, id: '7', data: { a: 'b c' }, datacontenttype: FORM },
     ];
     const expected = [
       ['application/json', '{"a":"b"}'],
@@ -92,6 +93,7 @@ describe('the payload that --raw sends', () => {
       ['application/json', '"json"'],
       ['image/png', '\u0000\u00ff'],
       [undefined, ''],
+      [FORM, 'a=b+c'],
     ];
     expect(await sentOf(post('application/cloudevents-batch+json', JSON.stringify(events)))).toEqual(expected);
     for (const [i, one] of events.entries()) {

@@ -58,6 +58,7 @@ describe('a target', () => {
   it('fails where it says nothing, or closes the connection', async () => {
     await open(() => 'silence', '', 100);
     expect(await post()).toEqual({ failure: 'there was no answer within 0.1 s' });
+    expect(await post('x'.repeat(128 * 1024))).toEqual({ failure: 'there was no answer within 2.1 s' });
     await server.close();
     await open(() => 'close');
     expect(await post()).toEqual({ failure: 'socket hang up' });
