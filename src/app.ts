@@ -54,9 +54,10 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
-  const inFlight = new InFlight(limits.maxInFlight);
+  const inFlight = new InFlight(limits.maxInFlight, limits.maxWaiting);
   const metrics: Metrics = new Metrics({
     inFlight: () => inFlight.calls,
+    waiting: () => inFlight.waiting,
     connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
     events: () => log.count(),
@@ -98,10 +99,12 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
     reloadTls: () => servers.reloadTls(),
     close() {
       readiness.stop();
+      inFlight.endWaits();
       return servers.close();
     },
     handOver() {
       readiness.stop();
+      inFlight.endWaits();
       return servers.handOver();
     },
   };

@@ -3,6 +3,7 @@ import type { Callers } from '../http/address/forwarded';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/request-error';
 import type { Binding, Call, Content } from '../service/call';
+import type { Place } from './place';
 
 /** What every binding knows of the endpoint. */
 export interface EndpointOptions {
@@ -31,6 +32,8 @@ export abstract class Exchange implements Call {
   password: string | undefined;
   /** Why a WS-Security header gave no password. */
   passwordProblem: string | undefined;
+  /** What the call holds while it is in progress; undefined: it is not on its way through the pipeline. */
+  place: Place | undefined;
 
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -81,6 +84,15 @@ export abstract class Exchange implements Call {
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
   abstract content(): Content;
+
+  /** Lets go of the message: nobody asks for it any more. */
+  protected abstract forgetMessage(): void;
+
+  async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.place === undefined) throw new Error('The call is not in progress.');
+    this.forgetMessage();
+    return this.place.whileIdle(wait);
+  }
 
   /** What the request's `Content-Type` says; undefined: it has none, or none that can be read. */
   mediaType(): MediaType | undefined {

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { AccessControl } from '../http/auth/access';
-import type { BodyLimit, BodyReader } from '../http/content/body';
-import type { InFlight } from '../http/in-flight';
+import type { BodyLimit } from '../http/content/body';
 import type { RateLimit } from '../http/rate-limit';
 import { RequestError, type Refusal } from '../http/request-error';
 import { LARGE_MESSAGE } from '../lang/let-others-run';
 import { ParameterError, type Binding, type Service } from '../service/call';
 import type { Exchange } from './exchange';
-import type { LargeMessages } from './large-messages';
+import { Place, type Places } from './place';
 
 /** How a call ended. */
 export interface CallReport {
@@ -17,6 +16,8 @@ export interface CallReport {
   readonly operation: string | undefined;
   /** When its header had arrived, in the time of `performance.now()`. */
   readonly started: number;
+  /** How much of the time since then its operation waited for something to happen, in milliseconds. */
+  readonly waited: number;
   /** What it was refused for; undefined: it was not refused. */
   readonly refusal?: Refusal | undefined;
   /** Why it was refused or failed; undefined: it was answered. */
@@ -24,11 +25,8 @@ export interface CallReport {
 }
 
 /** What the steps of the pipeline use. */
-export interface PipelineOptions {
+export interface PipelineOptions extends Places {
   readonly service: Service;
-  readonly bodies: BodyReader;
-  readonly inFlight: InFlight;
-  readonly largeMessages: LargeMessages;
   /** Undefined: no client is limited. */
   readonly rate: RateLimit | undefined;
   /** Undefined: everybody may call every operation. */
@@ -58,7 +56,8 @@ export interface PipelineOptions {
  * - access, after the body: as before it, for callers whose signature or password is in the message
  * - invoke: the operation runs, and what it returned is written as the binding writes it
  *
- * Slot and turn are given back however the call ends. {@link Exchange} supplies route, read, invoke, reply and refuse.
+ * Slot and turn are given back however the call ends, and earlier while an operation waits for something to happen
+ * (`Call.whileIdle`); {@link Place} holds them. {@link Exchange} supplies route, read, invoke, reply and refuse.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -69,42 +68,42 @@ export class Pipeline {
 
   /** Answers one call; never rejects for what its caller or the service did wrong. */
   async answer(exchange: Exchange): Promise<void> {
-    const { rate, bodies, inFlight } = this.#options;
     const { request, response } = exchange;
     const started = performance.now();
+    const place = new Place(this.#options, response);
+    exchange.place = place;
     try {
-      if (rate !== undefined) await rate(request);
-      exchange.route();
-      const { isDecided, bodyLimit } = this.#checkHeader(exchange);
-      const body = exchange.hasBody ? await bodies.read(request, response, bodyLimit) : EMPTY;
-      inFlight.enter();
       try {
-        await this.#perform(exchange, body, isDecided);
+        await this.#receive(exchange, place);
+        await exchange.reply(await exchange.invoke());
       } finally {
-        inFlight.leave();
+        place.giveBack();
       }
       const { binding, operation } = exchange;
-      this.#options.report(request, { binding, operation, started });
+      this.#options.report(request, { binding, operation, started, waited: place.waited });
     } catch (error) {
       const refusal = refusalOf(error);
       exchange.refuse(error, refusal);
       const { binding, operation } = exchange;
-      this.#options.report(request, { binding, operation, started, error, refusal: refusal?.refusal });
+      const { waited } = place;
+      this.#options.report(request, { binding, operation, started, waited, error, refusal: refusal?.refusal });
     }
   }
 
-  async #perform(exchange: Exchange, body: Buffer, isDecided: boolean): Promise<void> {
-    const { largeMessages } = this.#options;
-    let endTurn = body.length > LARGE_MESSAGE ? await largeMessages.turn() : undefined;
-    try {
-      const reading = exchange.read(body);
-      if (reading !== undefined) await reading;
-      if (!isDecided) this.#checkAccess(exchange, body);
-      if (endTurn === undefined && exchange.isLarge) endTurn = await largeMessages.turn();
-      await exchange.reply(await exchange.invoke());
-    } finally {
-      endTurn?.();
-    }
+  /** Takes a call up to where its operation can run. Of its body it keeps nothing: a call that waits should not hold it. */
+  async #receive(exchange: Exchange, place: Place): Promise<void> {
+    const { rate, bodies } = this.#options;
+    const { request, response } = exchange;
+    if (rate !== undefined) await rate(request);
+    exchange.route();
+    const { isDecided, bodyLimit } = this.#checkHeader(exchange);
+    const body = exchange.hasBody ? await bodies.read(request, response, bodyLimit) : EMPTY;
+    place.takeSlot();
+    if (body.length > LARGE_MESSAGE) await place.takeTurn();
+    const reading = exchange.read(body);
+    if (reading !== undefined) await reading;
+    if (!isDecided) this.#checkAccess(exchange, body);
+    if (exchange.isLarge) await place.takeTurn();
   }
 
   /** Decides what the header fields decide: whether the caller may call the operation, or how large its message may be. */

@@ -1,10 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
 import type { EventLog, StoredEvent } from '../events/event-log';
+import { EventWaiters } from '../service/event-waiters';
 import { pagesOf } from './pages';
 import type { Start } from './since';
 
-/** How often a log that is followed is looked at, in milliseconds. */
-const POLL_INTERVAL = 200;
+/** How long it waits for the next event before it looks without having been told of one, in milliseconds. */
+const WAIT = 60_000;
 
 /** Reads the events from a start on, page by page, and then those that are recorded, until the signal. No page is empty. */
 export async function* followedPages(
@@ -12,12 +12,14 @@ export async function* followedPages(
   start: Start,
   stop: AbortSignal,
 ): AsyncGenerator<readonly StoredEvent[]> {
+  const waiters = new EventWaiters(log);
   let { after } = start;
+  let seen = after;
   while (!stop.aborted) {
     for await (const page of pagesOf(log, { ...start, after })) {
       yield page;
       after = BigInt(page.at(-1)?.sequence ?? after);
     }
-    await setTimeout(POLL_INTERVAL, undefined, { signal: stop }).catch(() => undefined);
+    seen = (await waiters.wait(after > seen ? after : seen, WAIT, stop)) ?? seen;
   }
 }

@@ -172,6 +172,11 @@ export const VARIABLES = {
       default: '1000',
       description: 'most calls in progress',
     }),
+    maxWaiting: required('MAX_WAITING', wholeNumber(1, 1_000_000), {
+      group: 'Limits',
+      default: '4000',
+      description: 'most calls that wait for events',
+    }),
     maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
       group: 'Limits',
       otherwise: '16 × `MAX_REQUEST_BYTES`',

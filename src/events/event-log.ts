@@ -150,6 +150,17 @@ export interface EventLog {
    */
   bytes(): Promise<number>;
 
+  /**
+   * Tells a listener the position of the newest event: once soon after the watch begins, and from then on soon after each
+   * commit that recorded events, in whichever process. A read that begins after the listener was told finds the events up to
+   * that position. Several commits may be told as one. Of a log that has no event it is told 0, or the position of the last one
+   * that was forgotten. While the log cannot be read the listener hears nothing; it is told what it missed as soon as the log
+   * can be read again.
+   *
+   * @returns ends the watch; the listener is not called from then on. Closing the log ends it too.
+   */
+  watch(listener: (newest: bigint) => void): () => void;
+
   /** Tells a listener, the only one, of every commit that succeeds from now on. */
   onCommit(listener: (commit: Commit) => void): void;
 

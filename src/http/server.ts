@@ -288,6 +288,7 @@ export class HttpServer {
 
   #stop(idleTimeout: number, deadline = stopDeadline()): Promise<void> {
     this.#stopping = true;
+    this.#connections.announceEnd();
     return stopListening(this.#server, this.#connections, performance.now() + idleTimeout, deadline);
   }
 }

@@ -53,6 +53,16 @@ export interface Call {
   content(): Content;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
+  /**
+   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and holds up
+   * none: whatever the operation does before and after the wait does. What the caller sent is gone from then on:
+   * {@link Call.content} has to be called before.
+   *
+   * @param wait - resolves when it has happened, and soon after the signal fires: the caller is gone or the service stops.
+   * @returns settles as the wait does.
+   * @throws too many calls wait; the caller is told to try again later.
+   */
+  whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** Thrown for a parameter that is missing, or whose value cannot be used: the caller's mistake. */

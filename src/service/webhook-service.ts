@@ -2,6 +2,7 @@ import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
 import { eventJson } from '../events/event-json';
 import { wireBytes } from '../events/wire-bytes';
+import { EventReader, waitParameter } from './event-reader';
 import { recordEvent } from './record-event';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
 
@@ -18,6 +19,7 @@ export interface ServiceOptions {
 /** Makes the WebHook service: the three operations of the interface document, on an event log. */
 export function webhookService(log: EventLog, options: ServiceOptions): Service {
   const events = new EventFactory(options.defaults);
+  const reader = new EventReader(log);
   return {
     /** Records what came with the call; returns the event's id, or the ids of a batch, once it is durable. */
     RecordEvent: {
@@ -25,12 +27,13 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       run: (call) => recordEvent(call, log, events),
     },
 
-    /** Returns a CloudEvents JSON batch of the newest events, oldest first. */
+    /** Returns a CloudEvents JSON batch of the newest events, oldest first; where there are none it may wait for one. */
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',
       async run(call, parameters) {
-        const page = await log.read(queryOf(call, parameters, options));
+        const query = queryOf(call, parameters, options);
+        const page = await reader.read(query, waitParameter(parameters, query), call);
         return `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
       },
     },

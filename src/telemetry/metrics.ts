@@ -10,6 +10,8 @@ export type Outcome = 'ok' | 'refused' | 'failed';
 export interface MeasuredState {
   /** Calls in progress. */
   readonly inFlight: () => number;
+  /** Calls that wait for events. */
+  readonly waiting: () => number;
   /** Open connections. */
   readonly connections: () => number;
   /** Whether the service can take events. */
@@ -41,7 +43,7 @@ export class Metrics {
     const registers = [this.registry];
     this.#durations = new Histogram({
       name: 'webhook_call_duration_seconds',
-      help: 'Time of calls of operations, from the header to the reply; _count is the number of calls',
+      help: 'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls',
       labelNames: ['binding', 'operation', 'outcome'],
       buckets: SECONDS,
       registers,
@@ -76,6 +78,7 @@ export class Metrics {
       1,
     );
     gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight, registers);
+    gauge('webhook_calls_waiting', 'Calls that wait for events', state.waiting, registers);
     gauge('webhook_connections', 'Open connections', state.connections, registers);
     gauge(
       'webhook_ready',

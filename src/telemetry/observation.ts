@@ -29,9 +29,9 @@ export function observation(
 
   return {
     call(request, report) {
-      const { binding, operation, started, refusal, error } = report;
+      const { binding, operation, started, waited, refusal, error } = report;
       const outcome: Outcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
-      metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started);
+      metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
       const fields = { ...requestFields(request, addressOf), binding, operation };

@@ -7,6 +7,7 @@ import {
   type Retention,
 } from '../../src/events/event-log';
 import { wireBytes } from '../../src/events/wire-bytes';
+import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
 export interface LogUnderTest {
@@ -389,6 +390,91 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await limited.read(EVERYTHING)).toEqual([]);
       await limited.close();
       await other.remove();
+    });
+
+    describe('watched', () => {
+      const newestPosition = async () => BigInt((await log.read({ ...EVERYTHING, limit: 1 }))[0]?.sequence ?? 0);
+
+      it('tells its newest position soon after the watch begins, of an empty log too', async () => {
+        const empty = watching(log);
+        expect(await empty.next()).toBe(0n);
+        empty.end();
+        await log.appendAll([newEvent(), newEvent(), newEvent()]);
+        const watch = watching(log);
+        expect(await watch.next()).toBe(await newestPosition());
+        watch.end();
+      });
+
+      it('tells of events that it records itself, when they can be read', async () => {
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = newEvent();
+          await Promise.all([log.append(newEvent({ id })), watch.reaches(BigInt(i))]);
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+      });
+
+      it('tells of events that another instance records, when they can be read', async () => {
+        const other = await under.open();
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = await other.append(newEvent());
+          await watch.reaches(BigInt(i));
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+        await other.close();
+      });
+
+      it('misses no event that is recorded while the watch begins', async () => {
+        const other = await under.open();
+        for (let i = 1; i <= 20; i++) {
+          const appended = (i % 2 ? log : other).append(newEvent());
+          const watch = watching(log);
+          await watch.reaches(BigInt(i));
+          watch.end();
+          await appended;
+        }
+        await other.close();
+      });
+
+      it('says nothing of a repeated event, and tells no position twice', async () => {
+        await log.append(newEvent({ id: 'same' }));
+        const watch = watching(log);
+        await watch.reaches(1n);
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: 'same' }));
+        await log.append(newEvent());
+        await watch.reaches(2n);
+        watch.end();
+        expect(watch.told).toEqual([1n, await newestPosition()]);
+      });
+
+      it('tells nothing after the watch has ended, while other watches go on', async () => {
+        const [ended, goesOn] = [watching(log), watching(log)];
+        await Promise.all([ended.next(), goesOn.next()]);
+        ended.end();
+        ended.end();
+        await log.append(newEvent());
+        await goesOn.reaches(1n);
+        goesOn.end();
+        expect(ended.told).toEqual([0n]);
+      });
+
+      it('closes with a watch on it', async () => {
+        const watch = watching(log);
+        await watch.next();
+        await log.close();
+        watching(log).end();
+        log = await under.open();
+        const later = watching(log);
+        await log.append(newEvent());
+        await later.reaches(1n);
+        later.end();
+        expect(watch.told).toEqual([0n]);
+      });
     });
 
     it('says whether it can record events', async () => {

@@ -44,6 +44,7 @@ describe('an operation that fails in the event log', () => {
     scan: () => Promise.resolve([]),
     count: () => Promise.resolve(0),
     bytes: () => Promise.resolve(0),
+    watch: () => () => undefined,
     onCommit: () => undefined,
     check: () => Promise.resolve(),
     close: () => Promise.resolve(),

@@ -39,7 +39,7 @@ export async function startEndpoint(service: Service, contract?: Contract): Prom
     callers: callersOf(config),
     mediaTypes: new MediaTypes(),
     bodies: new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory),
-    inFlight: new InFlight(config.limits.maxInFlight),
+    inFlight: new InFlight(config.limits.maxInFlight, config.limits.maxWaiting),
     largeMessages: new LargeMessages(),
     rate: undefined,
     access: undefined,

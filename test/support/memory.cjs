@@ -2,5 +2,5 @@
 process.on('SIGUSR2', () => {
   globalThis.gc();
   globalThis.gc();
-  process.stdout.write(`${JSON.stringify({ msg: 'memory', rss: process.memoryUsage.rss() })}\n`);
+  process.stdout.write(`${JSON.stringify({ msg: 'memory', ...process.memoryUsage() })}\n`);
 });

@@ -8,8 +8,9 @@ import { JetStreamEventLog } from '../../src/events/jetstream/event-log';
 import { encodeEvent } from '../../src/events/jetstream/message';
 import { describeEventLog, EVERYTHING, newEvent } from '../events/event-log-suite';
 import { failureOf, useJetStream } from '../support/jetstream';
-import { startNats, type NatsServer } from '../support/nats';
+import { startNats, withStreams, type NatsServer } from '../support/nats';
 import { temporaryFolder } from '../support/temporary-folder';
+import { watching } from '../support/watching';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { describeWith } from '../support/tools';
 
@@ -132,6 +133,47 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       while (!(await isReady(log))) await setTimeout(50);
       await log.append(newEvent({ id: 'after' }));
       expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['before', 'after']);
+    });
+
+    it('tells those who watch it what was recorded while it was lost, and all after that', async () => {
+      const log = await open();
+      await log.append(newEvent());
+      const watch = watching(log);
+      await watch.reaches(1n);
+      const { port } = lost;
+      for (let i = 2n; i <= 6n; i += 2n) {
+        await lost.end('SIGKILL');
+        lost = await startNats(lostFolder.path, port);
+        while (!(await isReady(log))) await setTimeout(50);
+        await log.append(newEvent());
+        await watch.reaches(i);
+        await log.append(newEvent());
+        await watch.reaches(i + 1n);
+      }
+      await stop(lost.child);
+      // Long enough for the connection to be given up.
+      for (let i = 0; i < 3; i++) await failureOf(log.read(EVERYTHING));
+      lost.child.kill('SIGCONT');
+      while (!(await isReady(log))) await setTimeout(50);
+      await log.append(newEvent());
+      await watch.reaches(8n);
+      watch.end();
+    });
+
+    it('tells those who watch it of new events when somebody removes the consumer', async () => {
+      const under = options({ servers: [`127.0.0.1:${String(lost.port)}`] });
+      const log = await opened(under);
+      const watch = watching(log);
+      await watch.reaches(0n);
+      await withStreams(lost.port, async ({ consumers }) => {
+        const names = async () => (await consumers.list(under.stream).next()).map(({ name }) => name);
+        while ((await names()).length === 0) await setTimeout(5);
+        for (const name of await names()) await consumers.delete(under.stream, name);
+        await log.append(newEvent());
+        await watch.reaches(1n);
+        watch.end();
+        while ((await names()).length > 0) await setTimeout(5);
+      });
     });
 
     it('cannot be opened where no server answers, and says where it looked', async () => {

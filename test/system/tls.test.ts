@@ -197,4 +197,37 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     reader.destroy();
     expect(await service.end('SIGTERM')).toBe(0);
   });
+
+  it('leaves calls that wait alone, tells them of events, and notices when their callers go', async () => {
+    const limits = { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s', SEND_TIMEOUT: '1s' };
+    const service = await startProcess({ ...variables(), ...limits }, folder.path);
+    const { pathname } = new URL(service.url);
+    const untilWaiting = (calls: number) =>
+      eventually(`${String(calls)} calls wait`, async () =>
+        (await get(new URL('/metrics', service.url).href, 'first')).includes(
+          `\nwebhook_calls_waiting ${String(calls)}\n`,
+        ),
+      );
+    const wait = async () => {
+      const socket = await openTls(service.url);
+      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return socket;
+    };
+    expect(await get(`${service.url}/GetEvents?wait=4s`, 'first')).toContain('>[]<');
+    const [leaving, ending] = [await wait(), await wait()];
+    const told = get(`${service.url}/GetEvents?after=0&wait=60s`, 'first');
+    await untilWaiting(3);
+    leaving.destroy();
+    await untilWaiting(2);
+    ending.end();
+    await untilWaiting(1);
+    await get(`${service.url}/RecordEvent`, 'first');
+    expect(await told).toContain('"sequence":"00000000000000000001"');
+    const stopped = get(`${service.url}/GetEvents?after=1&wait=60s`, 'first');
+    await untilWaiting(1);
+    const began = performance.now();
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect(await stopped).toContain('>[]<');
+  });
 });

@@ -43,6 +43,7 @@ describe('GET /metrics', () => {
     expect(metrics.get('webhook_log_events')).toBe(1);
     expect(metrics.get('webhook_log_bytes')).toBeGreaterThan(4096);
     expect(metrics.get('webhook_calls_in_flight')).toBe(0);
+    expect(metrics.get('webhook_calls_waiting')).toBe(0);
     expect(metrics.get('webhook_connections')).toBe(1);
     expect(metrics.get('webhook_ready')).toBe(1);
   });
@@ -97,6 +98,7 @@ describe('the metrics', () => {
   it('observe times in seconds', async () => {
     const metrics = new Metrics({
       inFlight: () => 0,
+      waiting: () => 0,
       connections: () => 0,
       isReady: () => Promise.resolve(true),
       events: () => Promise.resolve(0),

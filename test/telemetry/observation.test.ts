@@ -5,6 +5,7 @@ import { observation } from '../../src/telemetry/observation';
 const metrics = (): Metrics =>
   new Metrics({
     inFlight: () => 0,
+    waiting: () => 0,
     connections: () => 0,
     isReady: () => Promise.resolve(true),
     events: () => Promise.resolve(0),

@@ -140,6 +140,10 @@ class HttpExchange extends Exchange {
     return httpContent(this.#input());
   }
 
+  protected override forgetMessage(): void {
+    this.#body = EMPTY;
+  }
+
   #parameters(): ParameterValues {
     const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
     return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));

@@ -145,6 +145,10 @@ export class SoapExchange extends Exchange {
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
   }
 
+  protected override forgetMessage(): void {
+    this.#envelope = undefined;
+  }
+
   get #operationElement(): ElementName {
     return { namespace: this.#bindings.contract.namespace, name: this.operation ?? '' };
   }

@@ -19,6 +19,7 @@ import { JetStreamRecorder } from './recorder';
 import { JetStreamRetention } from './retention';
 import { KEYS_EXTRA_AGE, noteOwnSource, provideStreams, requireEvents, streamNames, type StreamNames } from './schema';
 import { JetStreamStore } from './store';
+import { JetStreamWatch } from './watch';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { paddedSequence, sequenceNumber } from '../position';
 
@@ -51,6 +52,7 @@ export class JetStreamEventLog implements EventLog {
   readonly #probe: JetStreamProbe;
   readonly #retention: JetStreamRetention | undefined;
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #watches = new Set<JetStreamWatch>();
   #committed: (commit: Commit) => void = () => undefined;
   #closing: Promise<void> | undefined;
 
@@ -129,6 +131,16 @@ export class JetStreamEventLog implements EventLog {
   #report(appended: readonly Appended[], started: number): void {
     const recorded = appended.filter((event) => event.recorded).length;
     this.#committed({ events: appended.length, recorded, milliseconds: performance.now() - started });
+  }
+
+  watch(listener: (newest: bigint) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined;
+    const watch = new JetStreamWatch(this.#connection, this.#names, this.#store, listener);
+    this.#watches.add(watch);
+    void watch.ended.then(() => this.#watches.delete(watch));
+    return () => {
+      watch.end();
+    };
   }
 
   onCommit(listener: (commit: Commit) => void): void {
@@ -213,10 +225,12 @@ export class JetStreamEventLog implements EventLog {
 
   async #close(): Promise<void> {
     this.#retention?.stop();
+    for (const watch of this.#watches) watch.end();
     await Promise.allSettled(this.#calls);
     await this.#recorder.settled();
     await this.#connection.close();
     await this.#retention?.settled();
+    await Promise.all([...this.#watches].map(({ ended }) => ended));
   }
 
   #reading<T>(read: (deadline: number) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import type { EventQuery, LoggedEvent, NewEvent, ScanQuery } from '../event-log'
 import { backUp } from './backup';
 import { SqliteConnection, type SqliteOptions } from './connection/connection';
 import { SqliteReader, type ScannedSlice } from './reader';
-import { SqliteRecorder } from './recorder';
+import { SqliteRecorder, type RecordedEvents } from './recorder';
 import { SqliteRetention } from './retention';
 
 /** The parts of the engine that work on one connection, synchronously. Each method takes one argument, or none. */
@@ -22,7 +22,7 @@ export class SqliteDatabase {
   }
 
   /** As {@link SqliteRecorder.append}. */
-  append(events: readonly NewEvent[]): Map<number, string> {
+  append(events: readonly NewEvent[]): RecordedEvents {
     return this.#recorder.append(events);
   }
 
@@ -34,6 +34,11 @@ export class SqliteDatabase {
   /** As {@link SqliteReader.scan}. */
   scan(query: ScanQuery): ScannedSlice {
     return this.#connection.reading(() => this.#reader.scan(query));
+  }
+
+  /** As {@link SqliteReader.newest}. */
+  newest(): number {
+    return this.#connection.reading(() => this.#reader.newest());
   }
 
   /** As `EventLog.count`. */

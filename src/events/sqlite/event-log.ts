@@ -16,6 +16,7 @@ import {
 } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
 import { DatabaseThread } from './database-thread';
+import { SqliteWatch } from './watch';
 
 /** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
 const BATCH_MAX_EVENTS = 512;
@@ -39,6 +40,7 @@ export class SqliteEventLog implements EventLog {
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  readonly #watches = new Set<SqliteWatch>();
   #committed: (commit: Commit) => void = () => undefined;
 
   private constructor(options: SqliteOptions) {
@@ -96,7 +98,8 @@ export class SqliteEventLog implements EventLog {
 
   async #commit(events: readonly NewEvent[]): Promise<Appended[]> {
     const started = performance.now();
-    const firstIds = await this.#thread.ask('append', events);
+    const { firstIds, newest } = await this.#thread.ask('append', events);
+    if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     const recorded = events.length - firstIds.size;
     this.#committed({ events: events.length, recorded, milliseconds: performance.now() - started });
     return events.map(({ id }, i) => ({ id: firstIds.get(i) ?? id, recorded: !firstIds.has(i) }));
@@ -133,6 +136,16 @@ export class SqliteEventLog implements EventLog {
     return this.#reading(() => this.#thread.ask('bytes'));
   }
 
+  watch(listener: (newest: bigint) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined;
+    const watch = new SqliteWatch(() => this.#thread.ask('newest'), listener);
+    this.#watches.add(watch);
+    return () => {
+      watch.end();
+      this.#watches.delete(watch);
+    };
+  }
+
   onCommit(listener: (commit: Commit) => void): void {
     this.#committed = listener;
   }
@@ -167,6 +180,7 @@ export class SqliteEventLog implements EventLog {
 
   async #close(): Promise<void> {
     await this.#committing;
+    for (const watch of this.#watches) watch.end();
     await this.#thread.end();
   }
 }

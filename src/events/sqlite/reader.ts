@@ -148,7 +148,7 @@ export class SqliteReader {
   /** The same among the events whose times grow with their positions, by bisection. */
   #startInOrder(time: number): number {
     let from = 0;
-    let to = (this.#newest.get() as { newest: number | null }).newest ?? 0;
+    let to = this.newest();
     // Those up to `from` are older, those after `to` are not.
     while (from < to) {
       const middle = Math.floor((from + to) / 2) + 1;
@@ -157,6 +157,11 @@ export class SqliteReader {
       else to = middle - 1;
     }
     return from;
+  }
+
+  /** The position of the newest event; 0: there is none. */
+  newest(): number {
+    return (this.#newest.get() as { newest: number | null }).newest ?? 0;
   }
 
   count(): number {

@@ -7,6 +7,14 @@ import { FIND_FIRST_ID, INSERT_EVENT, keysOf, rowOf } from './table';
 /** Bytes that a row takes beside its texts, with its entries in the indexes: the probe writes that much more. */
 const ROW_BYTES = 4096;
 
+/** What came of recording some events. */
+export interface RecordedEvents {
+  /** The first ids of those that were in the log before, by their places among the events. */
+  readonly firstIds: ReadonlyMap<number, string>;
+  /** The position of the last one that was recorded; undefined: none was. */
+  readonly newest: number | undefined;
+}
+
 /** Records events. */
 export class SqliteRecorder {
   readonly #connection: SqliteConnection;
@@ -27,31 +35,31 @@ export class SqliteRecorder {
     this.#add = connection.prepare('UPDATE totals SET events = events + ?, newest_at = ?');
   }
 
-  /**
-   * Records events in one transaction: all of them are on disk when it returns, none when it throws. Returns the first ids of
-   * those that were in the log before, by their places among the events.
-   */
-  append(events: readonly NewEvent[]): Map<number, string> {
+  /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
+  append(events: readonly NewEvent[]): RecordedEvents {
     try {
-      const firstIds = this.#connection.transaction(() => this.#insertAll(events));
+      const recorded = this.#connection.transaction(() => this.#insertAll(events));
       this.#failed = undefined;
-      return firstIds;
+      return recorded;
     } catch (error) {
       this.#failed = events;
       throw error;
     }
   }
 
-  #insertAll(events: readonly NewEvent[]): Map<number, string> {
+  #insertAll(events: readonly NewEvent[]): RecordedEvents {
     const firstIds = new Map<number, string>();
+    let newest: number | undefined;
     let { newestAt } = this.#newest.get() as { newestAt: number };
     events.forEach((event, i) => {
-      const { changes } = this.#insert.run(rowOf(event, newestAt));
-      if (changes === 1) newestAt = Math.max(newestAt, event.recordedAt);
-      else firstIds.set(i, (this.#findFirstId.get(keysOf(event)) as { id: string }).id);
+      const { changes, lastInsertRowid } = this.#insert.run(rowOf(event, newestAt));
+      if (changes === 1) {
+        newestAt = Math.max(newestAt, event.recordedAt);
+        newest = Number(lastInsertRowid);
+      } else firstIds.set(i, (this.#findFirstId.get(keysOf(event)) as { id: string }).id);
     });
     this.#add.run(events.length - firstIds.size, newestAt);
-    return firstIds;
+    return { firstIds, newest };
   }
 
   /** Returns if events can be recorded: after a call that failed, if as much as it could not write can be written now. */

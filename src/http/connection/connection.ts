@@ -50,6 +50,8 @@ export class Connection {
   /** From now on this socket carries HTTP. */
   open(socket: Socket): void {
     this.#http = socket;
+    // Each of the requests that wait may listen for the end of its caller.
+    socket.setMaxListeners(socket.getMaxListeners() + MAX_QUEUED);
     socket.once('close', () => {
       // Node tells only the response that is being sent.
       for (const response of this.#queued) if (response.socket === null) response.destroy().emit('close');
@@ -104,6 +106,11 @@ export class Connection {
       socket.write(lastAnswer(status, text, fields));
       closeInSteps(socket);
     });
+  }
+
+  /** Has the answer to the last request that arrived say that the connection ends with it, if that is still possible. */
+  announceEnd(): void {
+    if (this.#last !== undefined && !this.#last.headersSent) this.#last.shouldKeepAlive = false;
   }
 
   /** Closes after the answers to all requests. */

@@ -62,6 +62,11 @@ export class Connections {
     return this.#byHttpSocket.get(socket);
   }
 
+  /** Has the answers that are still to come say that their connections end with them. */
+  announceEnd(): void {
+    for (const connection of this.#open) connection.announceEnd();
+  }
+
   /** Closes at once the connections on which no request has begun, or the last answer is sent. */
   destroyUnused(): void {
     for (const connection of this.#open) if (connection.isUnused) connection.destroy();

@@ -68,6 +68,11 @@ export class BodyReader {
     return this.#readCounted(request, response, coding?.trim().toLowerCase() ?? 'identity', limit);
   }
 
+  /** Gives back the room of the body that was read with a response: nobody holds it any more. */
+  release(response: ServerResponse): void {
+    this.#memory.release(response);
+  }
+
   #readCounted(
     request: IncomingMessage,
     response: ServerResponse,
@@ -83,12 +88,14 @@ export class BodyReader {
     let compressedBytes = 0;
 
     return new Promise((resolve, reject) => {
+      let reading: Reading | undefined = { resolve, reject };
       const fail = (error: RequestError): void => {
         request.removeAllListeners('data').unpipe().pause();
         decoder?.removeAllListeners('data').destroy();
         chunks.length = 0;
         held.release();
-        reject(error);
+        reading?.reject(error);
+        reading = undefined;
       };
       const onBody = (chunk: Buffer): void => {
         bytes += chunk.length;
@@ -101,7 +108,9 @@ export class BodyReader {
         if (compressedBytes > maxBytes) fail(refusal());
       };
       const onEnd = (): void => {
-        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes));
+        reading?.resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes));
+        reading = undefined;
+        chunks.length = 0;
       };
       request.on('error', (error) => {
         fail(requestError(error));
@@ -160,20 +169,33 @@ export function endBody(request: IncomingMessage, error: RequestError): void {
 /** The path of nearly every call: resolves as soon as the last byte is there, mostly with the one chunk that came. */
 function readSmall(request: IncomingMessage, length: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    let reading: Reading | undefined = { resolve, reject };
     let chunks: Buffer[] | undefined;
     let received = 0;
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (chunks === undefined && received === length) resolve(chunk);
+      if (chunks === undefined && received === length) reading?.resolve(chunk);
       else {
         (chunks ??= []).push(chunk);
-        if (received === length) resolve(Buffer.concat(chunks, length));
+        if (received === length) reading?.resolve(Buffer.concat(chunks, length));
       }
+      if (received < length) return;
+      reading = undefined;
+      chunks = undefined;
     });
     request.on('error', (error) => {
-      reject(requestError(error));
+      reading?.reject(requestError(error));
     });
   });
+}
+
+/**
+ * Whom the body is for. Listeners stay on a request for as long as it is not answered; once the body is read they forget
+ * this, and with it the body, since a call that waits is to hold no more than it needs.
+ */
+interface Reading {
+  readonly resolve: (body: Buffer) => void;
+  readonly reject: (error: RequestError) => void;
 }
 
 /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
@@ -203,6 +225,7 @@ function cutShort(): RequestError {
 /** Counts the bytes of the large bodies that are held together. */
 class BodyMemory {
   readonly #maxBytes: number;
+  readonly #held = new WeakMap<ServerResponse, HeldBody>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -212,10 +235,16 @@ class BodyMemory {
   /** Begins to hold the body of one request, until its response is closed at the latest. */
   hold(response: ServerResponse): HeldBody {
     const held = new HeldBody(this);
+    this.#held.set(response, held);
     response.once('close', () => {
       held.release();
     });
     return held;
+  }
+
+  /** Ends the hold on the body of a request. */
+  release(response: ServerResponse): void {
+    this.#held.get(response)?.release();
   }
 
   /** Takes room for so many bytes; false: there is too little. */

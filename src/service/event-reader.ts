@@ -1,0 +1,73 @@
+import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
+import { parseDuration } from '../lang/duration';
+import { ParameterError, type Call, type ParameterValues } from './call';
+import { EventWaiters } from './event-waiters';
+
+/** The longest that a call may wait, in milliseconds: proxies and clients give up on one that takes much longer. */
+const MAX_WAIT = 60_000;
+
+/**
+ * How long a call wants to wait for the first event of its query, in milliseconds; 0: not at all.
+ *
+ * @throws {ParameterError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
+ */
+export function waitParameter({ wait }: ParameterValues, { id, sequence }: EventQuery): number {
+  if (wait === undefined) return 0;
+  const milliseconds = typeof wait === 'string' ? parseDuration(wait) : undefined;
+  if (milliseconds === undefined || milliseconds > MAX_WAIT)
+    throw ParameterError.mustBe('wait', 'a duration of at most 60s, as in 20s or 500ms');
+  if (id !== undefined || sequence !== undefined)
+    throw ParameterError.mustBe('wait', 'given without the parameters id and sequence');
+  return milliseconds;
+}
+
+/** Reads events for calls that may wait for them. */
+export class EventReader {
+  readonly #log: EventLog;
+  readonly #waiters: EventWaiters;
+  /** The reads under way of callers that were answered together, by what they ask for. */
+  readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
+
+  constructor(log: EventLog) {
+    this.#log = log;
+    this.#waiters = new EventWaiters(log);
+  }
+
+  /**
+   * Reads what a query asks for, as soon as there is an event. Resolves to none once so many milliseconds have passed, the
+   * caller is gone or the service stops.
+   *
+   * @throws {EventLogError} also what {@link Call.whileIdle} throws.
+   */
+  async read(query: EventQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
+    const deadline = performance.now() + milliseconds;
+    let events = await this.#log.read(query);
+    for (let seen = query.after ?? 0n; events.length === 0 && performance.now() < deadline;) {
+      const newest = await this.#wait(seen, deadline, call);
+      if (newest === undefined) break;
+      events = await this.#readTogether(query, newest);
+      // What stands there may be gone already, or not be an event: then the wait goes on after it.
+      seen = newest;
+    }
+    return events;
+  }
+
+  /**
+   * Reads what a query asks for, once for all callers that ask for it after they were told the same position: the read began
+   * after the position was told, and so finds all that each of them was told of.
+   */
+  #readTogether(query: EventQuery, newest: bigint): Promise<LoggedEvent[]> {
+    const { after, limit, maxBytes, referenceBytes } = query;
+    const key = [newest, after, limit, maxBytes, referenceBytes].join(' ');
+    let reading = this.#reads.get(key);
+    if (reading === undefined) {
+      reading = this.#log.read(query).finally(() => this.#reads.delete(key));
+      this.#reads.set(key, reading);
+    }
+    return reading;
+  }
+
+  #wait(after: bigint, deadline: number, call: Call): Promise<bigint | undefined> {
+    return call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
+  }
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { callOperation, eventsOf, resultOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send, type Answer } from '../support/http';
+import { killProcesses, logLines, startProcess, type ServiceProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { getEvents, untilWaiting } from '../support/waiting';
+import { openWire } from '../support/wire';
+
+describe('the service as a process, while calls wait', () => {
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  it('tells them of events that another process records in the same file', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => startProcess({}, folder.path)));
+    for (let i = 0; i < 6; i++) {
+      const [waitingIn, recordedBy] = i % 2 ? [one, other] : [other, one];
+      const answer = getEvents(waitingIn?.url ?? '', 'soap11', { after: String(i), wait: '20s' });
+      await untilWaiting(waitingIn?.url ?? '', 1);
+      const id = await callOperation(recordedBy?.url ?? '', 'soap12', 'RecordEvent');
+      expect(eventsOf(resultOf(await answer)).map((event) => event.id)).toEqual([id]);
+    }
+    expect(await one?.end('SIGTERM')).toBe(0);
+    expect(await other?.end('SIGTERM')).toBe(0);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends on %s at once, and answers them first', async (signal) => {
+    const service = await startProcess({}, folder.path);
+    const answers = Array.from({ length: 20 }, () => getEvents(service.url, 'httppost', { after: '0', wait: '60s' }));
+    await untilWaiting(service.url, 20);
+    const began = performance.now();
+    expect(await service.end(signal)).toBe(0);
+    expect(performance.now() - began).toBeLessThan(3000);
+    for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+  });
+
+  it('prints no warning where many wait on one connection', async () => {
+    const service = await startProcess({}, folder.path);
+    const wire = await openWire(service.url);
+    const get = (target: string) => `GET ${new URL(service.url).pathname}/${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    wire.write(get('GetEvents?wait=20s').repeat(40), get('HelloWorld'));
+    await untilWaiting(service.url, 40);
+    await callOperation(service.url, 'soap11', 'RecordEvent');
+    await wire.until(/Hello World/);
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(service.output()).not.toContain('Warning');
+  });
+
+  const large = 'x'.repeat(1_000_000);
+  const medium = large.slice(0, 60_000);
+  // Read from the message, so that no part of it may stay for their sake.
+  const parameters = { after: '9'.repeat(20), wait: 'PT000000059S' };
+  const post = (url: string, type: string, body: string) =>
+    send(`${url}/GetEvents`, { method: 'POST', headers: { 'Content-Type': type }, body });
+  it.each<[string, number, (url: string) => Promise<Answer>]>([
+    ['a large form', 15, (url) => getEvents(url, 'httppost', { ...parameters, x: large })],
+    ['a form', 200, (url) => getEvents(url, 'httppost', { ...parameters, x: medium })],
+    ['JSON', 15, (url) => post(url, 'application/json', JSON.stringify({ ...parameters, x: large }))],
+    ['a large SOAP message', 15, (url) => getEvents(url, 'soap11', { ...parameters, x: large })],
+    ['a SOAP message', 200, (url) => getEvents(url, 'soap12', { ...parameters, x: medium })],
+  ])('keeps nothing of %s that they sent', async (_what, calls, call) => {
+    const preload = join(__dirname, '..', 'support', 'memory.cjs');
+    const service = await startProcess({ NODE_OPTIONS: `--expose-gc --require ${preload}` }, folder.path);
+    const held = await memoryOf(service);
+    for (let i = 0; i < calls; i++) call(service.url).catch(() => undefined);
+    await untilWaiting(service.url, calls);
+    // They sent 12 to 15 MB. What a call needs while it waits is some 20 KB.
+    expect((await memoryOf(service)) - held).toBeLessThan(7_000_000);
+    service.child.kill('SIGKILL');
+  });
+});
+
+/** Bytes that a process holds, its garbage collected: JavaScript objects and buffers. */
+async function memoryOf(service: ServiceProcess): Promise<number> {
+  const lines = () => logLines(service.output()).filter(({ msg }) => msg === 'memory');
+  const before = lines().length;
+  service.child.kill('SIGUSR2');
+  await eventually('it says how much memory it has', () => lines().length > before);
+  const { external, heapUsed } = lines().at(-1) as { external: number; heapUsed: number };
+  return external + heapUsed;
+}

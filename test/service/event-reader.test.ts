@@ -1,0 +1,128 @@
+import type { EventLog, EventQuery, LoggedEvent } from '../../src/events/event-log';
+import type { Call } from '../../src/service/call';
+import { EventReader } from '../../src/service/event-reader';
+import { deferred } from '../../src/lang/deferred';
+import { EVERYTHING } from '../events/event-log-suite';
+
+const event = (position: number): LoggedEvent => ({
+  id: String(position),
+  sequence: String(position).padStart(20, '0'),
+  attributes: '{}',
+  data: undefined,
+  dataOmitted: false,
+});
+
+/** A log of which a test says what it holds and what it tells. A read finds what is there as it begins, and takes its time. */
+function fakeLog() {
+  const listeners = new Set<(newest: bigint) => void>();
+  const held: number[] = [];
+  let delay: Promise<unknown> | undefined;
+  const read = jest.fn(async ({ after = 0n }: EventQuery) => {
+    const found = held.filter((position) => position > after).map(event);
+    await (delay ?? new Promise((resolve) => setImmediate(resolve)));
+    return found;
+  });
+  const watch: EventLog['watch'] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return {
+    log: { read, watch } as Partial<EventLog> as EventLog,
+    read,
+    held,
+    /** Lets reads that begin from now on take as long as a promise; undefined: no longer than others. */
+    delay(given: Promise<unknown> | undefined) {
+      delay = given;
+    },
+    isWatched: () => listeners.size > 0,
+    async tell(newest: bigint) {
+      for (const listener of listeners) listener(newest);
+      for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+const call = {
+  whileIdle: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(new AbortController().signal),
+} as Partial<Call> as Call;
+
+const MINUTE = 60_000;
+
+describe('a reader that may wait', () => {
+  let fake: ReturnType<typeof fakeLog>;
+  let reader: EventReader;
+  beforeEach(() => {
+    fake = fakeLog();
+    reader = new EventReader(fake.log);
+  });
+
+  const read = (query: Partial<EventQuery>, milliseconds = MINUTE) =>
+    reader.read({ ...EVERYTHING, ...query }, milliseconds, call).then((events) => events.map(({ id }) => id));
+  const untilWatched = async () => {
+    while (!fake.isWatched()) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('neither waits nor watches the log where there are events, or without time', async () => {
+    fake.held.push(1);
+    expect(await read({ after: 0n })).toEqual(['1']);
+    expect(await read({ after: 1n }, 0)).toEqual([]);
+    expect(fake.isWatched()).toBe(false);
+  });
+
+  it('waits on where the position that it was told holds nothing for it, and reads once for each that it is told', async () => {
+    const reading = read({ after: 2n });
+    await untilWatched();
+    await fake.tell(2n);
+    expect(fake.read).toHaveBeenCalledTimes(1);
+    await fake.tell(5n);
+    await fake.tell(5n);
+    expect(fake.read).toHaveBeenCalledTimes(2);
+    await fake.tell(6n);
+    expect(fake.read).toHaveBeenCalledTimes(3);
+    fake.held.push(7);
+    await fake.tell(7n);
+    expect(await reading).toEqual(['7']);
+    expect(fake.read).toHaveBeenCalledTimes(4);
+  });
+
+  it('misses no event that is recorded between its read and its wait', async () => {
+    const other = read({ after: 9n }, 200);
+    await untilWatched();
+    const reading = read({ after: 0n });
+    // The read has begun, and finds nothing.
+    fake.held.push(1);
+    await fake.tell(1n);
+    expect(await reading).toEqual(['1']);
+    expect(await other).toEqual([]);
+  });
+
+  it('reads once for all who ask for the same after they were told of it, and apart for others', async () => {
+    const same = Array.from({ length: 50 }, () => read({ after: 0n }));
+    const others = [read({ after: 0n, limit: 5 }), read({ after: 1n }), read({ after: 0n, referenceBytes: 7 })];
+    await untilWatched();
+    while (fake.read.mock.calls.length < 53) await new Promise((resolve) => setImmediate(resolve));
+    await fake.tell(0n);
+    fake.held.push(1, 2);
+    await fake.tell(2n);
+    for (const ids of await Promise.all(same)) expect(ids).toEqual(['1', '2']);
+    expect(await Promise.all(others)).toEqual([['1', '2'], ['2'], ['1', '2']]);
+    expect(fake.read).toHaveBeenCalledTimes(53 + 4);
+  });
+
+  it('reads anew for those who were told of more than those whose read is under way', async () => {
+    const slow = deferred();
+    const first = read({ after: 0n });
+    await untilWatched();
+    // Nothing stands at this position; looking there takes long.
+    fake.delay(slow.promise);
+    await fake.tell(5n);
+    expect(fake.read).toHaveBeenCalledTimes(2);
+    fake.delay(undefined);
+    const second = read({ after: 0n });
+    fake.held.push(6);
+    await fake.tell(6n);
+    expect(await second).toEqual(['6']);
+    slow.resolve();
+    expect(await first).toEqual(['6']);
+  });
+});

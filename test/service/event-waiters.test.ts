@@ -1,0 +1,137 @@
+import { EventWaiters } from '../../src/service/event-waiters';
+
+/** A log whose watches a test tells what it likes. */
+function fakeLog() {
+  const listeners = new Set<(newest: bigint) => void>();
+  let begun = 0;
+  return {
+    watch(listener: (newest: bigint) => void) {
+      begun++;
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell(newest: bigint) {
+      for (const listener of listeners) listener(newest);
+    },
+    /** How many watches have begun so far. */
+    begun: () => begun,
+    /** How many watches there are. */
+    watches: () => listeners.size,
+  };
+}
+
+/** A signal that does not fire. */
+const never = () => new AbortController().signal;
+const MINUTE = 60_000;
+
+describe('those who wait for events', () => {
+  let log: ReturnType<typeof fakeLog>;
+  let waiters: EventWaiters;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    log = fakeLog();
+    waiters = new EventWaiters(log);
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** The outcome of a wait so far. */
+  const outcome = async (waiting: Promise<bigint | undefined>) => {
+    await jest.advanceTimersByTimeAsync(0);
+    return Promise.race([waiting, Promise.resolve('waits')]);
+  };
+
+  it('are answered with the newest position once it is after theirs', async () => {
+    const [first, second, third] = [5n, 6n, 7n].map((after) => waiters.wait(after, MINUTE, never()));
+    log.tell(5n);
+    for (const waiting of [first, second, third]) expect(await outcome(waiting!)).toBe('waits');
+    log.tell(7n);
+    expect(await outcome(first!)).toBe(7n);
+    expect(await outcome(second!)).toBe(7n);
+    expect(await outcome(third!)).toBe('waits');
+    log.tell(8n);
+    expect(await outcome(third!)).toBe(8n);
+  });
+
+  it('wake whoever began to wait for an earlier position than the others', async () => {
+    const late = waiters.wait(100n, MINUTE, never());
+    log.tell(50n);
+    // The log had 60 events, and was then replaced by one that has fewer.
+    log.tell(1n);
+    const early = waiters.wait(1n, MINUTE, never());
+    const between = waiters.wait(70n, MINUTE, never());
+    log.tell(2n);
+    expect(await outcome(early)).toBe(2n);
+    log.tell(71n);
+    expect(await outcome(between)).toBe(71n);
+    expect(await outcome(late)).toBe('waits');
+    log.tell(101n);
+    expect(await outcome(late)).toBe(101n);
+  });
+
+  it('are answered at once where the newest position is known to be after theirs', async () => {
+    void waiters.wait(9n, MINUTE, never());
+    log.tell(7n);
+    expect(await outcome(waiters.wait(6n, MINUTE, never()))).toBe(7n);
+    expect(await outcome(waiters.wait(7n, MINUTE, never()))).toBe('waits');
+  });
+
+  it('are answered with nothing when their time is over', async () => {
+    const short = waiters.wait(0n, 500, never());
+    const long = waiters.wait(0n, MINUTE, never());
+    await jest.advanceTimersByTimeAsync(499);
+    expect(await outcome(short)).toBe('waits');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await outcome(short)).toBe(undefined);
+    expect(await outcome(long)).toBe('waits');
+  });
+
+  it('are answered with nothing when their signal fires, or has fired, or they have no time', async () => {
+    const controller = new AbortController();
+    const waiting = waiters.wait(0n, MINUTE, controller.signal);
+    expect(await outcome(waiting)).toBe('waits');
+    controller.abort();
+    expect(await outcome(waiting)).toBe(undefined);
+    expect(await outcome(waiters.wait(0n, MINUTE, controller.signal))).toBe(undefined);
+    expect(await outcome(waiters.wait(0n, 0, never()))).toBe(undefined);
+  });
+
+  it('share one watch, which goes on for a while after the last of them', async () => {
+    const controllers = Array.from({ length: 100 }, () => new AbortController());
+    const all = controllers.map(({ signal }) => waiters.wait(0n, MINUTE, signal));
+    expect([log.begun(), log.watches()]).toEqual([1, 1]);
+    for (const controller of controllers) controller.abort();
+    await Promise.all(all);
+    expect(log.watches()).toBe(1);
+    void waiters.wait(0n, 1000, never());
+    await jest.advanceTimersByTimeAsync(5000);
+    expect([log.begun(), log.watches()]).toEqual([1, 1]);
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(log.watches()).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('begin a new watch after that, and do not trust what the one before has told', async () => {
+    void waiters.wait(9n, 1, never());
+    log.tell(9n);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(log.watches()).toBe(0);
+    const waiting = waiters.wait(5n, MINUTE, never());
+    expect(await outcome(waiting)).toBe('waits');
+    expect([log.begun(), log.watches()]).toEqual([2, 1]);
+    log.tell(6n);
+    expect(await outcome(waiting)).toBe(6n);
+  });
+
+  it('leave nothing behind', async () => {
+    const controller = new AbortController();
+    const removed = jest.spyOn(controller.signal, 'removeEventListener');
+    const waiting = waiters.wait(0n, MINUTE, controller.signal);
+    log.tell(1n);
+    await waiting;
+    expect(removed).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

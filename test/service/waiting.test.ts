@@ -1,0 +1,297 @@
+import { join } from 'node:path';
+import { EventLogError, type EventLog } from '../../src/events/event-log';
+import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { metricsAt } from '../support/metrics';
+import { startService, type TestService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { getEvents, untilWaiting } from '../support/waiting';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+
+describe('GetEvents with wait', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const record = () => callOperation(service.url, 'httpget', 'RecordEvent');
+  const get = (query: string) => send(`${service.url}/GetEvents?${query}`);
+  const timed = async <T>(action: () => Promise<T>): Promise<[T, milliseconds: number]> => {
+    const began = performance.now();
+    return [await action(), performance.now() - began];
+  };
+
+  it.each(BINDINGS)('over %s is answered as soon as there is an event after the position', async (binding) => {
+    await record();
+    const answer = getEvents(service.url, binding, { after: '00000000000000000001', wait: '20s' });
+    await untilWaiting(service.url, 1);
+    const [id, milliseconds] = await timed(async () => {
+      const recorded = await record();
+      await answer;
+      return recorded;
+    });
+    expect(milliseconds).toBeLessThan(2000);
+    expect(eventsOf(resultOf(await answer)).map((event) => event.id)).toEqual([id]);
+    await untilWaiting(service.url, 0);
+  });
+
+  it.each(BINDINGS)('over %s is answered with [] when the time is over', async (binding) => {
+    await record();
+    const [answer, milliseconds] = await timed(() => getEvents(service.url, binding, { after: '1', wait: '300ms' }));
+    expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+    expect(milliseconds).toBeGreaterThan(295);
+  });
+
+  it('is answered at once where there are events', async () => {
+    for (let i = 0; i < 3; i++) await record();
+    const [answer, milliseconds] = await timed(() => get('after=1&wait=60s'));
+    expect(eventsOf(resultOf(answer))).toHaveLength(2);
+    expect(milliseconds).toBeLessThan(2000);
+  });
+
+  it('without after waits only while the log is empty', async () => {
+    const first = get('wait=1m');
+    await untilWaiting(service.url, 1);
+    const id = await record();
+    expect(eventsOf(resultOf(await first)).map((event) => event.id)).toEqual([id]);
+    const [answer, milliseconds] = await timed(() => get('wait=1m'));
+    expect(eventsOf(resultOf(answer))).toHaveLength(1);
+    expect(milliseconds).toBeLessThan(2000);
+  });
+
+  it('of no time at all does not wait', async () => {
+    const answer = await get('wait=0s');
+    expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+    expect(resultOf(await get('wait=PT0S&after=5'))).toBe('[]');
+  });
+
+  it.each([
+    ['wait=20', 'a duration of at most 60s, as in 20s or 500ms'],
+    ['wait=soon', 'a duration of at most 60s, as in 20s or 500ms'],
+    ['wait=61s', 'a duration of at most 60s, as in 20s or 500ms'],
+    ['wait=-1s', 'a duration of at most 60s, as in 20s or 500ms'],
+    ['wait=1s&id=x', 'given without the parameters id and sequence'],
+    ['wait=0s&sequence=1', 'given without the parameters id and sequence'],
+  ])('refuses ?%s', async (query, allowed) => {
+    const answer = await get(query);
+    expect([answer.status, answer.body]).toEqual([400, `The parameter wait must be ${allowed}.\n`]);
+  });
+
+  it('is answered with the events of a page, as far as the limit goes', async () => {
+    const answer = get('after=0&wait=20s&limit=2');
+    await untilWaiting(service.url, 1);
+    const headers = { 'Content-Type': 'application/cloudevents-batch+json' };
+    const batch = [1, 2, 3].map((id) => ({ specversion: '1.0', id: String(id), source: '/s', type: 't' }));
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(batch) });
+    expect(eventsOf(resultOf(await answer)).map(({ id }) => id)).toEqual(['1', '2']);
+  });
+
+  it('wakes nobody for whom the event is not new', async () => {
+    const [reached, ahead] = [get('after=0&wait=20s'), get('after=1&wait=1s')];
+    await untilWaiting(service.url, 2);
+    await record();
+    expect(eventsOf(resultOf(await reached))).toHaveLength(1);
+    await untilWaiting(service.url, 1);
+    expect(resultOf(await ahead)).toBe('[]');
+  });
+
+  it('does not count as a call in flight, and its waiting not as time of the call', async () => {
+    const answer = get('after=0&wait=500ms');
+    await untilWaiting(service.url, 1);
+    expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
+    await answer;
+    const metrics = await metricsAt(service.url);
+    const labels = '{binding="httpget",operation="GetEvents",outcome="ok"}';
+    expect(metrics.get(`webhook_call_duration_seconds_count${labels}`)).toBe(1);
+    expect(metrics.get(`webhook_call_duration_seconds_sum${labels}`)).toBeLessThan(0.3);
+    expect(metrics.get('webhook_calls_waiting')).toBe(0);
+  });
+
+  it('ends when its caller goes away', async () => {
+    const wire = await openWire(service.url);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await untilWaiting(service.url, 1);
+    wire.socket.resetAndDestroy();
+    await untilWaiting(service.url, 0);
+  });
+
+  it('is answered when its caller ends its side, who may be gone as well as listen', async () => {
+    const wire = await openWire(service.url);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await untilWaiting(service.url, 1);
+    wire.socket.end();
+    expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^]*>\[\]</);
+    await untilWaiting(service.url, 0);
+  });
+
+  it('is answered in its turn where many wait on one connection', async () => {
+    const wire = await openWire(service.url);
+    const calls = 20;
+    const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    wire.write(request('GetEvents?after=0&wait=20s').repeat(calls), request('HelloWorld'));
+    await untilWaiting(service.url, calls);
+    await record();
+    const answers = await wire.until(/Hello World/);
+    expect(answers.match(/00000000000000000001/g)).toHaveLength(calls);
+    const ended = wire.untilClosed();
+    wire.write(request('GetEvents?after=1&wait=60s').repeat(calls));
+    await untilWaiting(service.url, calls);
+    wire.socket.destroy();
+    await Promise.all([ended, untilWaiting(service.url, 0)]);
+  });
+});
+
+describe('a service in which calls wait', () => {
+  let service: TestService;
+  afterEach(() => service.stop());
+
+  /** Lets calls wait, each as soon as the one before does. */
+  const waiting = async (calls: number, call: (i: number) => Promise<Answer>): Promise<Promise<Answer>[]> => {
+    const answers: Promise<Answer>[] = [];
+    for (let i = 0; i < calls; i++) {
+      answers.push(call(i));
+      await untilWaiting(service.url, i + 1);
+    }
+    return answers;
+  };
+  const overEveryBinding = () =>
+    waiting(BINDINGS.length, (i) => getEvents(service.url, BINDINGS[i] ?? 'soap11', { after: '0', wait: '20s' }));
+
+  it('answers others although only one call may be in flight', async () => {
+    service = await startService({ MAX_IN_FLIGHT: '1' });
+    const answers = await overEveryBinding();
+    for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    const id = await callOperation(service.url, 'soap11', 'RecordEvent');
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, eventsOf(resultOf(answer))]).toEqual([200, [expect.objectContaining({ id })]]);
+    }
+    expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
+    expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
+  });
+
+  it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
+    service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
+    const large = 'x'.repeat(900_000);
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const body = `after=0&wait=20s&x=${large}`;
+    const answers = await waiting(3, () => send(`${service.url}/GetEvents`, { method: 'POST', headers, body }));
+    expect(resultOf(await getEvents(service.url, 'soap11', { after: '0', wait: '300ms', x: large }))).toBe('[]');
+    const recorded = await send(`${service.url}/RecordEvent`, { method: 'POST', body: large });
+    expect(recorded.status).toBe(200);
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+  });
+
+  it.each(BINDINGS)(
+    'refuses over %s the one that is too many for MAX_WAITING, until one is answered',
+    async (binding) => {
+      service = await startService({ MAX_WAITING: '2' });
+      const parameters = { after: '0', wait: '20s' };
+      const answers = await waiting(2, () => getEvents(service.url, binding, parameters));
+      const refused = await getEvents(service.url, binding, parameters);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+      expect(refused.body).toContain('Too many calls wait for events: more than 2 (MAX_WAITING).');
+      if (binding === 'soap11') expect(refused.body).toContain('<faultcode>soap:Server</faultcode>');
+      if (binding === 'soap12') expect(refused.body).toContain('<soap:Value>soap:Receiver</soap:Value>');
+      const metrics = await metricsAt(service.url);
+      expect(metrics.get('webhook_refusals_total{reason="busy"}')).toBe(1);
+      expect(metrics.get('webhook_calls_in_flight')).toBe(0);
+      // What need not wait is answered.
+      expect(resultOf(await getEvents(service.url, binding, { after: '0' }))).toBe('[]');
+      await callOperation(service.url, binding, 'RecordEvent');
+      for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+      const again = getEvents(service.url, binding, { after: '1', wait: '20s' });
+      await untilWaiting(service.url, 1);
+      await callOperation(service.url, binding, 'RecordEvent');
+      expect((await again).status).toBe(200);
+    },
+  );
+
+  it('answers them at once when it stops, and says that the connections end', async () => {
+    service = await startService();
+    const answers = await overEveryBinding();
+    const wire = await openWire(service.url);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await untilWaiting(service.url, 5);
+    const began = performance.now();
+    await service.stop();
+    expect(performance.now() - began).toBeLessThan(1500);
+    for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+    const last = await wire.untilClosed();
+    expect(last).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*>\[\]</);
+  });
+
+  it('leaves them alone whatever its other time limits are', async () => {
+    service = await startService({ HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s', SEND_TIMEOUT: '1s' });
+    const began = performance.now();
+    const answers = await Promise.all(
+      BINDINGS.map((binding) => getEvents(service.url, binding, { after: '0', wait: '4s' })),
+    );
+    for (const answer of answers) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+    expect(performance.now() - began).toBeGreaterThan(3990);
+  });
+
+  it('lets nobody wait without a key', async () => {
+    service = await startService({ READ_KEYS: 'a-key-for-the-reader' });
+    for (const binding of BINDINGS) {
+      expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
+    }
+    expect((await metricsAt(service.url, { 'X-API-Key': 'a-key-for-the-reader' })).get('webhook_calls_waiting')).toBe(
+      0,
+    );
+  });
+
+  it('tells them why the log cannot be read when they are woken', async () => {
+    const fake = fakeLog();
+    service = await startService({}, fake.log);
+    const [answer] = await waiting(1, () => getEvents(service.url, 'httpget', { after: '0', wait: '20s' }));
+    fake.fail();
+    expect([(await answer)?.status, (await answer)?.body]).toEqual([500, 'The events could not be read.\n']);
+    expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
+  });
+});
+
+/** A log without events that fails, and tells of an event, when it is told to. */
+function fakeLog() {
+  let failing = false;
+  let tell: (newest: bigint) => void = () => undefined;
+  const log = {
+    read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
+    watch: (listener: typeof tell) => {
+      tell = listener;
+      return () => undefined;
+    },
+    onCommit: () => undefined,
+    check: () => Promise.resolve(),
+    count: () => Promise.resolve(0),
+    bytes: () => Promise.resolve(0),
+    close: () => Promise.resolve(),
+  } as Partial<EventLog> as EventLog;
+  return {
+    log,
+    fail: () => {
+      failing = true;
+      tell(1n);
+    },
+  };
+}
+
+describe('two services on one log', () => {
+  const folder = useTemporaryFolder();
+
+  it('tell each other’s waiting callers of their events', async () => {
+    const file = join(folder.path, 'events.db');
+    const services = await Promise.all([1, 2].map(async () => startService({}, await SqliteEventLog.open({ file }))));
+    for (let i = 0; i < 6; i++) {
+      const [waitingIn, recordedBy] = i % 2 ? services : services.toReversed();
+      const answer = getEvents(waitingIn?.url ?? '', 'soap12', { after: String(i), wait: '20s' });
+      await untilWaiting(waitingIn?.url ?? '', 1);
+      const id = await callOperation(recordedBy?.url ?? '', 'soap11', 'RecordEvent');
+      expect(eventsOf(resultOf(await answer)).map((event) => event.id)).toEqual([id]);
+    }
+    await Promise.all(services.map((service) => service.stop()));
+  });
+});

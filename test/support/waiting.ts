@@ -1,0 +1,25 @@
+import { eventually } from './eventually';
+import { requestOf, type BindingName } from './bindings';
+import { send, type Answer } from './http';
+import { metricsAt } from './metrics';
+
+/** Calls GetEvents with parameters. */
+export function getEvents(
+  url: string,
+  binding: BindingName,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const elements = Object.entries(parameters).map(([name, value]) => `<${name}>${value}</${name}>`);
+  const { path, ...question } = requestOf(binding, 'GetEvents', elements.join(''));
+  const fields = new URLSearchParams(parameters).toString();
+  if (binding === 'httpget') return send(`${url}${path}${fields}`, question);
+  return send(url + path, binding === 'httppost' ? { ...question, body: fields } : question);
+}
+
+/** Resolves once so many calls wait. `metricsUrl` is the address of the operator's pages, where that is another. */
+export function untilWaiting(url: string, calls: number): Promise<void> {
+  return eventually(
+    `${String(calls)} calls wait`,
+    async () => (await metricsAt(url)).get('webhook_calls_waiting') === calls,
+  );
+}

@@ -1,0 +1,33 @@
+import { deferred, type Deferred } from '../../src/lang/deferred';
+import type { EventLog } from '../../src/events/event-log';
+
+/** A watch of a log that a test waits on. */
+export interface Watching {
+  /** The positions that were told, in order. */
+  readonly told: readonly bigint[];
+  /** Resolves to the next position that is told. */
+  next(): Promise<bigint>;
+  /** Resolves once this position or a later one has been told. */
+  reaches(position: bigint): Promise<void>;
+  end(): void;
+}
+
+/** Begins to watch a log. */
+export function watching(log: Pick<EventLog, 'watch'>): Watching {
+  const told: bigint[] = [];
+  let following: Deferred<bigint> = deferred();
+  const end = log.watch((newest) => {
+    told.push(newest);
+    following.resolve(newest);
+    following = deferred();
+  });
+  const next = () => following.promise;
+  return {
+    told,
+    next,
+    async reaches(position) {
+      while ((told.at(-1) ?? -1n) < position) await next();
+    },
+    end,
+  };
+}
