@@ -26,6 +26,7 @@ describe('the configuration', () => {
       limits: {
         maxConnections: 5000,
         maxInFlight: 1000,
+        maxWaiting: 4000,
         maxBodyMemory: 67_108_864,
         maxHeaderBytes: 16_384,
         headersTimeout: 20_000,

@@ -56,6 +56,12 @@ describe('the service as a process, while calls wait', () => {
     ['a large form', 15, (url) => getEvents(url, 'httppost', { ...parameters, x: large })],
     ['a form', 200, (url) => getEvents(url, 'httppost', { ...parameters, x: medium })],
     ['JSON', 15, (url) => post(url, 'application/json', JSON.stringify({ ...parameters, x: large }))],
+    // A number is cut from the text, where a string is made anew.
+    [
+      'JSON with a number',
+      15,
+      (url) => post(url, 'application/json', `{"after":${'9'.repeat(20)},"wait":"59s","x":"${large}"}`),
+    ],
     ['a large SOAP message', 15, (url) => getEvents(url, 'soap11', { ...parameters, x: large })],
     ['a SOAP message', 200, (url) => getEvents(url, 'soap12', { ...parameters, x: medium })],
   ])('keeps nothing of %s that they sent', async (_what, calls, call) => {

@@ -1,3 +1,4 @@
+import { detached } from '../../lang/detached';
 import { shortened } from '../../lang/shortened';
 import { ParameterError, type ParameterValues, type SimpleValue } from '../../service/call';
 import type { Parameter } from './schema';
@@ -41,7 +42,8 @@ function times(bound: string, count: number): string {
 function readText({ name, type }: Parameter, text: string): SimpleValue {
   if (!text.isWellFormed()) throw ParameterError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
   try {
-    return type.read(text);
+    // A copy: an operation may keep it while it waits, long after the message is gone.
+    return type.read(detached(text));
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
     throw new ParameterError(
