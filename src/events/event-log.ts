@@ -87,6 +87,97 @@ export interface ScanQuery {
   readonly since?: number | undefined;
 }
 
+/** Longest text that can be searched for, in UTF-16 code units. */
+export const MAX_SEARCH_TEXT = 200;
+
+/** Most characters of an event's data that a search returns. */
+export const DATA_START = 120;
+
+/** Which events {@link EventLog.search} looks for, and where. What is undefined does not matter. */
+export interface SearchQuery {
+  /** Only events before this position. */
+  readonly before?: bigint | undefined;
+  /**
+   * Only events after this position. The search then begins there and goes towards newer events; without it, it begins at the
+   * newest, or at `before`, and goes towards older ones.
+   */
+  readonly after?: bigint | undefined;
+  /** Most events to return, those that are met first; at least 1. */
+  readonly limit: number;
+  /**
+   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in their attributes, their data or their arrival (method, path,
+   * address, header fields), each taken as the JSON text that the log keeps, with the names of its members. ASCII letters match
+   * in either case, and every character stands for itself. The text also matches where JSON writes it with escapes: as
+   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. Data that is not text
+   * (`data_base64`) is not searched.
+   */
+  readonly text?: string | undefined;
+  /** Only events with this `binding`, exactly. */
+  readonly binding?: string | undefined;
+  /** Only events with this `type`, exactly. */
+  readonly type?: string | undefined;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly from?: number | undefined;
+  /** Only events recorded before this time, likewise. */
+  readonly to?: number | undefined;
+}
+
+/** An event in a list: what helps to recognize it. Each text is cut after some 200 characters, and ends with `…` then. */
+export interface FoundEvent {
+  /** As in {@link LoggedEvent.sequence}. */
+  readonly sequence: string;
+  readonly id: string;
+  /** As in {@link NewEvent.recordedAt}. */
+  readonly recordedAt: number;
+  readonly binding: string | undefined;
+  readonly type: string | undefined;
+  /** The sender's address as the arrival has it; undefined for an event that was imported without one. */
+  readonly remoteAddress: string | undefined;
+  /** Undefined: an event without data. */
+  readonly data: DataSummary | undefined;
+}
+
+/** What a list shows of an event's data. */
+export interface DataSummary {
+  /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
+  readonly kind: 'json' | 'text' | 'bytes';
+  /** Size in bytes: of bytes, of JSON text in UTF-8, of a string as JSON writes it, without its quotes. */
+  readonly bytes: number;
+  /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
+  readonly start: string;
+  /** Whether there is more data than `start`. */
+  readonly cut: boolean;
+}
+
+/** What {@link EventLog.search} found. */
+export interface SearchResult {
+  /** Those with the highest positions first, whichever way the search went. */
+  readonly events: readonly FoundEvent[];
+  /** The last event that was looked at; undefined: there was none to look at. */
+  readonly reached: { readonly position: bigint; readonly recordedAt: number } | undefined;
+  /** Whether events are left to look at: a search `before` (or `after`) the position reached goes on with them. */
+  readonly more: boolean;
+}
+
+/** Spans of time, one after the other, of which {@link EventLog.rates} counts the events. */
+export interface RatesQuery {
+  /** Where the last span ends, in milliseconds since 1970-01-01T00:00Z. */
+  readonly until: number;
+  /** How long each span is, in milliseconds. */
+  readonly span: number;
+  /** How many spans there are; at most 100. */
+  readonly spans: number;
+}
+
+/** How many events were recorded in a span of time. */
+export interface Rate {
+  /** Where the span begins, in milliseconds since 1970-01-01T00:00Z. */
+  readonly from: number;
+  readonly events: number;
+  /** False: an estimate, because counting takes too long. */
+  readonly exact: boolean;
+}
+
 /** Events that became durable together, in one commit. */
 export interface Commit {
   /** How many events were given. */
@@ -135,6 +226,29 @@ export interface EventLog {
    * @throws {EventLogError}
    */
   scan(query: ScanQuery): Promise<StoredEvent[]>;
+
+  /**
+   * Searches for events by their positions, from the newest to older ones, and returns what a list shows of them. Each call
+   * does a limited amount of work, half a second or little more, and says how far it came; recording an event never
+   * waits for more than a few milliseconds of it, or for as long as one large event takes. So a call may find nothing and
+   * still leave `more`. A time range skips what lies outside of it where times grow with positions; elsewhere it is looked at.
+   *
+   * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
+   */
+  search(query: SearchQuery): Promise<SearchResult>;
+
+  /**
+   * Counts the events that were recorded in each of some spans of time, oldest span first: only those that the log still holds.
+   * The cost depends little on how many there are, and recording an event waits for it no longer than for a search.
+   *
+   * SQLite counts a span exactly where it has up to some 2,000 events. Otherwise it takes the positions between its beginning
+   * and its end: too many by the repetitions that were not recorded, by the events that were forgotten out of their order, and
+   * by those that stand there but were recorded earlier, such as imported ones. JetStream counts exactly how many events were
+   * stored in a span; an imported event was stored when it was imported.
+   *
+   * @throws {EventLogError}
+   */
+  rates(query: RatesQuery): Promise<Rate[]>;
 
   /**
    * How many events the log holds.

@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import {
   EventLogError,
+  MAX_SEARCH_TEXT,
   type EventLog,
   type EventQuery,
   type NewEvent,
   type Retention,
+  type SearchQuery,
 } from '../../src/events/event-log';
 import { wireBytes } from '../../src/events/wire-bytes';
 import { watching } from '../support/watching';
@@ -323,6 +325,297 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const found = await log.scan({ after: 0n, limit: 1000, since: now - 3_600_000 });
       expect(found.map(({ id }) => id)).toEqual(recent.map(({ id }) => id));
       expect(await log.scan({ after: 0n, limit: 1000, since: 1100 })).toHaveLength(50 + 100 + 150);
+    });
+
+    describe('searched', () => {
+      const search = (query: Partial<SearchQuery> = {}) => log.search({ limit: 100, ...query });
+      const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
+      const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
+        for (const [id, event] of Object.entries(events)) await log.append(newEvent({ id, ...event }));
+      };
+      const attributes = (given: Readonly<Record<string, string>>) =>
+        JSON.stringify({ specversion: '1.0', id: 'x', source: '/', type: 'test', ...given });
+
+      it('finds nothing in an empty log', async () => {
+        const nothing = { events: [], reached: undefined, more: false };
+        expect(await search()).toEqual(nothing);
+        expect(await search({ text: 'x', from: 1, to: 2, before: 99_999_999_999_999_999_999n })).toEqual(nothing);
+        expect(await search({ after: 0n })).toEqual(nothing);
+      });
+
+      it('lists the newest events first, with what helps to recognize them', async () => {
+        await record({
+          old: { data: undefined, recordedAt: 1_700_000_000_000 },
+          new: {
+            attributes: attributes({ type: 'order.paid', binding: 'soap11' }),
+            arrival: '{"method":"POST","path":"/","remoteAddress":"192.0.2.7","headers":{}}',
+            data: '"data":{"order":19}',
+            recordedAt: 1_700_000_000_001,
+          },
+        });
+        const sequences = (await log.read(EVERYTHING)).map(({ sequence }) => sequence);
+        expect(await search()).toEqual({
+          events: [
+            {
+              sequence: sequences[1],
+              id: 'new',
+              recordedAt: 1_700_000_000_001,
+              binding: 'soap11',
+              type: 'order.paid',
+              remoteAddress: '192.0.2.7',
+              data: { kind: 'json', bytes: 12, start: '{"order":19}', cut: false },
+            },
+            {
+              sequence: sequences[0],
+              id: 'old',
+              recordedAt: 1_700_000_000_000,
+              binding: undefined,
+              type: 'test',
+              remoteAddress: undefined,
+              data: undefined,
+            },
+          ],
+          reached: { position: BigInt(sequences[0] ?? 0), recordedAt: 1_700_000_000_000 },
+          more: false,
+        });
+      });
+
+      it('goes on before the position that it reached, until there is no more', async () => {
+        await record(Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`e${String(i)}`, {}])));
+        const pages: string[][] = [];
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const result = await search({ limit: 3, before });
+          pages.push(result.events.map(({ id }) => id));
+          before = result.reached?.position;
+          more = result.more;
+        }
+        expect(pages).toEqual([['e6', 'e5', 'e4'], ['e3', 'e2', 'e1'], ['e0']]);
+        expect((await search({ limit: 7 })).more).toBe(false);
+        expect((await search({ limit: 6 })).more).toBe(true);
+      });
+
+      it('goes towards newer events after a position, and lists them newest first', async () => {
+        await record({ a: {}, b: {}, c: { data: '"data":"x"' }, d: {}, e: { data: '"data":"x"' } });
+        const [a, b, , d, e] = (await log.read(EVERYTHING)).map(({ sequence }) => BigInt(sequence));
+        const after = await search({ after: a, limit: 2 });
+        expect(after.events.map(({ id }) => id)).toEqual(['c', 'b']);
+        expect(after).toMatchObject({ reached: { position: b === undefined ? b : b + 1n }, more: true });
+        expect(await found({ after: a, before: d })).toEqual(['c', 'b']);
+        expect(await found({ after: a, text: '"x"' })).toEqual(['e', 'c']);
+        expect(await search({ after: e })).toEqual({ events: [], reached: undefined, more: false });
+        // The neighbours of an event, as its page needs them.
+        expect(await found({ before: d, limit: 1 })).toEqual(['c']);
+        expect(await found({ after: d, limit: 1 })).toEqual(['e']);
+      });
+
+      it('finds a text in attributes, data and arrival, whatever the case of its ASCII letters', async () => {
+        await record({
+          attribute: { attributes: attributes({ subject: 'Order-4711' }) },
+          data: { data: '"data":"the ORDER-4711 of today"' },
+          arrival: { arrival: '{"headers":{"x-order":"order-4711"}}' },
+          other: { data: '"data":"order-4712"' },
+          none: {},
+        });
+        expect(await found({ text: 'oRDER-4711' })).toEqual(['arrival', 'data', 'attribute']);
+        expect(await found({ text: 'order-471' })).toEqual(['other', 'arrival', 'data', 'attribute']);
+      });
+
+      it.each<[what: string, text: string, data: string]>([
+        ['a quote in a string', 'say "hi"', '"data":"I say \\"hi\\" to you"'],
+        ['a member of an object', '"order":19', '"data":{"order":19}'],
+        ['a member of an object in a string', '"order":19', '"data":"{\\"order\\":19}"'],
+        ['a line break', 'a\nb', '"data":"a\\nb"'],
+        ['NUL', 'a\0b', '"data":"a\\u0000b"'],
+        ['a letter beyond ASCII', 'Müller', '"data":"Erika Müller"'],
+        ['a letter beyond ASCII, escaped', 'Müller', '"data":{"name":"M\\u00FCller"}'],
+        ['a slash', 'https://example.com/', '"data":"https://example.com/x"'],
+        ['a slash, escaped', 'https://example.com/ü', '"data":{"url":"https:\\/\\/example.com\\/\\u00fc"}'],
+        ['an emoji', '\u{1F600}', '"data":"\u{1F600}"'],
+        ['an emoji, escaped', '\u{1F600}', '"data":{"a":"\\ud83d\\ude00"}'],
+        ['a lone surrogate', 'a\ud800', '"data":"a\\ud800"'],
+        ['a percent sign', '100%', '"data":"100%"'],
+        ['wildcards', '%_*?[a-z]', '"data":"%_*?[a-z]"'],
+        ['what a pattern gives a meaning', '(a|b)+.$^{2}\\d', '"data":"(a|b)+.$^{2}\\\\d"'],
+        ['quotes of SQL', "' OR 1=1 --", '"data":"\' OR 1=1 --"'],
+      ])('finds %s', async (_what, text, data) => {
+        await record({
+          other: { data: '"data":"Mller hi 100 aXb a|b 1=1 a\ufffd https:example.com abc"' },
+          match: { data },
+        });
+        expect(await found({ text })).toEqual(['match']);
+      });
+
+      it('tells letters beyond ASCII apart by their case', async () => {
+        await record({ capital: { data: '"data":"MÜLLER"' } });
+        expect(await found({ text: 'mÜller' })).toEqual(['capital']);
+        expect(await found({ text: 'müller' })).toEqual([]);
+      });
+
+      it('does not search base64', async () => {
+        await record({ bytes: { data: '"data_base64":"Zm9vYmFy"' }, text: { data: '"data":"Zm9vYmFy"' } });
+        expect(await found({ text: 'Zm9v' })).toEqual(['text']);
+        expect(await found({ text: 'data_base64' })).toEqual([]);
+      });
+
+      it('searches for texts up to a length', async () => {
+        const text = 'x'.repeat(MAX_SEARCH_TEXT);
+        await record({ long: { data: `"data":"${text}"` } });
+        expect(await found({ text })).toEqual(['long']);
+        await expect(search({ text: `${text}x` })).rejects.toThrow(EventLogError);
+      });
+
+      it('finds a long text of one letter in a large event of the same letter soon', async () => {
+        const text = `${'a'.repeat(MAX_SEARCH_TEXT - 1)}b`;
+        await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });
+        const started = performance.now();
+        expect(await found({ text })).toEqual(['large']);
+        expect(await found({ text: text.replace('b', 'c') })).toEqual([]);
+        expect(performance.now() - started).toBeLessThan(1000);
+      });
+
+      it('keeps to a binding, a type and both', async () => {
+        const soap = { binding: 'soap11' };
+        await record({
+          a: { attributes: attributes({ ...soap, type: 'x' }) },
+          b: { attributes: attributes({ ...soap, type: 'y' }) },
+          c: { attributes: attributes({ binding: 'httpget', type: 'x' }) },
+          d: { attributes: attributes({ type: 'X', subject: '"binding":"soap11"' }), data: '"data":{"type":"x"}' },
+        });
+        expect(await found({ binding: 'soap11' })).toEqual(['b', 'a']);
+        expect(await found({ type: 'x' })).toEqual(['c', 'a']);
+        expect(await found({ binding: 'soap11', type: 'x' })).toEqual(['a']);
+        expect(await found({ type: "x' OR 1" })).toEqual([]);
+        expect(await found({ type: 'x', text: 'httpget' })).toEqual(['c']);
+      });
+
+      it('keeps to a time range, wherever its events stand', async () => {
+        const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
+        for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+        const range = async (from: number | undefined, to?: number) => (await found({ from, to })).join('');
+        expect(await range(20)).toBe('edca');
+        expect(await range(21)).toBe('ea');
+        expect(await range(undefined, 20)).toBe('fb');
+        expect(await range(10, 30)).toBe('dcb');
+        expect(await range(41)).toBe('');
+        expect(await range(undefined, 5)).toBe('');
+        expect(await range(30, 10)).toBe('');
+        expect(await found({ from: 10, to: 30, limit: 1 })).toEqual(['d']);
+      });
+
+      it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
+        const data = `"data":"${'x'.repeat(20_000)}"`;
+        const events = Array.from({ length: 3000 }, (_, i) => newEvent({ data, recordedAt: i }));
+        for (let i = 0; i < events.length; i += 500) await log.appendAll(events.slice(i, i + 500));
+        const [first] = await log.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        await log.append(newEvent({ id: 'needle', recordedAt: 3000 }));
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const started = performance.now();
+          const result = await search({ text: 'nowhere', before });
+          expect(performance.now() - started).toBeLessThan(2000);
+          expect(result.events).toEqual([]);
+          const { position = 0n, recordedAt } = result.reached ?? {};
+          expect(position).toBeLessThan(before ?? position + 1n);
+          expect(BigInt(recordedAt ?? -1)).toBe(position - BigInt(first?.sequence ?? 0));
+          before = position;
+          more = result.more;
+        }
+        expect(before).toBe(BigInt(first?.sequence ?? 0));
+        expect(await found({ text: 'needle' })).toEqual(['needle']);
+      });
+
+      it('shows of large data only its start', async () => {
+        const json = `[${'1,'.repeat(100_000)}1]`;
+        const base64 = Buffer.alloc(100_000).toString('base64');
+        await record({
+          json: { data: `"data":${json}` },
+          text: { data: `"data":"${'\\u0000'.repeat(100_000)}"` },
+          pairs: { data: `"data":"a${'\u{1F600}'.repeat(1000)}"` },
+          bytes: { data: `"data_base64":"${base64}"` },
+          exact: { data: `"data":"${'y'.repeat(120)}"` },
+          short: { data: '"data_base64":"AA=="' },
+          empty: { data: '"data":""' },
+          null: { data: '"data":null' },
+        });
+        const data = Object.fromEntries((await search()).events.map((event) => [event.id, event.data]));
+        expect(data).toEqual({
+          json: { kind: 'json', bytes: json.length, start: json.slice(0, 120), cut: true },
+          text: { kind: 'text', bytes: 600_000, start: '\0'.repeat(120), cut: true },
+          pairs: { kind: 'text', bytes: 4001, start: `a${'\u{1F600}'.repeat(59)}`, cut: true },
+          bytes: { kind: 'bytes', bytes: 100_000, start: base64.slice(0, 120), cut: true },
+          exact: { kind: 'text', bytes: 120, start: 'y'.repeat(120), cut: false },
+          short: { kind: 'bytes', bytes: 1, start: 'AA==', cut: false },
+          empty: { kind: 'text', bytes: 0, start: '', cut: false },
+          null: { kind: 'json', bytes: 4, start: 'null', cut: false },
+        });
+      });
+
+      it('shortens what else is long', async () => {
+        const long = 'z'.repeat(1_000_000);
+        const shortened = `${'z'.repeat(200)}…`;
+        await record({
+          [long]: {
+            attributes: attributes({ type: long, binding: long }),
+            arrival: JSON.stringify({ remoteAddress: long }),
+          },
+        });
+        expect((await search()).events).toMatchObject([
+          { id: shortened, type: shortened, binding: shortened, remoteAddress: shortened },
+        ]);
+      });
+
+      it('lists many large events, a limited number of them at a time', async () => {
+        const data = `"data":"${'x'.repeat(3_000_000)}"`;
+        for (let i = 0; i < 30; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
+        const listed: string[] = [];
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const result = await search({ before });
+          listed.push(...result.events.map(({ id }) => id));
+          before = result.reached?.position;
+          more = result.more;
+        }
+        expect(listed).toEqual(Array.from({ length: 30 }, (_, i) => `large ${String(29 - i)}`));
+      });
+
+      it('answers what was asked before it is closed, and refuses what comes later', async () => {
+        await record({ a: {} });
+        const before = [search({ text: 'nowhere' }), search()];
+        const rates = log.rates({ until: 0, span: 1, spans: 1 });
+        const closed = log.close();
+        await expect(search()).rejects.toThrow(EventLogError);
+        await expect(log.rates({ until: 0, span: 1, spans: 1 })).rejects.toThrow(EventLogError);
+        expect((await Promise.all(before)).map(({ events }) => events.length)).toEqual([0, 1]);
+        expect(await rates).toEqual([{ from: -1, events: 0, exact: true }]);
+        await closed;
+      });
+    });
+
+    describe('counted by time', () => {
+      const MINUTE = 60_000;
+
+      it('has no events at first', async () => {
+        expect(await log.rates({ until: 3000, span: 1000, spans: 3 })).toEqual([
+          { from: 0, events: 0, exact: true },
+          { from: 1000, events: 0, exact: true },
+          { from: 2000, events: 0, exact: true },
+        ]);
+      });
+
+      it('has each event once, in its span, and no repetitions', async () => {
+        const until = Date.now() + MINUTE / 2;
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: `n${String(i)}`, recordedAt: Date.now() }));
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: `n${String(i)}`, recordedAt: Date.now() }));
+        await log.append(newEvent({ recordedAt: Date.now() }));
+        const rates = await log.rates({ until, span: MINUTE, spans: 60 });
+        expect(rates.map(({ from }) => from)).toEqual(Array.from({ length: 60 }, (_, i) => until - (60 - i) * MINUTE));
+        expect(rates.map(({ events }) => events)).toEqual([...new Array<number>(59).fill(0), 6]);
+        expect(rates.every(({ exact }) => exact)).toBe(true);
+        expect((await log.rates({ until, span: 24 * 60 * MINUTE, spans: 60 })).at(-1)?.events).toBe(6);
+        const past = await log.rates({ until: until - MINUTE, span: MINUTE, spans: 60 });
+        expect(past.some(({ events }) => events > 0)).toBe(false);
+      });
     });
 
     it('counts copies once', async () => {

@@ -42,6 +42,8 @@ describe('an operation that fails in the event log', () => {
     appendAll: () => Promise.resolve([]),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
     scan: () => Promise.resolve([]),
+    search: () => Promise.resolve({ events: [], reached: undefined, more: false }),
+    rates: () => Promise.resolve([]),
     count: () => Promise.resolve(0),
     bytes: () => Promise.resolve(0),
     watch: () => () => undefined,

@@ -6,22 +6,29 @@ import {
   type EventQuery,
   type LoggedEvent,
   type NewEvent,
+  type Rate,
+  type RatesQuery,
   type Retention,
   type ScanQuery,
+  type SearchQuery,
+  type SearchResult,
   type StoredEvent,
 } from '../event-log';
 import type { JetStreamLocation } from '../../config/event-log-location';
 import { JetStreamConnection } from './connection';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';
+import { JetStreamRates } from './rates';
 import { JetStreamReader, type PlacedEvent } from './reader';
 import { JetStreamRecorder } from './recorder';
 import { JetStreamRetention } from './retention';
 import { KEYS_EXTRA_AGE, noteOwnSource, provideStreams, requireEvents, streamNames, type StreamNames } from './schema';
+import { JetStreamSearch } from './search';
 import { JetStreamStore } from './store';
 import { JetStreamWatch } from './watch';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { paddedSequence, sequenceNumber } from '../position';
+import { requireSearchable } from '../search/search-event';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export interface JetStreamOptions extends JetStreamLocation {
@@ -49,10 +56,13 @@ export class JetStreamEventLog implements EventLog {
   readonly #store: JetStreamStore;
   readonly #recorder: JetStreamRecorder;
   readonly #reader: JetStreamReader;
+  readonly #search: JetStreamSearch;
+  readonly #rates: JetStreamRates;
   readonly #probe: JetStreamProbe;
   readonly #retention: JetStreamRetention | undefined;
   readonly #calls = new Set<Promise<unknown>>();
   readonly #watches = new Set<JetStreamWatch>();
+  #recordings = 0;
   #committed: (commit: Commit) => void = () => undefined;
   #closing: Promise<void> | undefined;
 
@@ -68,6 +78,8 @@ export class JetStreamEventLog implements EventLog {
     const ids = new JetStreamIds(names, this.#store, sources);
     this.#recorder = new JetStreamRecorder(connection, names, this.#store, ids);
     this.#reader = new JetStreamReader(names, this.#store, ids);
+    this.#search = new JetStreamSearch(this.#reader, () => this.#recordings > 0);
+    this.#rates = new JetStreamRates(connection, names);
     this.#probe = new JetStreamProbe(connection, names, this.#store);
     const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
@@ -120,11 +132,14 @@ export class JetStreamEventLog implements EventLog {
   }
 
   async #recording<T>(record: () => Promise<T>): Promise<T> {
+    this.#recordings++;
     try {
       return await record();
     } catch (error) {
       this.#probe.distrust();
       throw error;
+    } finally {
+      this.#recordings--;
     }
   }
 
@@ -169,7 +184,7 @@ export class JetStreamEventLog implements EventLog {
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
     } else if (id === undefined) {
-      if (after === undefined) yield* this.#reader.downwards(limit, deadline);
+      if (after === undefined) yield* this.#reader.downwards(Infinity, limit, deadline);
       else yield* this.#reader.upwards(after, limit, deadline);
     } else {
       yield* this.#reader.withId(id, after, limit, deadline);
@@ -198,6 +213,18 @@ export class JetStreamEventLog implements EventLog {
   async #startOf(time: number, deadline: number): Promise<number> {
     if (time === -Infinity) return 0;
     return (await this.#store.firstStoredSince(this.#names.events, time - CLOCK_TOLERANCE, deadline)) - 1;
+  }
+
+  async search(query: SearchQuery): Promise<SearchResult> {
+    requireSearchable(query);
+    return this.#reading(async (deadline) => {
+      const start = await this.#startOf(query.from ?? -Infinity, deadline);
+      return this.#search.search(query, start, deadline);
+    });
+  }
+
+  rates(query: RatesQuery): Promise<Rate[]> {
+    return this.#reading((deadline) => this.#rates.rates(query, deadline));
   }
 
   count(): Promise<number> {

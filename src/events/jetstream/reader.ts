@@ -13,7 +13,7 @@ export interface PlacedEvent {
   readonly bytes: number;
 }
 
-/** Most messages that are asked for at a time, and about how many bytes. */
+/** Most messages that are asked for at a time, unless the caller says fewer, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** As many are asked for at first while nothing is known of their size. */
@@ -41,9 +41,14 @@ export class JetStreamReader {
   }
 
   /** The events after a position, oldest first, as many as the caller takes. */
-  async *upwards(after: number, most: number, deadline: number): AsyncGenerator<PlacedEvent> {
+  async *upwards(
+    after: number,
+    most: number,
+    deadline: number,
+    windowMessages = WINDOW_MESSAGES,
+  ): AsyncGenerator<PlacedEvent> {
     const { first, last, messages, bytes } = await this.state(deadline);
-    const window = new Window(bytes / Math.max(1, messages));
+    const window = new Window(bytes / Math.max(1, messages), windowMessages);
     let left = most;
     for (let position = Math.max(after + 1, first); position <= last && left > 0;) {
       const start = position;
@@ -56,12 +61,17 @@ export class JetStreamReader {
     }
   }
 
-  /** The newest events, newest first, as many as the caller takes. */
-  async *downwards(most: number, deadline: number): AsyncGenerator<PlacedEvent> {
+  /** The newest events before a position, newest first, as many as the caller takes. */
+  async *downwards(
+    before: number,
+    most: number,
+    deadline: number,
+    windowMessages = WINDOW_MESSAGES,
+  ): AsyncGenerator<PlacedEvent> {
     const { first, last, messages, bytes } = await this.state(deadline);
-    const window = new Window(bytes / Math.max(1, messages));
+    const window = new Window(bytes / Math.max(1, messages), windowMessages);
     let left = most;
-    for (let position = last; position >= first && left > 0;) {
+    for (let position = Math.min(last, before - 1); position >= first && left > 0;) {
       const end = position;
       const size = window.size(Math.min(left, end - first + 1));
       const found = await this.#fetch(size, (i) => this.at(end - i, deadline), window);
@@ -154,13 +164,15 @@ export class JetStreamReader {
 /** Chooses how many messages to ask for at a time. */
 class Window {
   #bytesEach: number;
+  readonly #messages: number;
 
-  constructor(bytesEach: number) {
+  constructor(bytesEach: number, messages = WINDOW_MESSAGES) {
     this.#bytesEach = Math.max(1, bytesEach);
+    this.#messages = messages;
   }
 
   size(most: number): number {
-    return Math.min(WINDOW_MESSAGES, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
+    return Math.min(this.#messages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
   }
 
   /** Events come in kinds: after a large one, expect others as large. */

@@ -2,14 +2,19 @@ import type { EventQuery, LoggedEvent, NewEvent, ScanQuery } from '../event-log'
 import { backUp } from './backup';
 import { SqliteConnection, type SqliteOptions } from './connection/connection';
 import { SqliteReader, type ScannedSlice } from './reader';
+import { SqliteRates, type RatesProgress } from './rates';
 import { SqliteRecorder, type RecordedEvents } from './recorder';
 import { SqliteRetention } from './retention';
+import { SqliteSearch, type SearchSlice, type SliceQuery } from './search';
+import { SqliteTimes } from './times';
 
 /** The parts of the engine that work on one connection, synchronously. Each method takes one argument, or none. */
 export class SqliteDatabase {
   readonly #connection: SqliteConnection;
   readonly #recorder: SqliteRecorder;
   readonly #reader: SqliteReader;
+  readonly #search: SqliteSearch;
+  readonly #rates: SqliteRates;
   readonly #retention: SqliteRetention | undefined;
 
   /** @throws the database cannot be opened, is not a database, or not one of this program and version. */
@@ -17,7 +22,10 @@ export class SqliteDatabase {
     const connection = new SqliteConnection(options);
     this.#connection = connection;
     this.#recorder = new SqliteRecorder(connection);
-    this.#reader = new SqliteReader(connection);
+    const times = new SqliteTimes(connection);
+    this.#reader = new SqliteReader(connection, times);
+    this.#search = new SqliteSearch(connection, times);
+    this.#rates = new SqliteRates(connection, times);
     this.#retention = options.retention && new SqliteRetention(connection, options.retention);
   }
 
@@ -39,6 +47,16 @@ export class SqliteDatabase {
   /** As {@link SqliteReader.newest}. */
   newest(): number {
     return this.#connection.reading(() => this.#reader.newest());
+  }
+
+  /** As {@link SqliteSearch.slice}. */
+  search(query: SliceQuery): SearchSlice {
+    return this.#connection.snapshot(() => this.#search.slice(query));
+  }
+
+  /** As {@link SqliteRates.slice}. */
+  rates(progress: RatesProgress): RatesProgress {
+    return this.#connection.snapshot(() => this.#rates.slice(progress));
   }
 
   /** As `EventLog.count`. */

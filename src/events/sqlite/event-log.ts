@@ -11,16 +11,25 @@ import {
   type EventQuery,
   type LoggedEvent,
   type NewEvent,
+  type Rate,
+  type RatesQuery,
   type ScanQuery,
+  type SearchQuery,
+  type SearchResult,
   type StoredEvent,
 } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
+import { requireSearchable } from '../search/search-event';
 import { DatabaseThread } from './database-thread';
+import { SlicedQueries } from './sliced-queries';
 import { SqliteWatch } from './watch';
 
 /** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
 const BATCH_MAX_EVENTS = 512;
 const BATCH_MAX_CHARACTERS = 1024 * 1024;
+
+/** How long after a commit the next one is expected, in milliseconds. */
+const COMMITS_APART = 50;
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 const DEFAULT_RETENTION_PAUSE = 1000;
@@ -37,14 +46,17 @@ interface Waiting {
  */
 export class SqliteEventLog implements EventLog {
   readonly #thread: DatabaseThread;
+  readonly #sliced: SlicedQueries;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   readonly #watches = new Set<SqliteWatch>();
+  #lastCommit = -Infinity;
   #committed: (commit: Commit) => void = () => undefined;
 
   private constructor(options: SqliteOptions) {
     this.#thread = new DatabaseThread(options);
+    this.#sliced = new SlicedQueries(this.#thread, () => this.#isRecording());
   }
 
   /**
@@ -100,9 +112,14 @@ export class SqliteEventLog implements EventLog {
     const started = performance.now();
     const { firstIds, newest } = await this.#thread.ask('append', events);
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
+    this.#lastCommit = performance.now();
     const recorded = events.length - firstIds.size;
     this.#committed({ events: events.length, recorded, milliseconds: performance.now() - started });
     return events.map(({ id }, i) => ({ id: firstIds.get(i) ?? id, recorded: !firstIds.has(i) }));
+  }
+
+  #isRecording(): boolean {
+    return this.#committing !== undefined || performance.now() - this.#lastCommit < COMMITS_APART;
   }
 
   #takeBatch(): Waiting[] {
@@ -126,6 +143,15 @@ export class SqliteEventLog implements EventLog {
         after = next;
       }
     });
+  }
+
+  async search(query: SearchQuery): Promise<SearchResult> {
+    requireSearchable(query);
+    return this.#reading(() => this.#sliced.search(query));
+  }
+
+  rates(query: RatesQuery): Promise<Rate[]> {
+    return this.#reading(() => this.#sliced.rates(query));
   }
 
   count(): Promise<number> {
@@ -181,6 +207,7 @@ export class SqliteEventLog implements EventLog {
   async #close(): Promise<void> {
     await this.#committing;
     for (const watch of this.#watches) watch.end();
+    await this.#sliced.settled();
     await this.#thread.end();
   }
 }

@@ -4,16 +4,12 @@ import { Page, SCAN_BYTES } from '../page';
 import { MAX_POSITION, paddedSequence, sequenceNumber } from '../position';
 import type { SqliteConnection } from './connection/connection';
 import { STORED_COLUMNS, storedEvent, type StoredRow } from './table';
+import type { SqliteTimes } from './times';
 
 interface SizeRow {
   sequence: number;
   head_bytes: number;
   data_bytes: number;
-}
-
-interface InOrderRow {
-  readonly sequence: number;
-  readonly recordedAt: number;
 }
 
 /** What was found in a slice of the log. */
@@ -26,9 +22,6 @@ export interface ScannedSlice {
 /** Positions that a scan for a time looks at in one go: a few milliseconds. */
 const SLICE_POSITIONS = 10_000;
 
-/** Most late events that are looked at to find where a time begins. */
-const MAX_LATE = 10_000;
-
 interface EventRow {
   sequence: number;
   id: string;
@@ -39,32 +32,24 @@ interface EventRow {
 /** Reads events. */
 export class SqliteReader {
   readonly #connection: SqliteConnection;
+  readonly #times: SqliteTimes;
   readonly #load: Database.Statement;
   readonly #scan: Database.Statement;
   readonly #total: Database.Statement;
   readonly #scanSizes: Database.Statement;
   readonly #nextPosition: Database.Statement;
   readonly #newest: Database.Statement;
-  readonly #inOrder: Database.Statement;
-  readonly #late: Database.Statement;
   readonly #sizeStatements = new Map<string, Database.Statement>();
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, times: SqliteTimes) {
     this.#connection = connection;
+    this.#times = times;
     this.#total = connection.prepare('SELECT events FROM totals');
     const scanned = 'WHERE sequence > ? AND sequence <= ? AND recorded_at >= ? ORDER BY sequence';
     this.#scanSizes = connection.prepare(`SELECT sequence, head_bytes, data_bytes FROM events ${scanned} LIMIT ?`);
     this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} FROM events ${scanned}`);
     this.#nextPosition = connection.prepare('SELECT min(sequence) AS next FROM events WHERE sequence > ?');
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
-    this.#inOrder = connection.prepare(
-      `SELECT sequence, recorded_at AS "recordedAt" FROM events
-       WHERE sequence BETWEEN ? AND ? AND late_at IS NULL ORDER BY sequence LIMIT 1`,
-    );
-    this.#late = connection.prepare(
-      `SELECT count(*) AS found, min(sequence) AS first
-       FROM (SELECT sequence FROM events WHERE late_at >= ? LIMIT ?)`,
-    );
     this.#load = connection.prepare(
       `SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
        FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`,
@@ -124,7 +109,7 @@ export class SqliteReader {
    */
   scan({ after, limit, since = -Infinity }: ScanQuery): ScannedSlice {
     const timed = since > -Infinity;
-    const from = timed ? Math.max(sequenceNumber(after), this.#startOf(since)) : sequenceNumber(after);
+    const from = timed ? Math.max(sequenceNumber(after), this.#times.startOf(since)) : sequenceNumber(after);
     const to = timed ? from + SLICE_POSITIONS : MAX_POSITION;
     let last = from;
     let bytes = 0;
@@ -136,27 +121,6 @@ export class SqliteReader {
     if (last > from) return { events: (this.#scan.all(from, last, since) as StoredRow[]).map(storedEvent) };
     const { next } = this.#nextPosition.get(to) as { next: number | null };
     return { events: [], ...(next !== null && { next: BigInt(next - 1) }) };
-  }
-
-  /** A position before every event that was recorded at a time or later. */
-  #startOf(time: number): number {
-    const { found, first } = this.#late.get(time, MAX_LATE) as { found: number; first: number | null };
-    if (found === MAX_LATE) return 0;
-    return Math.min(this.#startInOrder(time), (first ?? Infinity) - 1);
-  }
-
-  /** The same among the events whose times grow with their positions, by bisection. */
-  #startInOrder(time: number): number {
-    let from = 0;
-    let to = this.newest();
-    // Those up to `from` are older, those after `to` are not.
-    while (from < to) {
-      const middle = Math.floor((from + to) / 2) + 1;
-      const row = this.#inOrder.get(middle, Math.min(to, middle + MAX_LATE)) as InOrderRow | undefined;
-      if (row !== undefined && row.recordedAt < time) from = row.sequence;
-      else to = middle - 1;
-    }
-    return from;
   }
 
   /** The position of the newest event; 0: there is none. */

@@ -90,6 +90,11 @@ export class SqliteConnection {
     return this.#explaining(action);
   }
 
+  /** As {@link reading}, but the action sees the database as it is at one moment, whatever others write meanwhile. */
+  snapshot<T>(action: () => T): T {
+    return this.reading(() => this.#transactions.read(action));
+  }
+
   /**
    * Runs an action in a transaction of its own: what it writes is on disk when this returns, and none of it when it throws.
    *

@@ -4,11 +4,13 @@ import type Database from 'libsql';
 export class Transactions {
   readonly #database: Database.Database;
   readonly #begin: Database.Statement;
+  readonly #beginReading: Database.Statement;
   readonly #commit: Database.Statement;
 
   constructor(database: Database.Database) {
     this.#database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#beginReading = database.prepare('BEGIN');
     this.#commit = database.prepare('COMMIT');
   }
 
@@ -17,8 +19,17 @@ export class Transactions {
    * and none of it when it throws.
    */
   run<T>(action: () => T): T {
+    return this.#run(this.#begin, action);
+  }
+
+  /** Runs an action that only reads: it sees the database as it is at one moment, whatever others write meanwhile. */
+  read<T>(action: () => T): T {
+    return this.#run(this.#beginReading, action);
+  }
+
+  #run<T>(begin: Database.Statement, action: () => T): T {
     try {
-      this.#begin.run();
+      begin.run();
       const result = action();
       this.#commit.run();
       return result;

@@ -1,0 +1,190 @@
+import type Database from 'libsql';
+import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
+import { sequenceNumber } from '../position';
+import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
+import { textForms } from '../search/text-forms';
+import type { SqliteConnection } from './connection/connection';
+import { sliceDeadline } from './slice';
+import type { SqliteTimes } from './times';
+
+/** Most events that are looked at together, and most bytes, unless a single event has more. */
+const GROUP_EVENTS = 128;
+const GROUP_BYTES = 512 * 1024;
+
+/** The positions between which events are left to look at. */
+export interface Range {
+  readonly after: number;
+  readonly before: number;
+}
+
+/** What a slice of a search looks for. */
+export interface SliceQuery {
+  readonly query: SearchQuery;
+  /** Undefined: the search begins. */
+  readonly range: Range | undefined;
+  /** Most events to return. */
+  readonly limit: number;
+}
+
+/** What a slice of a search found; `range` is what is left to look at. */
+export interface SearchSlice extends Omit<SearchResult, 'more'> {
+  /** In the order in which they were met. */
+  readonly events: FoundEvent[];
+  readonly range: Range;
+  /** Whether there is something in the range. */
+  readonly more: boolean;
+}
+
+/** Events that are looked at together. */
+interface Group {
+  readonly events: number;
+  readonly first: number;
+  readonly last: number;
+  readonly bytes: number;
+}
+
+interface ListedRow {
+  readonly sequence: number;
+  readonly id: string;
+  readonly recordedAt: number;
+  readonly attributes: string;
+  readonly arrival: string;
+  readonly head: string | null;
+  readonly bytes: number;
+}
+
+/** Data that is kept as base64. An import may have put spaces before its name. */
+const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
+
+/** Searches for events, a slice of a few milliseconds at a time. */
+export class SqliteSearch {
+  readonly #connection: SqliteConnection;
+  readonly #times: SqliteTimes;
+  readonly #groups: Readonly<Record<Direction, Database.Statement>>;
+  readonly #any: Database.Statement;
+  readonly #listed: Database.Statement;
+  readonly #tail: Database.Statement;
+  readonly #recordedAt: Database.Statement;
+  readonly #matching = new Map<string, Database.Statement>();
+  #groupEvents = GROUP_EVENTS;
+
+  constructor(connection: SqliteConnection, times: SqliteTimes) {
+    this.#connection = connection;
+    this.#times = times;
+    // The sizes are in the rows' headers: no text is loaded for them.
+    const bytes = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
+    const group = (order: Direction) =>
+      connection.prepare(
+        `SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last, sum(bytes) AS bytes
+         FROM (SELECT sequence, ${bytes} AS bytes FROM events WHERE sequence > ? AND sequence < ?
+               ORDER BY sequence ${order} LIMIT ?)`,
+      );
+    this.#groups = { ASC: group('ASC'), DESC: group('DESC') };
+    this.#any = connection.prepare('SELECT sequence FROM events WHERE sequence > ? AND sequence < ? LIMIT 1');
+    this.#listed = connection.prepare(
+      `SELECT sequence, id, recorded_at AS "recordedAt", attributes, arrival,
+              substr(data, 1, ${String(DATA_HEAD)}) AS head, octet_length(data) AS bytes
+       FROM events WHERE sequence = ?`,
+    );
+    this.#tail = connection.prepare(
+      `SELECT substr(data, -${String(DATA_TAIL)}) AS tail FROM events WHERE sequence = ?`,
+    );
+    this.#recordedAt = connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
+  }
+
+  /** Searches on until the limit is reached, the range ends, or the slice has taken its time. */
+  slice({ query, range: given, limit }: SliceQuery): SearchSlice {
+    const deadline = sliceDeadline();
+    const order: Direction = query.after === undefined ? 'DESC' : 'ASC';
+    const match = this.#matcher(query, order);
+    const events: FoundEvent[] = [];
+    let range = given ?? this.#rangeOf(query);
+    let reached: number | undefined;
+    const reach = (position: number): void => {
+      reached = position;
+      range = order === 'DESC' ? { ...range, before: position } : { ...range, after: position };
+    };
+    search: do {
+      const group = this.#group(range, order);
+      if (group.events === 0) break;
+      for (const sequence of match(group)) {
+        reach(sequence);
+        events.push(this.#list(sequence));
+        if (events.length === limit || performance.now() > deadline) break search;
+      }
+      reach(order === 'DESC' ? group.first : group.last);
+    } while (performance.now() < deadline);
+    const more = this.#any.get(range.after, range.before) !== undefined;
+    return { events, reached: this.#place(reached), range, more };
+  }
+
+  #rangeOf({ after, before, from, to }: SearchQuery): Range {
+    const start = after === undefined ? 0 : sequenceNumber(after);
+    const end = before === undefined ? Infinity : sequenceNumber(before);
+    return {
+      after: from === undefined ? start : Math.max(start, this.#times.startOf(from)),
+      before: to === undefined ? end : Math.min(end, this.#times.endOf(to)),
+    };
+  }
+
+  /** The next events of a range that can be looked at together. */
+  #group({ after, before }: Range, order: Direction): Group {
+    for (;;) {
+      const group = this.#groups[order].get(after, before, this.#groupEvents) as Group;
+      if (group.bytes <= GROUP_BYTES || group.events <= 1) {
+        if (group.bytes <= GROUP_BYTES / 2) this.#groupEvents = Math.min(GROUP_EVENTS, this.#groupEvents * 2);
+        return group;
+      }
+      this.#groupEvents = Math.ceil(group.events / 2);
+    }
+  }
+
+  /** Returns a function that finds the positions of the events in a group that a search looks for. */
+  #matcher({ text, binding, type, from, to }: SearchQuery, order: Direction): (group: Group) => number[] {
+    const conditions: [sql: string, ...values: (string | number)[]][] = [];
+    if (from !== undefined) conditions.push(['recorded_at >= ?', from]);
+    if (to !== undefined) conditions.push(['recorded_at < ?', to]);
+    if (binding !== undefined) conditions.push([attributeIs('binding'), binding]);
+    if (type !== undefined) conditions.push([attributeIs('type'), type]);
+    if (text !== undefined) conditions.push(containsOneOf(textForms(text)));
+    const where = ['sequence BETWEEN ? AND ?', ...conditions.map(([sql]) => sql)].join(' AND ');
+    const statement = this.#matchStatement(`SELECT sequence FROM events WHERE ${where} ORDER BY sequence ${order}`);
+    const values = conditions.flatMap(([, ...of]) => of);
+    return ({ first, last }) =>
+      (statement.all(first, last, ...values) as { sequence: number }[]).map(({ sequence }) => sequence);
+  }
+
+  #matchStatement(sql: string): Database.Statement {
+    const statement = this.#matching.get(sql) ?? this.#connection.prepare(sql);
+    this.#matching.set(sql, statement);
+    return statement;
+  }
+
+  #list(sequence: number): FoundEvent {
+    const { head, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
+    if (head === null) return foundEvent({ ...event, data: undefined });
+    const { tail } = this.#tail.get(sequence) as { tail: string };
+    return foundEvent({ ...event, data: { head, tail, bytes } });
+  }
+
+  #place(position: number | undefined): SearchResult['reached'] {
+    if (position === undefined) return undefined;
+    const { recordedAt } = this.#recordedAt.get(position) as { recordedAt: number };
+    return { position: BigInt(position), recordedAt };
+  }
+}
+
+type Direction = 'ASC' | 'DESC';
+
+/** Attributes are valid JSON as far as this program wrote them; others match nothing and end no search. */
+function attributeIs(name: string): string {
+  return `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.${name}') END = ?`;
+}
+
+/** LIKE would be faster for most texts, but takes a second for 4 MiB of one letter. */
+function containsOneOf(texts: readonly string[]): [sql: string, ...values: string[]] {
+  const contains = (column: string) => texts.map(() => `instr(lower(${column}), lower(?))`).join(' OR ');
+  const sql = `(${contains('attributes')} OR ${contains('arrival')}
+                OR CASE WHEN ${IS_BASE64} THEN 0 ELSE ${contains('data')} END)`;
+  return [sql, ...texts, ...texts, ...texts];
+}
