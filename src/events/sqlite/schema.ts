@@ -62,10 +62,11 @@ export function isEmpty(database: Database.Database, schema = 'main'): boolean {
  * @param stamp - the stamp of this transaction.
  */
 export function provideSchema(database: Database.Database, stamp: string): void {
-  if (!isEmpty(database)) return;
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-  new Transactions(database).run(() => {
+  // Deferred, and nothing outside of it: the setting would else be written to a file that another has made meanwhile, without
+  // a stamp; and it has no effect once a write lock has begun the file.
+  new Transactions(database).deferred(() => {
     if (!isEmpty(database)) return;
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(SCHEMA);
     database.prepare('UPDATE totals SET stamp = ?').run(stamp);
   });

@@ -92,7 +92,7 @@ export class SqliteConnection {
 
   /** As {@link reading}, but the action sees the database as it is at one moment, whatever others write meanwhile. */
   snapshot<T>(action: () => T): T {
-    return this.reading(() => this.#transactions.read(action));
+    return this.reading(() => this.#transactions.deferred(action));
   }
 
   /**

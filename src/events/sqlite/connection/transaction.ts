@@ -4,13 +4,13 @@ import type Database from 'libsql';
 export class Transactions {
   readonly #database: Database.Database;
   readonly #begin: Database.Statement;
-  readonly #beginReading: Database.Statement;
+  readonly #beginDeferred: Database.Statement;
   readonly #commit: Database.Statement;
 
   constructor(database: Database.Database) {
     this.#database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
-    this.#beginReading = database.prepare('BEGIN');
+    this.#beginDeferred = database.prepare('BEGIN');
     this.#commit = database.prepare('COMMIT');
   }
 
@@ -22,9 +22,12 @@ export class Transactions {
     return this.#run(this.#begin, action);
   }
 
-  /** Runs an action that only reads: it sees the database as it is at one moment, whatever others write meanwhile. */
-  read<T>(action: () => T): T {
-    return this.#run(this.#beginReading, action);
+  /**
+   * Runs an action that sees the database as it is at one moment, whatever others write meanwhile. The first time that it
+   * writes it takes the write lock, or is refused as locked, without waiting, if another has it.
+   */
+  deferred<T>(action: () => T): T {
+    return this.#run(this.#beginDeferred, action);
   }
 
   #run<T>(begin: Database.Statement, action: () => T): T {
