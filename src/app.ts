@@ -20,6 +20,7 @@ import { Hints } from './telemetry/hints';
 import { createLogger, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { observation } from './telemetry/observation';
+import { RefusedCalls, type RefusedCall } from './telemetry/refused-calls';
 
 /** A service that answers. */
 export interface App {
@@ -28,6 +29,8 @@ export interface App {
   /** Absolute address of the health and metrics pages where they have an address of their own. */
   readonly adminUrl: string | undefined;
   readonly metrics: Registry;
+  /** What this process refused last. */
+  readonly refusedCalls: RefusedCalls;
   /**
    * Reads the TLS files again; connections from now on use them.
    *
@@ -44,8 +47,20 @@ const FORWARDED_HINT =
   'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
   'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
-/** Puts the service together on an event log and starts to listen. Without a logger nothing is logged. */
-export async function startApp(config: Config, log: EventLog, logger: Logger = createLogger('silent')): Promise<App> {
+/** Collects the refused calls of all processes that answer together with this one, newest first. */
+export type RefusalsOfAll = (own: RefusedCalls) => Promise<readonly RefusedCall[]>;
+
+/**
+ * Puts the service together on an event log and starts to listen. Without a logger nothing is logged.
+ *
+ * @param refusalsOfAll - without it this process answers alone.
+ */
+export async function startApp(
+  config: Config,
+  log: EventLog,
+  logger: Logger = createLogger('silent'),
+  refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
+): Promise<App> {
   const { limits } = config;
   const contract = await loadContract(config.namespace);
   const hints = new Hints(logger);
@@ -66,7 +81,8 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
   log.onCommit((commit) => {
     metrics.commit(commit);
   });
-  const observer = observation(metrics, logger, config.log.access, addressOf);
+  const refusedCalls = new RefusedCalls();
+  const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
   const access = accessControl(config.access);
   const handler = await endpoint(contract, serviceOf(config, log), {
     path: endpointPath(config),
@@ -96,6 +112,7 @@ export async function startApp(config: Config, log: EventLog, logger: Logger = c
     url: `${servers.url}${endpointPath(config)}`,
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
+    refusedCalls,
     reloadTls: () => servers.reloadTls(),
     close() {
       readiness.stop();

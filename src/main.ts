@@ -2,7 +2,7 @@
 import './config/require-node';
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
-import type { App } from './app';
+import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './config/command-line';
 import { ConfigError, eventLogSettings, loadConfig, type Config } from './config/config';
 import { locationName } from './config/event-log-location';
@@ -57,8 +57,8 @@ async function runAlone(config: Config, logger: Logger, announce: (url: string) 
 
 /** Answers as one of several processes. */
 async function runWorker(config: Config, logger: Logger): Promise<void> {
-  const { joinSupervisor } = await import('./workers/worker.js');
-  const { log, app } = await startService(config, logger);
+  const { joinSupervisor, refusalsOfAllWorkers } = await import('./workers/worker.js');
+  const { log, app } = await startService(config, logger, refusalsOfAllWorkers());
   const stop = stopper(logger, async () => {
     await membership.leave();
     await log.close();
@@ -71,12 +71,16 @@ async function runWorker(config: Config, logger: Logger): Promise<void> {
 }
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger): Promise<{ readonly log: EventLog; readonly app: App }> {
+async function startService(
+  config: Config,
+  logger: Logger,
+  refusalsOfAll?: RefusalsOfAll,
+): Promise<{ readonly log: EventLog; readonly app: App }> {
   const { openEventLog } = await import('./events/open-event-log.js');
   const { startApp } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await openEventLog(config.eventLog, eventLogSettings(config));
-  const app = await startApp(config, log, logger);
+  const app = await startApp(config, log, logger, refusalsOfAll);
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };
 }

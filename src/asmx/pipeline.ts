@@ -18,6 +18,8 @@ export interface CallReport {
   readonly started: number;
   /** How much of the time since then its operation waited for something to happen, in milliseconds. */
   readonly waited: number;
+  /** HTTP status of the answer. */
+  readonly status: number;
   /** What it was refused for; undefined: it was not refused. */
   readonly refusal?: Refusal | undefined;
   /** Why it was refused or failed; undefined: it was answered. */
@@ -80,13 +82,15 @@ export class Pipeline {
         place.giveBack();
       }
       const { binding, operation } = exchange;
-      this.#options.report(request, { binding, operation, started, waited: place.waited });
+      const { statusCode: status } = response;
+      this.#options.report(request, { binding, operation, started, waited: place.waited, status });
     } catch (error) {
       const refusal = refusalOf(error);
       exchange.refuse(error, refusal);
       const { binding, operation } = exchange;
       const { waited } = place;
-      this.#options.report(request, { binding, operation, started, waited, error, refusal: refusal?.refusal });
+      const { statusCode: status } = response;
+      this.#options.report(request, { binding, operation, started, waited, status, error, refusal: refusal?.refusal });
     }
   }
 

@@ -23,10 +23,22 @@ export const noHandler: Handler = (_request, _response, next) => {
   next();
 };
 
+/** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
+export interface Refused {
+  readonly refusal: Refusal;
+  /** Why, as a sentence. */
+  readonly reason: string;
+  /** HTTP status of the answer; undefined: there was none. */
+  readonly status: number | undefined;
+  /** The address of the connection. */
+  readonly remoteAddress: string | undefined;
+  /** Undefined: none could be read. */
+  readonly request?: IncomingMessage;
+}
+
 /** Is told what no handler sees. */
 export interface ServerObserver {
-  /** A request or connection was refused before a handler saw it. `request` is undefined if none could be read. */
-  refused(reason: Refusal, message: string, remoteAddress: string | undefined, request?: IncomingMessage): void;
+  refused(refused: Refused): void;
   /**
    * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
    * to know.
@@ -74,8 +86,8 @@ export class HttpServer {
     this.#handler = handler;
     this.#options = options;
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
-      const text = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
-      observer.refused('timeout', text, accepted.remoteAddress);
+      const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
+      observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -125,7 +137,8 @@ export class HttpServer {
       return;
     }
     const text = `Too many connections: more than ${String(limits.maxConnections)} (MAX_CONNECTIONS).`;
-    observer.refused('busy', text, socket.remoteAddress);
+    const status = tls === undefined ? 503 : undefined;
+    observer.refused({ refusal: 'busy', reason: text, status, remoteAddress: socket.remoteAddress });
     if (tls !== undefined) {
       socket.destroy();
       return;
@@ -137,7 +150,8 @@ export class HttpServer {
 
   #refuseTunnel(socket: Socket): void {
     const text = 'CONNECT is not supported.';
-    this.#options.observer.refused('invalid', text, socket.remoteAddress);
+    const { remoteAddress } = socket;
+    this.#options.observer.refused({ refusal: 'invalid', reason: text, status: 405, remoteAddress });
     // From here on Node leaves the socket alone.
     socket.on('error', () => undefined).resume();
     this.#connections.of(socket)?.refuse(405, text, 'Allow: GET, HEAD, OPTIONS, POST\r\n');
@@ -159,7 +173,8 @@ export class HttpServer {
       return;
     }
     if (last === undefined || last.req.complete) {
-      this.#options.observer.refused(error.refusal, error.message, socket.remoteAddress);
+      const { status, message: reason, refusal } = error;
+      this.#options.observer.refused({ refusal, reason, status, remoteAddress: socket.remoteAddress });
       connection.refuse(error.status, error.message);
       return;
     }
@@ -243,7 +258,9 @@ export class HttpServer {
   }
 
   #refuse(response: ServerResponse, { status, message, refusal, headers }: RequestError): void {
-    this.#options.observer.refused(refusal, message, response.req.socket.remoteAddress, response.req);
+    const { req: request } = response;
+    const { remoteAddress } = request.socket;
+    this.#options.observer.refused({ refusal, reason: message, status, remoteAddress, request });
     replyText(response, status, message, headers);
   }
 

@@ -5,11 +5,14 @@ import { requestId } from '../http/request-id';
 import type { ServerObserver } from '../http/server';
 import { LimitedLines, type Logger } from './logger';
 import { messageChain } from '../lang/message-chain';
+import type { RefusedCall, RefusedCalls } from './refused-calls';
 
-/** Turns what happens into metrics and log lines. */
+/** Turns what happens into metrics, log lines and the list of refused calls. */
 export interface Observation extends ServerObserver {
   /** Reports a call of an operation that ended. */
   call(this: void, request: IncomingMessage, report: CallReport): void;
+  /** Reports a page that could not be shown: the service's doing. */
+  pageFailed(this: void, request: IncomingMessage, status: number, error: unknown): void;
 }
 
 /** Makes the observation; `addressOf` returns the caller's address. */
@@ -18,6 +21,7 @@ export function observation(
   logger: Logger,
   accessLog: boolean,
   addressOf: (request: IncomingMessage) => string | undefined,
+  refusedCalls: RefusedCalls,
 ): Observation {
   const refusals = new LimitedLines((fields, message) => {
     logger.warn(fields, message);
@@ -26,25 +30,34 @@ export function observation(
     logger.error(fields, message);
   });
   const reports = new WeakMap<IncomingMessage, CallReport>();
+  const unanswered = (fields: RequestFields, what: Unanswered): void => {
+    const { binding, operation, refusal, reason } = what;
+    refusedCalls.add({ time: Date.now(), path: undefined, requestId: undefined, ...fields, ...what });
+    // A line has only what is known.
+    const named = { ...fields, ...(binding !== undefined && { binding, operation }) };
+    if (refusal === undefined) failures.write({ ...named, reason }, 'failed');
+    else {
+      metrics.refusal(refusal);
+      refusals.write({ ...named, refusal, reason }, 'refused');
+    }
+  };
 
   return {
     call(request, report) {
-      const { binding, operation, started, waited, refusal, error } = report;
+      const { binding, operation, started, waited, status, refusal, error } = report;
       const outcome: Outcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
       metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
-      const fields = { ...requestFields(request, addressOf), binding, operation };
-      if (refusal === undefined) failures.write({ ...fields, reason: messageChain(error) }, 'failed');
-      else {
-        metrics.refusal(refusal);
-        refusals.write({ ...fields, refusal, reason: messageChain(error) }, 'refused');
-      }
+      unanswered(requestFields(request, addressOf), { binding, operation, status, refusal, reason: messageChain(error) });
     },
-    refused(refusal, reason, remoteAddress, request) {
-      metrics.refusal(refusal);
+    pageFailed(request, status, error) {
+      const reason = messageChain(error);
+      unanswered(requestFields(request, addressOf), { ...NO_CALL, status, refusal: undefined, reason });
+    },
+    refused({ refusal, reason, status, remoteAddress, request }) {
       const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
-      refusals.write({ ...fields, refusal, reason }, 'refused');
+      unanswered(fields, { ...NO_CALL, status, refusal, reason });
     },
     answered: accessLog
       ? (request: IncomingMessage, response: ServerResponse, milliseconds: number) => {
@@ -67,11 +80,19 @@ export function observation(
   };
 }
 
+/** What is said of a call that was refused or failed. */
+type Unanswered = Pick<RefusedCall, 'binding' | 'operation' | 'status' | 'refusal' | 'reason'>;
+
+const NO_CALL = { binding: undefined, operation: undefined };
+
+/** What is said of a request; of a connection without one only the address. */
+type RequestFields = Pick<RefusedCall, 'remoteAddress'> & Partial<Pick<RefusedCall, 'requestId' | 'path'>>;
+
 /** What a log line says of the request that it is about. */
 export function requestFields(
   request: IncomingMessage,
   addressOf: (request: IncomingMessage) => string | undefined,
-): object {
+): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
   // The query string is a payload, which may be confidential.
   const path = request.url?.replace(/[?#].*$/s, '');
   return { requestId: requestId(request), remoteAddress: addressOf(request), path };

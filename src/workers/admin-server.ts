@@ -27,7 +27,7 @@ export async function startAdminServer(
   const lines = new LimitedLines((fields, message) => {
     logger.warn(fields, message);
   });
-  const refused: ServerObserver['refused'] = (refusal, reason, remoteAddress, request) => {
+  const refused: ServerObserver['refused'] = ({ refusal, reason, remoteAddress, request }) => {
     const fields = request === undefined ? { remoteAddress } : requestFields(request, () => remoteAddress);
     lines.write({ ...fields, refusal, reason }, 'refused');
   };

@@ -5,6 +5,7 @@ import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';
 import { Supervisor } from './supervisor';
 import { WorkerMetrics } from './worker-metrics';
+import { WorkerRefusals } from './worker-refusals';
 import { forkWorker } from './worker-process';
 
 /**
@@ -19,10 +20,12 @@ export async function supervise(config: Config, logger: Logger, announce: (url: 
   // JSON, the default between processes, has no NaN.
   cluster.setupPrimary({ serialization: 'advanced' });
   const metrics = new WorkerMetrics();
+  const refusals = new WorkerRefusals();
   let port = config.port;
   const supervisor = new Supervisor(config.workers, () => forkWorker({ PORT: String(port) }), {
     started(worker) {
       metrics.add(worker);
+      refusals.add(worker);
     },
     ready: announce,
     lost(pid, cause) {

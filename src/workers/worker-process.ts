@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { deferred, type Deferred } from '../lang/deferred';
+import type { RefusedCall } from '../telemetry/refused-calls';
 import type { Figures, FromWorker, ToWorker } from './messages';
 
 /** How a process ended. */
@@ -23,6 +24,14 @@ export interface WorkerProcess {
   readonly lastFigures: Figures | undefined;
   /** Asks for the figures of now; resolves when some come, which a process that hangs never sends. */
   figures(): Promise<Figures>;
+  /** The refused calls that it sent last. */
+  readonly lastRefusals: readonly RefusedCall[];
+  /** Asks for the refused calls of now; resolves when some come, which a process that hangs never sends. */
+  refusals(): Promise<readonly RefusedCall[]>;
+  /** Tells a listener, the only one, when the worker wants the refused calls of all workers. */
+  onRefusalsWanted(listener: () => void): void;
+  /** Sends it the refused calls of all workers. */
+  sendRefusals(calls: readonly RefusedCall[]): void;
   /** Tells it that another worker has taken its place. */
   retire(): void;
   kill(signal: NodeJS.Signals): void;
@@ -43,8 +52,13 @@ class ClusterWorker implements WorkerProcess {
   readonly #ready = deferred<string>();
   readonly #ended = deferred<End>();
   readonly closed: Promise<void>;
-  #lastFigures: Figures | undefined;
-  #asked: Deferred<Figures> | undefined;
+  readonly #figures = new Question<Figures>(() => {
+    this.#send('figures');
+  });
+  readonly #refusals = new Question<readonly RefusedCall[]>(() => {
+    this.#send('refusals');
+  });
+  #refusalsWanted: () => void = () => undefined;
 
   constructor(worker: Worker) {
     this.#worker = worker;
@@ -79,15 +93,27 @@ class ClusterWorker implements WorkerProcess {
   }
 
   get lastFigures(): Figures | undefined {
-    return this.#lastFigures;
+    return this.#figures.last;
   }
 
   figures(): Promise<Figures> {
-    if (this.#asked === undefined) {
-      this.#asked = deferred<Figures>();
-      this.#send('figures');
-    }
-    return this.#asked.promise;
+    return this.#figures.ask();
+  }
+
+  get lastRefusals(): readonly RefusedCall[] {
+    return this.#refusals.last ?? [];
+  }
+
+  refusals(): Promise<readonly RefusedCall[]> {
+    return this.#refusals.ask();
+  }
+
+  onRefusalsWanted(listener: () => void): void {
+    this.#refusalsWanted = listener;
+  }
+
+  sendRefusals(calls: readonly RefusedCall[]): void {
+    this.#send({ refusals: calls });
   }
 
   retire(): void {
@@ -99,16 +125,41 @@ class ClusterWorker implements WorkerProcess {
   }
 
   #received(message: FromWorker): void {
-    if ('ready' in message) this.#ready.resolve(message.ready);
-    else {
-      this.#lastFigures = message.figures;
-      this.#asked?.resolve(message.figures);
-      this.#asked = undefined;
-    }
+    if (message === 'refusals of all') this.#refusalsWanted();
+    else if ('ready' in message) this.#ready.resolve(message.ready);
+    else if ('refusals' in message) this.#refusals.answered(message.refusals);
+    else this.#figures.answered(message.figures);
   }
 
   #send(message: ToWorker): void {
     if (this.#worker.isConnected()) this.#worker.process.send(message, () => undefined);
+  }
+}
+
+/** A question that a worker answers; whoever asks while it is open gets the same answer. */
+class Question<T> {
+  readonly #send: () => void;
+  #open: Deferred<T> | undefined;
+  /** The answer that came last. */
+  last: T | undefined;
+
+  constructor(send: () => void) {
+    this.#send = send;
+  }
+
+  ask(): Promise<T> {
+    if (this.#open === undefined) {
+      this.#open = deferred<T>();
+      this.#send();
+    }
+    return this.#open.promise;
+  }
+
+  /** Takes an answer, also one for which nobody asked. */
+  answered(answer: T): void {
+    this.last = answer;
+    this.#open?.resolve(answer);
+    this.#open = undefined;
   }
 }
 
@@ -119,6 +170,7 @@ class FailedWorker implements WorkerProcess {
   readonly ended: Promise<End>;
   readonly closed = Promise.resolve();
   readonly lastFigures = undefined;
+  readonly lastRefusals = [];
 
   constructor(error: Error) {
     this.ended = Promise.resolve(notStarted(error));
@@ -126,6 +178,18 @@ class FailedWorker implements WorkerProcess {
 
   figures(): Promise<Figures> {
     return Promise.resolve([]);
+  }
+
+  refusals(): Promise<readonly RefusedCall[]> {
+    return Promise.resolve([]);
+  }
+
+  onRefusalsWanted(): void {
+    // There is no process.
+  }
+
+  sendRefusals(): void {
+    // There is no process.
   }
 
   retire(): void {

@@ -1,33 +1,70 @@
 import type { Registry } from 'prom-client';
+import { deferred, type Deferred } from '../lang/deferred';
 import { within } from '../lang/within';
+import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 
 /** How long a worker that ends waits for the supervisor to take its figures, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
 
+/** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
+const COLLECT_TIMEOUT = 2000;
+
 /** Connects a worker process to its supervisor. */
 export interface Membership {
-  /** Sends the last figures, so that no count is lost when the process ends. Never rejects. */
+  /** Sends the last figures and refused calls, so that they are not lost when the process ends. Never rejects. */
   leave(): Promise<void>;
 }
 
 /** Tells the supervisor that this process is ready to answer, and calls `retire` when another one has taken its place. */
 export function joinSupervisor(
-  app: { readonly url: string; readonly metrics: Registry },
+  app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
   retire: (why: string) => void,
 ): Membership {
   const sendFigures = async (): Promise<void> => {
     await send({ figures: await app.metrics.getMetricsAsJSON() });
   };
+  const sendRefusals = (): Promise<void> => send({ refusals: app.refusedCalls.list() });
   // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
   process.on('SIGHUP', () => undefined);
   process.on('message', (message: ToWorker) => {
     if (message === 'retire') retire(message);
     else if (message === 'figures') sendFigures().catch(() => undefined);
+    else if (message === 'refusals') sendRefusals().catch(() => undefined);
   });
   send({ ready: app.url }).catch(() => undefined);
   return {
-    leave: () => within(sendFigures(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined),
+    async leave() {
+      const sent = Promise.all([sendFigures(), sendRefusals()]);
+      await within(sent, LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * Makes what asks the supervisor for the refused calls of all workers, newest first; where it does not answer, those of this
+ * worker are all there are.
+ */
+export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<readonly RefusedCall[]> {
+  let asked: Deferred<readonly RefusedCall[]> | undefined;
+  process.on('message', (message: ToWorker) => {
+    if (typeof message === 'object') asked?.resolve(message.refusals);
+  });
+  const ask = async (): Promise<readonly RefusedCall[]> => {
+    const answer = (asked = deferred<readonly RefusedCall[]>());
+    try {
+      await send('refusals of all');
+      return await within(answer.promise, COLLECT_TIMEOUT, () => new Error('too late'));
+    } finally {
+      asked = undefined;
+    }
+  };
+  let asking: Promise<readonly RefusedCall[]> | undefined;
+  return async (own) => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking.catch(() => own.list());
   };
 }
 

@@ -10,6 +10,7 @@ class FakeWorker implements WorkerProcess {
   readonly ended = this.#ended.promise;
   readonly closed = this.#ended.promise.then(() => undefined);
   readonly lastFigures = undefined;
+  readonly lastRefusals = [];
   readonly signals: NodeJS.Signals[] = [];
   retired = false;
 
@@ -17,6 +18,18 @@ class FakeWorker implements WorkerProcess {
 
   figures(): Promise<never> {
     return new Promise(() => undefined);
+  }
+
+  refusals(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+
+  onRefusalsWanted(): void {
+    // It never wants them.
+  }
+
+  sendRefusals(): void {
+    // It never asked.
   }
 
   retire(): void {
