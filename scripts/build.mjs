@@ -7,12 +7,11 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('../', import.meta.url)));
 
-const TEMPLATES = join('src', 'asmx', 'documents', 'templates');
 const STAMP = join('dist', '.build');
 const COMPILER_STATE = join('dist', '.tsbuildinfo');
 
@@ -36,7 +35,7 @@ function build() {
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
   compile();
-  const copies = sources.filter((file) => file.startsWith(TEMPLATES)).map(copy);
+  const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));

@@ -8,6 +8,7 @@ import type { EventLog } from './events/event-log';
 import { callersOf } from './http/address/forwarded';
 import { healthPages, metricsPage } from './http/admin';
 import { accessControl } from './http/auth/access';
+import { viewerCheck } from './http/auth/viewers';
 import { BodyReader } from './http/content/body';
 import { MediaTypes } from './http/content/media-type';
 import { InFlight } from './http/in-flight';
@@ -95,6 +96,13 @@ export async function startApp(
     access,
     hint: (key, message) => {
       hints.once(key, message);
+    },
+    events: {
+      log,
+      mayLook: viewerCheck(config, access),
+      refusedCalls: () => refusalsOfAll(refusedCalls),
+      refused: observer.refused,
+      failed: observer.pageFailed,
     },
     handshake: config.webhookOrigins && { origins: config.webhookOrigins, rate: limits.rate },
     report: observer.call,

@@ -3,6 +3,7 @@ import type { Handler } from '../http/server';
 import type { Service } from '../service/call';
 import { checkOperations, type Contract } from './contract';
 import { documents } from './documents/documents';
+import { eventsPages, type EventsPagesParts } from './events-page/events-pages';
 import type { EndpointOptions } from './exchange';
 import { httpBindings } from './http/http-exchange';
 import type { HandshakeOptions } from './http/webhook-handshake';
@@ -14,6 +15,8 @@ export type EndpointParts = EndpointOptions &
   Omit<PipelineOptions, 'service'> & {
     /** To which senders webhook deliveries are granted; undefined: to none. */
     readonly handshake?: HandshakeOptions | undefined;
+    /** Undefined: there are no pages of the events. */
+    readonly events?: EventsPagesParts | undefined;
   };
 
 /**
@@ -28,6 +31,8 @@ export async function endpoint(contract: Contract, service: Service, options: En
   const soap = await soapBindings(contract, service);
   const router = Router();
   router.use(httpBindings(contract, service, pipeline, options));
+  const needsKey = options.access?.proofsOf('record').includes('key') === true;
+  if (options.events !== undefined) router.use(await eventsPages(contract, { ...options, needsKey }, options.events));
   router.use(await documents(contract, service, soap, options));
   const path = options.path.toLowerCase();
 

@@ -17,7 +17,8 @@ export function openServiceWarnings({ host, baseUrl, trustProxy, access }: Confi
   return warnings;
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host name or an address is one of this machine alone; an IPv6 address may have brackets. */
+export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   const family = isIP(address);
   if (family === 0) return /^(?:.+\.)?localhost\.?$/i.test(address);

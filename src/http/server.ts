@@ -38,7 +38,7 @@ export interface Refused {
 
 /** Is told what no handler sees. */
 export interface ServerObserver {
-  refused(refused: Refused): void;
+  refused(this: void, refused: Refused): void;
   /**
    * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
    * to know.

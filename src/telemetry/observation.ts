@@ -49,7 +49,13 @@ export function observation(
       metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
-      unanswered(requestFields(request, addressOf), { binding, operation, status, refusal, reason: messageChain(error) });
+      unanswered(requestFields(request, addressOf), {
+        binding,
+        operation,
+        status,
+        refusal,
+        reason: messageChain(error),
+      });
     },
     pageFailed(request, status, error) {
       const reason = messageChain(error);

@@ -20,9 +20,16 @@ describe('a flood of refusals', () => {
   it('is logged as twenty lines a second, and the next line says how many were left out', () => {
     const lines: { msg: string; omitted?: number }[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line) as { msg: string });
-    const observed = observation(metrics(), createLogger('info', { write }), false, () => undefined, new RefusedCalls());
+    const observed = observation(
+      metrics(),
+      createLogger('info', { write }),
+      false,
+      () => undefined,
+      new RefusedCalls(),
+    );
     const flood = (refusals: number): void => {
-      for (let i = 0; i < refusals; i++) observed.refused({ refusal: 'key', reason: 'no key', status: 401, remoteAddress: '192.0.2.1' });
+      for (let i = 0; i < refusals; i++)
+        observed.refused({ refusal: 'key', reason: 'no key', status: 401, remoteAddress: '192.0.2.1' });
     };
     flood(100);
     expect(lines.map(({ msg, omitted }) => [msg, omitted])).toEqual(Array(20).fill(['refused', undefined]));

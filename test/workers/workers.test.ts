@@ -93,6 +93,24 @@ describe('with several workers', () => {
     expect(await service.end('SIGINT')).toBe(0);
   });
 
+  it('any of them shows what all of them refused, also those that are gone', async () => {
+    const service = await start();
+    const refuse = async (name: string): Promise<void> => {
+      await send(`${service.url}/Nope${name}`);
+    };
+    // Each connection is accepted by either worker.
+    for (let i = 0; i < 20; i++) await refuse(`-first-${String(i)}.`);
+    service.child.kill('SIGHUP');
+    await until(() => service.output().match(/"stopped"/g)?.length === 2);
+    for (let i = 0; i < 20; i++) await refuse(`-second-${String(i)}.`);
+    for (let i = 0; i < 10; i++) {
+      const { body } = await send(`${service.url}?events=refusals`);
+      const shown = [...body.matchAll(/Nope(-\w+-\d+)\. Web Service method name/g)].map(([, name]) => name);
+      expect(new Set(shown).size).toBe(40);
+    }
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   it('a port that is taken ends all of them with exit code 1 and the reason', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import etag from 'etag';
 import { Router } from 'express';
 import fresh from 'fresh';
-import helmet from 'helmet';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../contract';
 import type { EndpointOptions } from '../exchange';
 import type { PipelineOptions } from '../pipeline';
 import type { SoapBindings } from '../soap/soap-exchange';
+import { contentPolicy, SECURITY_HEADERS } from './content-policy';
 import { discoveryDocument } from './disco';
 import { loadPages, type Pages } from './pages';
 
@@ -41,16 +41,21 @@ export async function documents(
     const needed = service[name]?.access ?? 'record';
     return { access: needed, proofs: access?.proofsOf(needed) ?? [] };
   });
-  const operationPolicy = contentPolicy(pages.styleSource, pages.scriptSources);
+  const style = pages.styleSource;
+  const plainPolicy = contentPolicy({ style });
+  const operationPolicy = contentPolicy({ style, scripts: pages.scriptSources, connects: true });
   const router = Router({ strict: true });
   router
     .route(path)
-    .all(SECURITY_HEADERS, contentPolicy(pages.styleSource))
+    .all(SECURITY_HEADERS, (_request, response, next) => {
+      plainPolicy(response);
+      next();
+    })
     .get(async (request, response) => {
       if (rate !== undefined) await rate(request);
       const endpointUrl = callers.baseUrl(request) + path;
       const document = documentOf(request.url, contract, pages, endpointUrl);
-      if (document.callsOperation) operationPolicy(request, response, done);
+      if (document.callsOperation) operationPolicy(response);
       send(request, response, document, callers.vary);
     })
     .options((_request, response) => {
@@ -98,34 +103,4 @@ function send(request: IncomingMessage, response: ServerResponse, document: Docu
     return;
   }
   reply(response, status, contentType, body, headers);
-}
-
-/** The security headers but for the Content-Security-Policy, which depends on the page. */
-const SECURITY_HEADERS = helmet({
-  contentSecurityPolicy: false,
-  // Whether a host may be reached over plain HTTP is for the operator to decide.
-  strictTransportSecurity: false,
-});
-
-/**
- * Allows a page its own style, by its hash, and nothing from elsewhere. One with scripts of its own may run these, by their
- * hashes, and they may call this service.
- */
-function contentPolicy(styleSource: string, scriptSources?: readonly string[]): ReturnType<typeof helmet> {
-  return helmet.contentSecurityPolicy({
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      styleSrc: [styleSource],
-      ...(scriptSources && { scriptSrc: scriptSources, connectSrc: ["'self'"] }),
-      imgSrc: ['data:'],
-      formAction: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  });
-}
-
-function done(): void {
-  // The header field is set; nothing comes after it.
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Eta } from 'eta';
@@ -8,6 +7,7 @@ import type { Proof } from '../../http/auth/access';
 import { shortened } from '../../lang/shortened';
 import type { Contract } from '../contract';
 import type { SoapBindings } from '../soap/soap-exchange';
+import { sourceOf } from './content-policy';
 import { formField } from './form-field';
 import { meantOperation } from './meant-operation';
 import { sampleWriter } from './samples';
@@ -97,8 +97,4 @@ export async function loadPages(
     styleSource: sourceOf(style),
     scriptSources: [sourceOf(copyScript), sourceOf(invokeScript)],
   };
-}
-
-function sourceOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

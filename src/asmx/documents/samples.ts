@@ -1,5 +1,6 @@
 import { create } from 'xmlbuilder2';
 import { replyHeaders } from '../../http/reply';
+import { shellWord } from '../../lang/shell-word';
 import type { Contract, ContractOperation } from '../contract';
 import { soapRequest, type ArgumentTexts } from '../soap/soap-request';
 import type { SoapBindings } from '../soap/soap-exchange';
@@ -110,12 +111,7 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
 
 /** Writes the command over several lines, as a person would. */
 function curlCommand({ url, headers, body }: SampleRequest): string {
-  const options = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-  const data = body === undefined ? [] : [`-d ${quoted(body)}`];
-  return [`curl ${quoted(url)}`, ...options, ...data].join(' \\\n  ');
-}
-
-/** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+  const options = Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`);
+  const data = body === undefined ? [] : [`-d ${shellWord(body)}`];
+  return [`curl ${shellWord(url)}`, ...options, ...data].join(' \\\n  ');
 }

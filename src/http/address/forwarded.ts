@@ -62,7 +62,8 @@ export function callersOf(
   };
 }
 
-function isForwarded(request: IncomingMessage): boolean {
+/** Whether a proxy has sent the request on, or its caller pretends that. */
+export function isForwarded(request: IncomingMessage): boolean {
   return usesCustomFields(request) || request.headers.forwarded !== undefined;
 }
 

@@ -116,8 +116,10 @@ function keyRefusal(problem: string): RequestError {
 /**
  * Refuses what a page of another site makes a browser send: the browser adds the credentials that it keeps for this address.
  * It tells where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
+ *
+ * @throws {RequestError} 403
  */
-function refuseOtherSites({ headers }: IncomingMessage): void {
+export function refuseOtherSites({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site === 'cross-site' || site === 'same-site') {
     throw new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site');

@@ -1,0 +1,136 @@
+// New rows: GetEvents waits until there is an event, and then the list gets the new rows as HTML.
+
+/** Shortest time between two requests for rows, in milliseconds: many events come together. */
+const PAUSE = 250;
+/** How long GetEvents is asked to wait. */
+const WAIT = '30s';
+/** Pauses after a failure, in milliseconds: the first, and the longest. */
+const FIRST_RETRY = 1000;
+const LAST_RETRY = 15_000;
+/** Most rows that the list keeps. */
+const MAX_ROWS = 50;
+
+const STATES = { live: '', off: 'is off', paused: 'is paused', lost: 'Connection lost. Trying again…' };
+
+const live = document.getElementById('live');
+if (live !== null) start(live);
+
+function start({ dataset }) {
+  const button = document.getElementById('live-button');
+  const status = document.getElementById('live-status');
+  const rows = document.getElementById('rows');
+  let after = dataset.after;
+  let isOn = true;
+  let running;
+
+  live.hidden = false;
+  button.addEventListener('click', () => {
+    isOn = !isOn;
+    update();
+  });
+  document.addEventListener('visibilitychange', update);
+  // A page that comes back from the browser's memory goes on.
+  addEventListener('pagehide', () => running?.abort());
+  addEventListener('pageshow', update);
+  update();
+
+  /** Begins or ends to follow, as the button and the visibility of the page say. */
+  function update() {
+    const shouldRun = isOn && !document.hidden;
+    if (shouldRun && (running === undefined || running.signal.aborted)) {
+      running = new AbortController();
+      void follow(running.signal);
+    } else if (!shouldRun) running?.abort();
+    show(!isOn ? 'off' : document.hidden ? 'paused' : 'live');
+  }
+
+  async function follow(signal) {
+    let retry = FIRST_RETRY;
+    while (!signal.aborted) {
+      try {
+        const began = performance.now();
+        if (await waitForEvent(signal)) await addRows(signal);
+        retry = FIRST_RETRY;
+        show('live');
+        await delay(PAUSE - (performance.now() - began), signal);
+      } catch {
+        if (signal.aborted) return;
+        show('lost');
+        await delay(retry, signal);
+        retry = Math.min(2 * retry, LAST_RETRY);
+      }
+    }
+  }
+
+  /** Resolves to whether there is an event after the last one that was looked at. */
+  async function waitForEvent(signal) {
+    const query = new URLSearchParams({ after, limit: '1', wait: WAIT });
+    const response = await get(`${dataset.endpoint}/GetEvents?${query}`, 'application/json', signal);
+    return (await response.json()).length > 0;
+  }
+
+  async function addRows(signal) {
+    const query = new URLSearchParams(location.search);
+    query.set('events', 'rows');
+    query.set('after', after);
+    const response = await get(`?${query}`, 'text/html', signal);
+    const template = document.createElement('template');
+    template.innerHTML = await response.text();
+    after = response.headers.get('X-Events-After') ?? after;
+    document.getElementById('count').textContent = response.headers.get('X-Events-Count');
+    insert([...template.content.children]);
+  }
+
+  function insert(candidates) {
+    const known = new Set([...rows.children].map((row) => row.dataset.sequence));
+    const added = candidates.filter((row) => !known.has(row.dataset.sequence));
+    if (added.length === 0) return;
+    for (const row of added) row.className = 'new';
+    rows.prepend(...added);
+    const surplus = [...rows.children].slice(MAX_ROWS);
+    const hadFocus = surplus.some((row) => row.contains(document.activeElement));
+    for (const row of surplus) row.remove();
+    if (surplus.length > 0) leadOn(rows.lastElementChild.dataset.sequence);
+    if (hadFocus) rows.lastElementChild.querySelector('a').focus();
+    document.getElementById('list').hidden = false;
+    document.getElementById('empty')?.remove();
+  }
+
+  /** Lets the next page begin where this one now ends. */
+  function leadOn(last) {
+    const older = document.getElementById('older');
+    const query = new URLSearchParams(location.search);
+    query.set('before', BigInt(last));
+    older.href = `?${query}`;
+    older.hidden = false;
+  }
+
+  function show(state) {
+    if (live.dataset.state === state) return;
+    live.dataset.state = state;
+    status.textContent = STATES[state];
+    button.setAttribute('aria-pressed', String(isOn));
+  }
+}
+
+async function get(url, accept, signal) {
+  const response = await fetch(url, { headers: { Accept: accept }, cache: 'no-store', signal });
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response;
+}
+
+/** Resolves after so many milliseconds, or at once when the signal says so. */
+function delay(milliseconds, signal) {
+  return new Promise((resolve) => {
+    if (milliseconds <= 0 || signal.aborted) resolve();
+    else {
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      signal.addEventListener('abort', end);
+    }
+  });
+}

@@ -1,0 +1,67 @@
+import { send, type Question } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
+import { htmlProblems } from '../../support/valid-html';
+
+const FORM = 'application/x-www-form-urlencoded';
+const BIDI = '\u202Egpj.exe\u202C';
+const MARKUP = `</textarea></pre><script>alert(1)</script>`;
+const HOSTILE = `${MARKUP}${BIDI}"'&`;
+
+let service: TestService;
+beforeEach(async () => {
+  service = await startService();
+});
+afterEach(() => service.stop());
+
+const get = (query: string) => send(service.url + query);
+const record = (question: Question & { query?: string } = {}) =>
+  send(`${service.url}/RecordEvent${question.query ?? ''}`, { method: 'POST', ...question });
+
+describe('the pages of the events treat what a sender wrote as text', () => {
+  const large = `${HOSTILE}${'<é\u202E"'.repeat(500_000)}`;
+  it.each([
+    ['a text', { headers: { 'Content-Type': 'text/plain' }, body: HOSTILE }],
+    ['JSON', { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ [HOSTILE]: [HOSTILE] }) }],
+    ['a form', { headers: { 'Content-Type': FORM }, body: new URLSearchParams({ [HOSTILE]: HOSTILE }).toString() }],
+    ['a CloudEvent', { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent(HOSTILE) }],
+    ['4 MB of text', { headers: { 'Content-Type': 'text/plain' }, body: large.slice(0, 1_500_000) }],
+    [
+      'a CloudEvent with much in its attributes',
+      { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent('<'.repeat(800)) },
+    ],
+    [
+      'an address',
+      { query: `?${encodeURIComponent(HOSTILE)}`, headers: { 'User-Agent': '<script>alert(1)</script>' } },
+    ],
+  ])('in %s', async (_what, question) => {
+    for (let i = 0; i < 3; i++) expect((await record(question)).status).toBe(200);
+    for (const query of [
+      '?events',
+      '?event=1',
+      `?events&text=${encodeURIComponent(MARKUP)}`,
+      '?events&type=%3Cscript%3E',
+    ]) {
+      const { body } = await get(query);
+      expect(Buffer.byteLength(body)).toBeLessThan(200_000);
+      expect(body).not.toMatch(/<script>alert|<\/textarea>|[\u202A-\u202E]/);
+      expect(await htmlProblems(body)).toEqual([]);
+    }
+  });
+
+  it('in fifty events', async () => {
+    for (let i = 0; i < 50; i++)
+      await record({ headers: { 'Content-Type': 'text/plain' }, body: '\u202E'.repeat(200) });
+    expect(Buffer.byteLength((await get('?events')).body)).toBeLessThan(200_000);
+  });
+});
+
+function cloudEvent(type: string): string {
+  return JSON.stringify({
+    specversion: '1.0',
+    id: `${type.slice(0, 50)}-1`,
+    source: '/s',
+    type,
+    subject: type,
+    data: { a: 1 },
+  });
+}

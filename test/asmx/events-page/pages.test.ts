@@ -1,0 +1,218 @@
+import { send, type Answer, type Question } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
+import { htmlProblems } from '../../support/valid-html';
+
+const FORM = 'application/x-www-form-urlencoded';
+const HOSTILE = `</textarea><script>alert(1)</script>\u202E"'&`;
+
+describe('the pages of the events', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
+  const record = (question: Question & { query?: string } = {}) =>
+    send(`${service.url}/RecordEvent${question.query ?? ''}`, { method: 'POST', ...question });
+  const recordJson = (body: string) => record({ headers: { 'Content-Type': 'application/json' }, body });
+  const rows = (html: string): string[] => [...html.matchAll(/<tr data-sequence="0*(\d+)">/g)].map(([, at = '']) => at);
+  const link = (html: string, id: string): string | undefined =>
+    new RegExp(`<a href="([^"]*)"[^>]* id="${id}">`).exec(html)?.[1]?.replaceAll('&amp;', '&');
+
+  describe('list', () => {
+    it('the events, newest first, page by page', async () => {
+      for (let i = 1; i <= 120; i++) await record({ body: `n${String(i)}` });
+      const first = (await get('?events')).body;
+      expect(rows(first)).toEqual(Array.from({ length: 50 }, (_, i) => String(120 - i)));
+      expect(first).toContain('<strong id="count">120</strong>');
+      expect(link(first, 'newer')).toBeUndefined();
+      const second = (await get(link(first, 'older') ?? '')).body;
+      expect(rows(second)).toEqual(Array.from({ length: 50 }, (_, i) => String(70 - i)));
+      const third = (await get(link(second, 'older') ?? '')).body;
+      expect(rows(third)).toEqual(Array.from({ length: 20 }, (_, i) => String(20 - i)));
+      expect(link(third, 'older')).toBeUndefined();
+      const back = (await get(link(third, 'newer') ?? '')).body;
+      expect(rows(back)).toEqual(rows(second));
+      expect(rows((await get(link(back, 'older') ?? '')).body)).toEqual(rows(third));
+    });
+
+    it('what helps to recognize an event', async () => {
+      await recordJson('{"order":17}');
+      const { body } = await get('?events');
+      const row = /<tr data-sequence[^]*?<\/tr>/.exec(body)?.[0].replace(/<[^>]*>|\s+/g, ' ');
+      expect(row).toMatch(
+        / \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} +POST +webhook\.recorded +127\.0\.0\.1 +12 B +\{&quot;order&quot;:17\}/,
+      );
+    });
+
+    it('what a search finds, in any tab of any browser: the address says it all', async () => {
+      await recordJson('{"order":"17"}');
+      await recordJson('{"order":"18"}');
+      await send(`${service.url}/RecordEvent?order=17`);
+      const query =
+        '?events=&text=%2217%22&binding=httppost&type=webhook.recorded&from=2020-01-01T00:00&to=2100-01-01T00:00';
+      const { body } = await get(query);
+      expect(rows(body)).toEqual(['1']);
+      expect(body).toContain('name="text" id="text" maxlength="200" value="&quot;17&quot;"');
+      expect(body).toContain('<option value="httppost" selected>');
+      expect(body).toContain('name="from" step="1" value="2020-01-01T00:00"');
+      expect(link(body, 'older')).toBeUndefined();
+      expect((await get('?events&text=nothing')).body).toContain('No event matches.');
+    });
+
+    it('nothing where the address makes no sense, and why', async () => {
+      const { status, body } = await get('?events&from=yesterday');
+      expect(status).toBe(400);
+      expect(body).toContain('from must be a time such as 2026-11-22T14:02:00Z: yesterday');
+    });
+
+    it('new rows for a page that is open', async () => {
+      for (let i = 0; i < 3; i++) await record({ body: `n${String(i)}` });
+      const after = /data-after="(\d+)"/.exec((await get('?events')).body)?.[1] ?? '';
+      expect(after).toBe('3');
+      await recordJson('{"a":1}');
+      await send(`${service.url}/RecordEvent?b=2`);
+      const all = await get(`?events=rows&after=${after}`);
+      expect([rows(all.body), all.headers['x-events-after'], all.headers['x-events-count']]).toEqual([
+        ['5', '4'],
+        '5',
+        '5',
+      ]);
+      const some = await get(`?events=rows&after=${after}&binding=httppost`);
+      expect([rows(some.body), some.headers['x-events-after']]).toEqual([['4'], '5']);
+      expect(rows((await get('?events=rows&after=5')).body)).toEqual([]);
+    });
+  });
+
+  describe('show an event', () => {
+    it('with its attributes, its data and how it arrived, which GetEvents never shows', async () => {
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Shop/3.1',
+        'webhook-id': 'msg_17',
+        'Idempotency-Key': 'key-18',
+        Authorization: 'Bearer secret-of-the-sender',
+      };
+      await record({ query: '?x=1', headers, body: '{"order":{"id":17}}' });
+      const { body } = await get('?event=1');
+      const text = body.replace(/<style>[^]*?<\/style>|<script[^]*?<\/script>/g, '').replace(/<[^>]*>/g, '');
+      expect(text).toContain('{\n  &quot;order&quot;: {\n    &quot;id&quot;: 17\n  }\n}');
+      for (const shown of [
+        'POST /webhooks/Services/WebHooks.asmx/RecordEvent?x=1',
+        'Shop/3.1',
+        'msg_17',
+        'key-18',
+        '127.0.0.1',
+      ])
+        expect(text).toContain(shown);
+      expect(text).not.toContain('secret-of-the-sender');
+    });
+
+    it('with the way to its neighbours in the list that it was opened from', async () => {
+      for (const body of ['"a"', '"b"', '"a"', '"b"', '"a"']) await recordJson(body);
+      const [, ...others] = [...(/<a href="(\?event=3[^"]*)"/.exec((await get('?events&text=%22a%22')).body) ?? [])];
+      const page = (await get((others[0] ?? '').replaceAll('&amp;', '&'))).body;
+      expect([link(page, 'newer'), link(page, 'older')]).toEqual(['?event=5&text=%22a%22', '?event=1&text=%22a%22']);
+      const alone = (await get('?event=3')).body;
+      expect([link(alone, 'newer'), link(alone, 'older')]).toEqual(['?event=4', '?event=2']);
+      expect(link((await get('?event=5')).body, 'newer')).toBeUndefined();
+    });
+
+    it.each(['0', '99', 'x', '', '99999999999999999999', '-1'])('but not one at %j', async (sequence) => {
+      await record();
+      const { status, body } = await get(`?event=${sequence}`);
+      expect(status).toBe(404);
+      expect(body).toContain('There is no such event in the log');
+    });
+
+    it('as files that a browser saves and never shows', async () => {
+      await record({ headers: { 'Content-Type': 'text/html' }, body: HOSTILE });
+      const data = await get('?event=1&download=data');
+      expect(data.body).toBe(HOSTILE);
+      expect(data.headers).toMatchObject({
+        'content-type': 'application/octet-stream',
+        'content-disposition': 'attachment; filename="event-1-data.txt"',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+      const event = await get('?event=1&download=event');
+      const listed = await send(`${service.url}/GetEvents`, { headers: { Accept: 'application/json' } });
+      expect([JSON.parse(event.body)]).toEqual(JSON.parse(listed.body));
+      expect(event.headers['content-type']).toBe('application/cloudevents+json');
+      expect((await get('?event=1&download=nonsense')).status).toBe(404);
+    });
+  });
+
+  it('count the events of each minute, hour and day', async () => {
+    for (let i = 0; i < 3; i++) await record();
+    for (const [per, title, spans] of [
+      ['minute', 'last 60 minutes', 60],
+      ['hour', 'last 48 hours', 48],
+      ['day', 'last 30 days', 30],
+    ] as const) {
+      const { body } = await get(`?events=rate&per=${per}`);
+      expect(body).toMatch(new RegExp(`<strong>3</strong> events in the ${title}`));
+      expect(body.match(/class="bar" /g)?.length).toBe(spans);
+      expect(body.match(/<tr><td>/g)?.length).toBe(spans);
+      const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));
+      expect(counted.reduce((sum, events) => sum + events, 0)).toBe(3);
+      const href =
+        /<td><a href="([^"]*)">(?:(?!<tr>)[^])*?<td class="number">3</.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      expect(rows((await get(href)).body)).toEqual(['3', '2', '1']);
+    }
+    expect((await get('?events=rate&per=year')).status).toBe(404);
+  });
+
+  it('list the calls that were refused, without payload and query', async () => {
+    await send(`${service.url}/GetEvents?limit=0&private=1`);
+    await record({
+      headers: { 'Content-Type': 'application/cloudevents+json', 'X-Request-Id': 'mine-17' },
+      body: '{"private":1}',
+    });
+    await send(service.url, { method: 'POST', headers: { 'Content-Type': 'image/<b>' }, body: 'private' });
+    const { body } = await get('?events=refusals');
+    const text = body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    expect(text).toMatch(
+      /415 invalid .* SOAP 1\.1 .* 400 invalid .* POST RecordEvent .* mine-17 .* 400 invalid .* GET GetEvents/,
+    );
+    expect(text).toContain('The parameter limit must be');
+    expect(text).not.toContain('private');
+    expect(body).not.toContain('<b>');
+  });
+
+  it('are valid HTML, with or without events', async () => {
+    const queries = ['?events', '?events=rate', '?events=rate&per=day', '?events=refusals', '?event=1'];
+    for (const query of queries) expect(await htmlProblems((await get(query)).body)).toEqual([]);
+    await recordJson('{"a":[1]}');
+    await record({ headers: { 'Content-Type': FORM, 'webhook-id': 'x' }, body: 'a=1&b=2' });
+    await record({ headers: { 'Content-Type': 'image/png' }, body: Buffer.from([0]) });
+    await send(`${service.url}/Nope`);
+    for (const query of [...queries, '?event=2', '?event=3', '?events&text=a']) {
+      expect(await htmlProblems((await get(query)).body)).toEqual([]);
+    }
+  });
+
+  it('allow their own script and style, and a connection only for the list', async () => {
+    await record();
+    const policyOf = ({ headers }: Answer) => String(headers['content-security-policy']);
+    expect(policyOf(await get('?events'))).toContain("connect-src 'self'");
+    for (const query of ['?event=1', '?events=rate', '?events=refusals', '?event=9']) {
+      expect(policyOf(await get(query))).not.toContain('connect-src');
+    }
+    for (const query of ['?events', '?event=1']) {
+      expect(policyOf(await get(query))).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+      expect(policyOf(await get(query))).not.toContain('unsafe');
+    }
+  });
+
+  it('say what failed, and log it, where the log cannot be read', async () => {
+    await record();
+    jest.spyOn(service.log, 'search').mockRejectedValue(new Error('the disk <is> gone'));
+    const { status, body } = await get('?events');
+    expect(status).toBe(500);
+    expect(body).toContain('the disk &lt;is&gt; gone');
+    expect((await get('?events=refusals')).body).toContain('the disk &lt;is&gt; gone');
+  });
+});

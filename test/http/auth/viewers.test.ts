@@ -1,0 +1,100 @@
+import { readConfig } from '../../../src/config/config';
+import { accessControl } from '../../../src/http/auth/access';
+import { viewerCheck } from '../../../src/http/auth/viewers';
+import { RequestError } from '../../../src/http/request-error';
+import { send, type Answer } from '../../support/http';
+import { startService } from '../../support/service';
+
+const KEY = 'a-key-to-read-with';
+const basic = (password: string): string => `Basic ${Buffer.from(`anybody:${password}`).toString('base64')}`;
+
+describe('with READ_KEYS the pages of the events', () => {
+  const open = async (headers: Record<string, string>, query = '?events'): Promise<Answer> => {
+    const service = await startService({ READ_KEYS: KEY });
+    const answer = await send(service.url + query, { headers });
+    await service.stop();
+    return answer;
+  };
+
+  it.each([
+    '?events',
+    '?events=rows',
+    '?events=rate',
+    '?events=refusals',
+    '?event=1',
+    '?event=1&download=data',
+    `?events&key=${KEY}`,
+  ])('%s ask a browser for a password', async (query) => {
+    const { status, headers, body } = await open({}, query);
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toMatch(/^Basic realm="WebHook", charset="UTF-8"/);
+    expect(body).toContain('A key to read is needed.');
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['the key as a password', { Authorization: basic(KEY) }, 200],
+    ['the key in X-API-Key', { 'X-API-Key': KEY }, 200],
+    ['another key', { 'X-API-Key': `${KEY}x` }, 401],
+    ['another password', { Authorization: basic('guess') }, 401],
+    ['the key, from a page of another site', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ['the key, from the page itself', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'same-origin' }, 200],
+    ['the key, typed in', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'none' }, 200],
+  ])('with %s', async (_what, headers, expected) => {
+    expect((await open(headers)).status).toBe(expected);
+  });
+
+  it('show who was refused', async () => {
+    const { url } = await startService({ READ_KEYS: KEY });
+    await send(`${url}?events`, { headers: { 'X-API-Key': 'guess' } });
+    const { body } = await send(`${url}?events=refusals`, { headers: { 'X-API-Key': KEY } });
+    expect(body).toContain('The key is not valid to read.');
+    expect(body).not.toContain('guess');
+  });
+});
+
+describe('without READ_KEYS the pages of the events', () => {
+  it('are open to this machine, without a word in the address or a header field', async () => {
+    const { url } = await startService();
+    expect((await send(`${url}?events`)).status).toBe(200);
+    expect((await send(`${url}?events`.replace('127.0.0.1', 'localhost'))).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['HOST is not loopback', { HOST: '0.0.0.0' }],
+    ['there is a proxy', { TRUST_PROXY: '1' }],
+    ['there is a public address', { BASE_URL: 'https://hooks.example.com' }],
+    ['a key guards recording alone', { HOST: '0.0.0.0', RECORD_KEYS: 'a-key-to-record-with' }],
+  ])('are closed where %s, and say what to set', async (_what, variables) => {
+    const { url } = await startService(variables);
+    const { status, body, headers } = await send(`${url}?events`.replace('0.0.0.0', '127.0.0.1'));
+    expect(status).toBe(403);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body).toContain('set READ_KEYS, and open this page with one of its keys');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['a name that leads here', { Host: 'attacker.example:8080' }],
+    ['a proxy', { 'X-Forwarded-For': '203.0.113.7' }],
+    ['a proxy', { Forwarded: 'for=203.0.113.7' }],
+    ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a page of the same site', { 'Sec-Fetch-Site': 'same-site' }],
+  ])('are closed to %s (%j)', async (_what, headers) => {
+    const { url } = await startService();
+    expect((await send(`${url}?events`, { headers })).status).toBe(403);
+  });
+
+  it.each(['127.0.0.1:8080', '[::1]:8080', 'localhost', 'webhook.localhost:80'])('are open at %s', (host) => {
+    const config = readConfig({});
+    const request = { headers: { host } } as Parameters<ReturnType<typeof viewerCheck>>[0];
+    expect(() => {
+      viewerCheck(config, accessControl(config.access))(request);
+    }).not.toThrow(RequestError);
+  });
+
+  it('count as other requests do', async () => {
+    const { url } = await startService({ RATE_LIMIT: '2/1h' });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await send(`${url}?events`)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+});

@@ -1,0 +1,237 @@
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeWith, programPath } from '../support/tools';
+
+const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
+
+const SCREENS = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+  ['dark', 390],
+] as const;
+
+const HOSTILE =
+  '</textarea></pre><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202Egpj.exe';
+
+describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', () => {
+  let service: TestService;
+  let browser: Browser;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const complaints: string[] = [];
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    browser = await chromium.launch({
+      executablePath: programPath('chromium') ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await folder.remove();
+  });
+  beforeEach(async () => {
+    complaints.length = 0;
+    service = await startService();
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await service.stop();
+  });
+
+  const record = (body: string, type = 'text/plain') =>
+    send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body });
+  const open = async (query: string, options: BrowserContextOptions = {}): Promise<Page> => {
+    const page = await (await browser.newContext(options)).newPage();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(service.url + query);
+    return page;
+  };
+  const rows = (page: Page) => page.locator('#rows tr');
+  const state = (page: Page) => page.locator('#live').getAttribute('data-state');
+
+  describe('show new events', () => {
+    it('as they are recorded, and none while they are switched off', async () => {
+      const page = await open('?events');
+      await page.getByText('No events yet').waitFor();
+      await record('first');
+      await rows(page).getByText('first').waitFor();
+      expect(await page.locator('#count').textContent()).toBe('1');
+      expect(await page.getByText('No events yet').count()).toBe(0);
+      await page.getByRole('button', { name: 'Live', pressed: true }).click();
+      await page.getByText('is off').waitFor();
+      await record('second');
+      const waited = page.waitForResponse((response) => response.url().includes('events=rows'));
+      expect(await rows(page).count()).toBe(1);
+      await page.getByRole('button', { name: 'Live', pressed: false }).click();
+      await waited;
+      await rows(page).getByText('second').waitFor();
+      expect(await rows(page).locator('.data').allTextContents()).toEqual(['second', 'first']);
+      expect(complaints).toEqual([]);
+    });
+
+    it('that the list is narrowed to', async () => {
+      const page = await open('?events&text=wanted');
+      await record('other');
+      await record('wanted 1');
+      await rows(page).getByText('wanted 1').waitFor();
+      await record('other');
+      await record('wanted 2');
+      await rows(page).getByText('wanted 2').waitFor();
+      expect(await rows(page).count()).toBe(2);
+    });
+
+    it('only while the page can be seen, and then those that it has missed', async () => {
+      const page = await open('?events');
+      await setHidden(page, true);
+      expect(await state(page)).toBe('paused');
+      await record('missed');
+      await setHidden(page, false);
+      await rows(page).getByText('missed').waitFor();
+      expect(await state(page)).toBe('live');
+    });
+
+    it('and say that the connection is lost until it is back', async () => {
+      const page = await open('?events');
+      await page.route('**/GetEvents?*', (route) => route.abort());
+      await record('one');
+      await page.getByText('Connection lost. Trying again…').waitFor();
+      await page.unroute('**/GetEvents?*');
+      await record('two');
+      await rows(page).getByText('two').waitFor();
+      await page.locator('#live[data-state="live"]').waitFor();
+    });
+
+    it('never more than a page of them, and older ones stay in reach', async () => {
+      const page = await open('?events');
+      await record('n0');
+      await rows(page).getByText('n0', { exact: true }).waitFor();
+      await Promise.all(Array.from({ length: 70 }, (_, i) => record(`n${String(i + 1)}`)));
+      await page.locator('#count', { hasText: '71' }).waitFor();
+      await rows(page).first().and(page.locator('[data-sequence$="71"]')).waitFor();
+      expect(await rows(page).count()).toBe(50);
+      const shown = await page.evaluate(
+        `[...document.querySelectorAll('#rows tr')].map((row) => Number(row.dataset.sequence))`,
+      );
+      expect(shown).toEqual(Array.from({ length: 50 }, (_, i) => 71 - i));
+      await page.getByRole('link', { name: 'Older' }).click();
+      await page.waitForURL('**before=22**');
+      expect(await rows(page).count()).toBe(21);
+    });
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    for (const body of ['one', 'two', 'three']) await record(body);
+    const page = await open('?events');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**?event=2');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL('**?event=1');
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForURL('**?event=2');
+    await page.getByRole('link', { name: 'All events' }).click();
+    await page.keyboard.press('/');
+    await page.keyboard.type('three/');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**text=three**');
+    expect(await rows(page).count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
+  it('work without JavaScript', async () => {
+    for (let i = 1; i <= 60; i++) await record(`n${String(i)}`);
+    const page = await open('?events', { javaScriptEnabled: false });
+    expect(await page.locator('#live').isVisible()).toBe(false);
+    await page.getByRole('link', { name: 'Older' }).click();
+    expect(await rows(page).count()).toBe(10);
+    await page.getByRole('link', { name: 'Newer' }).click();
+    expect(await rows(page).count()).toBe(50);
+    await page.getByRole('searchbox').fill('n17');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await rows(page).getByRole('link').click();
+    expect(await page.locator('h1').textContent()).toBe('Event 17');
+    expect(await page.getByRole('button', { name: 'Copy as curl' }).isVisible()).toBe(false);
+  });
+
+  it('ask for a read key in the password dialog, and follow with it', async () => {
+    await service.stop();
+    service = await startService({ READ_KEYS: 'a-key-to-read-with' });
+    const page = await open('?events', { httpCredentials: { username: 'me', password: 'a-key-to-read-with' } });
+    await record('seen');
+    await rows(page).getByText('seen').waitFor();
+    expect(page.url()).not.toContain('key');
+  });
+
+  it('copy the curl command as it is', async () => {
+    await record(`it's "here"`);
+    const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copy as curl' }).getByText('Copied').waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toContain(`--data-raw 'it'\\''s "here"'`);
+  });
+
+  it('save what a sender sent, and never show it', async () => {
+    await record(HOSTILE, 'text/html');
+    const page = await open('?event=1');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download', exact: true }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('event-1-data.txt');
+  });
+
+  it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
+    const shots = process.env.SCREENSHOTS ?? folder.path;
+    await mkdir(shots, { recursive: true });
+    await record(HOSTILE);
+    await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 17] }), 'application/json');
+    await record(new URLSearchParams({ a: HOSTILE, b: '2' }).toString(), 'application/x-www-form-urlencoded');
+    await record(HOSTILE.repeat(20_000));
+    await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
+    const queries = {
+      list: '?events',
+      search: '?events=&text=gpj&binding=httppost',
+      nothing: '?events&text=nothing',
+      rate: '?events=rate',
+      refusals: '?events=refusals',
+      text: '?event=1',
+      json: '?event=2',
+      form: '?event=3',
+      large: '?event=4',
+    };
+    for (const [name, query] of Object.entries(queries)) {
+      const page = await open(query, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+      await page.addScriptTag({ path: AXE });
+      const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+      expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect([name, overflow]).toEqual([name, 0]);
+      expect(await page.title()).toMatch(/ web service$/);
+      await page.screenshot({ path: join(shots, `events-${name}-${colorScheme}-${String(width)}.png`) });
+      await page.close();
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+/** Makes a page believe that it is hidden, or seen again. */
+async function setHidden(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${String(hidden)} });
+     document.dispatchEvent(new Event('visibilitychange'));`,
+  );
+}
