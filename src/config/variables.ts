@@ -107,7 +107,7 @@ export const VARIABLES = {
     readKeys: optional('READ_KEYS', keys, {
       group: 'Access',
       secret: true,
-      description: 'keys for `GetEvents`, and for `/metrics` on the public address',
+      description: 'keys for `GetEvents`, the pages of the events, and `/metrics` on the public address',
     }),
     webhookSecrets: optional('WEBHOOK_SECRETS', webhookSecrets, {
       group: 'Access',
