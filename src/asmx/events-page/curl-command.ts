@@ -1,6 +1,6 @@
 import { replaceInvisible } from '../../lang/invisible';
 import { shellWord } from '../../lang/shell-word';
-import type { RequestAgain } from './request-again';
+import { SHORT_BODY, type RequestAgain, type RequestBody } from './request-again';
 
 /** A command for a POSIX shell. */
 export interface CurlCommand {
@@ -9,12 +9,9 @@ export interface CurlCommand {
   readonly needsFile: boolean;
 }
 
-/** Most bytes of a body inside the command; a larger one is read from a file. */
-const MAX_INLINE = 4096;
-
 /**
  * Writes the command with which curl sends a request. Each word is quoted, so that no character of a caller's means anything to
- * the shell. A body of which some would not be visible, or not be text, is written in base64.
+ * the shell. A long body is read from a file. A body of which some would not be visible, or not be text, is written in base64.
  *
  * @param key - stands for a key that the sender needs; undefined: it needs none.
  */
@@ -41,8 +38,11 @@ interface BodyOption {
 
 const NO_BODY: BodyOption = {};
 
-function bodyOption(body: Buffer, file: string): BodyOption {
-  if (body.length > MAX_INLINE) return { option: `--data-binary ${shellWord(`@${file}`)}`, needsFile: true };
+function bodyOption({ isLong, bytes }: RequestBody, file: string): BodyOption {
+  const body = isLong ? undefined : bytes();
+  if (body === undefined || body.length > SHORT_BODY) {
+    return { option: `--data-binary ${shellWord(`@${file}`)}`, needsFile: true };
+  }
   const text = body.toString();
   if (Buffer.from(text).equals(body) && isVisible(text)) return { option: `--data-raw ${shellWord(text)}` };
   return { before: `echo ${body.toString('base64')} | base64 -d | `, option: '--data-binary @-' };

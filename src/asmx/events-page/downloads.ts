@@ -27,7 +27,7 @@ export function downloadOf(what: string, event: StoredEvent, address: EndpointAd
   }
   if (what === 'request') {
     const { body } = requestAgain(event, address.contract, address.base, address.path);
-    if (body !== undefined) return { name: requestFileName(event), contentType: BYTES, body };
+    if (body !== undefined) return { name: requestFileName(event), contentType: BYTES, body: body.bytes() };
   }
   return undefined;
 }

@@ -14,8 +14,21 @@ export interface RequestAgain {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer | undefined;
+  readonly body: RequestBody | undefined;
 }
+
+/** The body of a request. */
+export interface RequestBody {
+  /** Whether it is certainly longer than {@link SHORT_BODY}; then it is better not written for nothing. */
+  readonly isLong: boolean;
+  bytes(this: void): Buffer;
+}
+
+/** Bytes of a body that a command may contain. */
+export const SHORT_BODY = 4096;
+
+/** Most characters that the log keeps for a byte of a body. */
+const MAX_GROWTH = 6;
 
 /** Belong to one connection or to one message on its way, or were added by a proxy or by a browser. */
 const NOT_SENT_AGAIN =
@@ -37,7 +50,7 @@ export function requestAgain(event: StoredEvent, contract: Contract, base: strin
   const kept = arrival.headers.filter(([name]) => !NOT_SENT_AGAIN.test(name));
   const url = base + encodedTarget(arrival.target ?? endpointPath);
   if (binding === 'soap11' || binding === 'soap12') {
-    const body = soapBody(data, contract, binding);
+    const body = bodyOf(data, () => soapBody(data, contract, binding));
     return { method: 'POST', url, headers: withUtf8(kept), body };
   }
   if (arrival.method === 'GET') return { method: 'GET', url, headers: kept, body: undefined };
@@ -46,12 +59,17 @@ export function requestAgain(event: StoredEvent, contract: Contract, base: strin
       ...kept.filter(([name]) => name !== 'content-type'),
       ['content-type', 'application/cloudevents+json; charset=utf-8'] as const,
     ];
-    return { method: 'POST', url: `${base}${endpointPath}/RecordEvent`, headers, body: structuredEvent(event) };
+    return {
+      method: 'POST',
+      url: `${base}${endpointPath}/RecordEvent`,
+      headers,
+      body: bodyOf(data, () => structuredEvent(event)),
+    };
   }
   if (data === undefined || isQuery(data, arrival.target)) {
     return { method: 'POST', url, headers: kept, body: undefined };
   }
-  return { method: 'POST', url, headers: withUtf8(kept), body: bodyOf(data, contentType) };
+  return { method: 'POST', url, headers: withUtf8(kept), body: bodyOf(data, () => httpBody(data, contentType)) };
 }
 
 /** The value of a header field; undefined: it did not come. */
@@ -75,7 +93,11 @@ function soapBody(data: EventData | undefined, contract: Contract, binding: 'soa
 /** The operation whose calls the log keeps. */
 const RECORD_EVENT = 'RecordEvent';
 
-function bodyOf(data: EventData, contentType: string | undefined): Buffer {
+function bodyOf(data: EventData | undefined, bytes: () => Buffer): RequestBody {
+  return { isLong: (data?.encoded.length ?? 0) > MAX_GROWTH * SHORT_BODY, bytes };
+}
+
+function httpBody(data: EventData, contentType: string | undefined): Buffer {
   if (data.kind === 'json' && contentType?.toLowerCase().startsWith(FORM) === true) {
     const fields: unknown = JSON.parse(data.encoded);
     if (isForm(fields)) return Buffer.from(formText(fields));
