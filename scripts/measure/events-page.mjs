@@ -1,16 +1,20 @@
 // Measures the page of events in Chromium beside a log of 100,000 events: node scripts/measure/events-page.mjs [EVENTS]
 // - from opening the page to its first paint, over 20 openings;
 // - from the answer to RecordEvent to the frame in which the event's row is seen, over 50 events, some time apart;
-// - the longest task of the page, and how far behind it is, while 200 events a second come for 10 seconds.
-// Needs `npm run build` and Chromium.
+// - the longest task of the page, and how far behind it is, while 200 events a second come for 10 seconds;
+// - RecordEvent with an open page and without it, by turns: a browser would take its processor time from the load or from the
+//   service, so what stands for the page here is only the requests that it makes.
+// Needs `npm run build`, Chromium and wrk.
 /* global document, MutationObserver, requestAnimationFrame -- in the functions that run in the page */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/median.mjs';
 import { SERVICE, start } from '../bench/process.mjs';
+import { load, requireWrk } from '../bench/wrk.mjs';
 import { fillLog } from './fill-log.mjs';
 
 const EVENTS = Number(process.argv[2] ?? 100_000);
@@ -21,11 +25,15 @@ const SECONDS = 10;
 /** How often a burst of events is sent, in milliseconds. */
 const TICK = 50;
 
+const ROUNDS = 9;
+const REFRESHES = 200;
+
+await requireWrk();
 const folder = await mkdtemp(join(tmpdir(), 'webhook-events-page-'));
 const file = join(folder, 'events.db');
 await fillLog(file, EVENTS);
 const variables = { EVENT_LOG: `sqlite:${file}`, LOG_LEVEL: 'silent' };
-const service = await start(SERVICE, { variables, cwd: folder, cores: '0,1' });
+const service = await start(SERVICE, { variables, cwd: folder });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
@@ -34,6 +42,7 @@ try {
   console.log(`first paint:    ${await firstPaint()}`);
   console.log(`a single event: ${await singleEvents()}`);
   console.log(`${RATE} events a second: ${await manyEvents()}`);
+  console.log(`RecordEvent:    ${await besideTheLoad()}`);
 } finally {
   await browser.close();
   await service.stop();
@@ -132,6 +141,41 @@ async function manyEvents() {
     `longest task ${longest === 0 ? 'under 50' : longest.toFixed(0)} ms (${tasks.length - 1} over 50 ms), ` +
     `${refreshes} refreshes in ${seconds.toFixed(1)} s, ${rows} rows, all seen ${behind} ms after the last answer`
   );
+}
+
+async function besideTheLoad() {
+  const call = callOf('soap11', 'RecordEvent');
+  await load(service.url, call);
+  const ratios = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const alone = await load(service.url, call, { seconds: 2 });
+    const end = new AbortController();
+    const following = follow(end.signal);
+    const beside = await load(service.url, call, { seconds: 2 });
+    end.abort();
+    await following;
+    ratios.push(beside.rate / alone.rate);
+  }
+  const began = await service.processorSeconds();
+  for (let i = 0; i < REFRESHES; i++) await refresh(1);
+  const each = ((await service.processorSeconds()) - began) / REFRESHES;
+  return (
+    `${median(ratios).toFixed(2)} times the rate with an open page, median of ${ROUNDS} rounds ` +
+    `(${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}); a refresh takes ${(each * 1000).toFixed(1)} ms of processor time`
+  );
+}
+
+/** Makes the requests of an open page, four times a second. */
+async function follow(signal) {
+  for (let after = EVENTS; !signal.aborted; await setTimeout(250)) after = await refresh(after);
+}
+
+/** Makes the two requests for new rows; resolves to the position up to which they are known. */
+async function refresh(after) {
+  await (await fetch(`${service.url}/GetEvents?after=${after}&limit=1&wait=1s`)).text();
+  const rows = await fetch(`${service.url}?events=rows&after=${after}`);
+  await rows.text();
+  return rows.headers.get('x-events-after');
 }
 
 async function openLive() {
