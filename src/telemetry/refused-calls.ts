@@ -27,7 +27,7 @@ export const MAX_REFUSED_CALLS = 100;
 /** Most characters that are kept of a reason; of the other texts it is what {@link shortened} leaves. */
 const MAX_REASON = 500;
 
-/** Remembers the last 100 refused and failed calls, in some 200 KB at most. */
+/** Remembers the last 100 refused and failed calls, in some 300 KB at most. */
 export class RefusedCalls {
   readonly #calls: RefusedCall[] = [];
   #next = 0;

@@ -27,7 +27,7 @@ describe('the packed package', () => {
 
   it('holds the compiled service, the WSDLs, README and licence, and nothing else', () => {
     const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/documents\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks(\.extended)?\.wsdl|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks(\.extended)?\.wsdl|README\.md|LICENSE|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', ...wsdls, 'README.md', 'LICENSE']));
