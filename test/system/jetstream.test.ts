@@ -160,6 +160,29 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       watch.end();
     });
 
+    it('tells those who watch it of new events within a second although all that the consumer sends is lost', async () => {
+      // The client knows no subscription of such a number, and passes over what comes for it.
+      const alter = (chunk: Buffer) =>
+        Buffer.from(
+          chunk.toString('latin1').replace(/(?<=HMSG \S+ )\d+(?= )/g, (sid) => '9'.repeat(sid.length)),
+          'latin1',
+        );
+      const proxy = await startTcpProxy(lost.port, { alter });
+      const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
+      const watch = watching(log);
+      await watch.reaches(0n);
+      for (let i = 1n; i <= 5n; i++) {
+        await log.append(newEvent());
+        const appended = performance.now();
+        await watch.reaches(i);
+        // It takes two seconds to notice that the consumer is silent.
+        expect(performance.now() - appended).toBeLessThan(1500);
+      }
+      watch.end();
+      await log.close();
+      await proxy.close();
+    });
+
     it('tells those who watch it of new events when somebody removes the consumer', async () => {
       const under = options({ servers: [`127.0.0.1:${String(lost.port)}`] });
       const log = await opened(under);
