@@ -66,9 +66,10 @@ export async function eventsPages(
 ): Promise<Router> {
   const renderer = await loadRenderer(contract);
   const router = Router({ strict: true });
-  router.get(options.path, (request, response, next) => {
+  // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
+  router.all(options.path, (request, response, next) => {
     const parameters = parametersOf(request.url);
-    if (!parameters.has('events') && !parameters.has('event')) {
+    if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
       next();
       return;
     }
@@ -80,6 +81,8 @@ export async function eventsPages(
   });
   return router;
 }
+
+const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Names in any case, as of the other queries. */
 function parametersOf(url: string): URLSearchParams {
