@@ -1,4 +1,5 @@
 import type { Refusal } from '../http/request-error';
+import { detached } from '../lang/detached';
 import { shortened } from '../lang/shortened';
 
 /** A call, request or connection that was refused, or a call that failed. Nothing in it is a payload or a query. */
@@ -40,7 +41,7 @@ export class RefusedCalls {
       binding: kept(binding),
       operation: kept(operation),
       path: kept(path),
-      reason: copy(shortened(reason, MAX_REASON)),
+      reason: detached(shortened(reason, MAX_REASON)),
       requestId: kept(requestId),
     };
     this.#next = (this.#next + 1) % MAX_REFUSED_CALLS;
@@ -61,10 +62,5 @@ export function newestOf(lists: readonly (readonly RefusedCall[])[]): readonly R
 }
 
 function kept(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : copy(shortened(text));
-}
-
-/** A part of a text keeps the whole text in memory; a copy does not. */
-function copy(text: string): string {
-  return Buffer.from(text).toString();
+  return text === undefined ? undefined : detached(shortened(text));
 }
