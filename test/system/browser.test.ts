@@ -1,25 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
+import { launchChromium, SCREENS } from '../support/browser';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
-import { describeWith, programPath } from '../support/tools';
+import { describeWith } from '../support/tools';
 
 const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
 const RECORD_KEYS = 'record-key-0123456789';
 const READ_KEYS = 'read-key-0123456789abc';
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
-
-const SCREENS = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
-  ['dark', 390],
-] as const;
 
 describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   let service: TestService;
@@ -30,10 +24,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     service = await startService();
     guarded = await startService({ RECORD_KEYS, READ_KEYS });
     folder = await temporaryFolder();
-    browser = await chromium.launch({
-      executablePath: programPath('chromium') ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    });
+    browser = await launchChromium();
   }, 60_000);
   afterAll(async () => {
     await browser.close();

@@ -1,20 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium, SCREENS } from '../support/browser';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
-import { describeWith, programPath } from '../support/tools';
+import { describeWith } from '../support/tools';
 
 const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
-
-const SCREENS = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
-  ['dark', 390],
-] as const;
 
 const HOSTILE =
   '</textarea></pre><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202Egpj.exe';
@@ -26,10 +20,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
   const complaints: string[] = [];
   beforeAll(async () => {
     folder = await temporaryFolder();
-    browser = await chromium.launch({
-      executablePath: programPath('chromium') ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    });
+    browser = await launchChromium();
   }, 60_000);
   afterAll(async () => {
     await browser.close();
