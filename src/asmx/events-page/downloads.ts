@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { eventJson } from '../../events/event-json';
 import type { StoredEvent } from '../../events/event-log';
 import { dataBytes, eventData } from './event-data';
 import { requestAgain } from './request-again';
@@ -19,7 +20,7 @@ export function downloadOf(what: string, event: StoredEvent, address: EndpointAd
     return {
       name: eventFileName(event),
       contentType: 'application/cloudevents+json',
-      body: Buffer.from(cloudEvent(event)),
+      body: Buffer.from(eventJson(event.attributes, event.sequence, event.data)),
     };
   }
   if (what === 'data' && event.data !== undefined) {
@@ -42,12 +43,6 @@ export function downloadHeaders({ name }: Download): OutgoingHttpHeaders {
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'X-Content-Type-Options': 'nosniff',
   };
-}
-
-/** The event as GetEvents returns it. */
-function cloudEvent({ attributes, sequence, data }: StoredEvent): string {
-  const dataText = data === undefined ? '' : `,${data}`;
-  return `${attributes.slice(0, -1)},"sequence":"${sequence}"${dataText}}`;
 }
 
 export function eventFileName(event: StoredEvent): string {
