@@ -16,7 +16,7 @@ import { createLogger, type Logger } from './telemetry/logger';
 main().catch(fail);
 
 async function main(): Promise<void> {
-  const answer = answerCommandLine(process.argv.slice(2));
+  const answer = await answerCommandLine(process.argv.slice(2));
   if (answer !== undefined) {
     console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);
     process.exitCode = answer.exitCode;

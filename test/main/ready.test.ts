@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { runToEnd, startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+const folder = useTemporaryFolder();
+
+function ready(variables: Readonly<Record<string, string>>) {
+  return runToEnd(variables, folder.path, ['--ready']);
+}
+
+describe('--ready', () => {
+  it('exits with 0 while the service answers that it is ready, and with 1 when it is gone', async () => {
+    const service = await startProcess({ HOST: '0.0.0.0' }, folder.path);
+    const PORT = new URL(service.url).port;
+    expect(await ready({ HOST: '0.0.0.0', PORT })).toEqual({ code: 0, output: 'ready\n' });
+    await service.end('SIGTERM');
+    expect(await ready({ PORT })).toEqual({
+      code: 1,
+      output: expect.stringContaining(`http://127.0.0.1:${PORT}/readyz does not answer: `) as string,
+    });
+  });
+
+  it("exits with 1 and the reason when the service is not ready, which it asks at the operator's address", async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(503).end(`no room at ${String(request.url)}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await ready({ ADMIN_PORT: String(port) })).toEqual({ code: 1, output: 'no room at /readyz\n' });
+    server.close();
+  });
+
+  it('says what is wrong with the settings', async () => {
+    const { code, output } = await ready({ PORT: 'http' });
+    expect([code, output]).toEqual([1, expect.stringContaining('PORT')]);
+  });
+});

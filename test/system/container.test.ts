@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { callOperation, eventsOf } from '../support/bindings';
+import { BUILDAH, Containers } from '../support/container';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/nginx';
+import { logLines } from '../support/process';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeUnless, missingPrograms } from '../support/tools';
+
+const ROOT = join(__dirname, '..', '..');
+const IMAGE = 'localhost/webhook';
+
+interface ImageConfig {
+  readonly Cmd: readonly string[];
+  readonly Env: readonly string[];
+  readonly User: string;
+  readonly StopSignal: string;
+  readonly Volumes: Readonly<Record<string, unknown>>;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+const missing = process.getuid?.() === 0 ? missingPrograms(BUILDAH) : 'the rights of root';
+
+describeUnless(missing, 'the container image', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let containers: Containers;
+  let config: ImageConfig;
+  let container: string;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    containers = new Containers(folder.path);
+    const base = await containers.makeBase();
+    const build = ['build', '--isolation=chroot', '--format=docker', '--build-arg', `NODE_IMAGE=${base}`];
+    const began = performance.now();
+    await containers.buildah(...build, '--tag', IMAGE, ROOT);
+    const { Docker } = JSON.parse(await containers.buildah('inspect', '--type=image', IMAGE)) as {
+      Docker: { config: ImageConfig };
+    };
+    config = Docker.config;
+    container = await containers.buildah('from', IMAGE);
+    const sizes = JSON.parse(await containers.buildah('images', '--json')) as { names?: string[]; size: string }[];
+    const sizeOf = (name: string): string => sizes.find(({ names }) => names?.[0]?.startsWith(name))?.size ?? '?';
+    console.log(
+      `image built in ${seconds(performance.now() - began)}; ${sizeOf(IMAGE)}, of which the base has ${sizeOf(base)}`,
+    );
+  }, 600_000);
+  afterAll(() => folder.remove(), 60_000);
+
+  /** Starts the service as the image says; resolves when it answers. */
+  async function start() {
+    const port = await freePort();
+    const began = performance.now();
+    const { output, ended } = containers.start(container, { PORT: String(port), HOST: '127.0.0.1' }, config.Cmd);
+    await eventually('the service has started', () => logLines(output()).some(({ msg }) => msg === 'started'));
+    console.log(`container ready in ${seconds(performance.now() - began)}`);
+    const [, url = ''] = /WebHook answers at (\S+)/.exec(output()) ?? [];
+    const pid = logLines(output()).find(({ msg }) => msg === 'started')?.pid;
+    return {
+      url,
+      async healthcheck(): Promise<number | null> {
+        const [kind, ...command] = config.Healthcheck.Test;
+        expect(kind).toBe('CMD');
+        return containers.start(container, { PORT: String(port) }, command).ended;
+      },
+      async stop(): Promise<number | null> {
+        process.kill(Number(pid), config.StopSignal);
+        return ended;
+      },
+    };
+  }
+
+  it('listens for others, has its events in a volume and does not run as root', () => {
+    expect(config.Env).toEqual(expect.arrayContaining(['HOST=0.0.0.0', 'EVENT_LOG=sqlite:/data/events.db']));
+    expect(config.Volumes).toHaveProperty('/data');
+    expect(config.User).toBe('1000:1000');
+  });
+
+  it('has what the package has and the production modules, and nothing else', async () => {
+    const { output, ended } = containers.start(container, {}, ['sh', '-c', 'ls -A /app /app/node_modules; id -u']);
+    expect(await ended).toBe(0);
+    const [app = '', modules = ''] = output().split('\n\n');
+    expect(app.split('\n').slice(1)).toEqual(expect.arrayContaining(['dist', 'node_modules', 'package.json', 'wsdl']));
+    expect(app).not.toMatch(/^(src|test|scripts)$/m);
+    expect(modules).toMatch(/^soap$/m);
+    expect(modules).not.toMatch(/^(jest|typescript)$/m);
+    expect(output()).toMatch(/^1000$/m);
+  });
+
+  it('keeps its events over a stop and a new start, and writes nothing outside its volume', async () => {
+    const first = await start();
+    const id = await callOperation(first.url, 'soap12', 'RecordEvent');
+    expect(await first.healthcheck()).toBe(0);
+    expect(await first.stop()).toBe(0);
+    expect(await first.healthcheck()).toBe(1);
+    const second = await start();
+    expect(eventsOf(await callOperation(second.url, 'httpget', 'GetEvents')).map((event) => event.id)).toEqual([id]);
+    expect(await second.stop()).toBe(0);
+    const search = 'find / -xdev -newer /app/package.json -uid 1000 2>/dev/null; true';
+    const written = containers.start(container, {}, ['sh', '-c', search]);
+    expect(await written.ended).toBe(0);
+    expect(written.output().match(/^\/(?!data\b).*/gm)).toBeNull();
+  }, 60_000);
+});
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
