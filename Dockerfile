@@ -6,8 +6,9 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY LICENSE README.md tsconfig.json ./
-COPY scripts/build.mjs scripts/
+COPY CHANGELOG.md LICENSE README.md tsconfig.json ./
+COPY scripts/build.mjs scripts/third-party.mjs scripts/
+COPY docs docs
 COPY src src
 COPY wsdl wsdl
 # The image has what the package has, with the versions of package-lock.json.

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
@@ -9,12 +9,26 @@ import { temporaryFolder } from '../support/temporary-folder';
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 
+/** Licences that ask for nothing more than their text. */
+const PERMISSIVE = /^(MIT|ISC|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|Python-2\.0|Unlicense)$/;
+
+/** The modules that run with the service, as `name version`. */
+async function productionModules(): Promise<string[]> {
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
+  };
+  return Object.entries(packages)
+    .filter(([folder, { dev }]) => folder !== '' && !dev)
+    .map(([folder, { version }]) => `${folder.replace(/^.*node_modules\//, '')} ${version}`);
+}
+
 describe('the packed package', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let archive: string;
   let files: string[];
   beforeAll(async () => {
     folder = await temporaryFolder();
+    await run('node', ['scripts/third-party.mjs'], { cwd: ROOT });
     const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder.path], {
       cwd: ROOT,
     });
@@ -25,12 +39,36 @@ describe('the packed package', () => {
   }, 120_000);
   afterAll(() => folder.remove());
 
-  it('holds the compiled service, the WSDLs, README and licence, and nothing else', () => {
+  it('holds the compiled service, the WSDLs, the documentation and licences, and nothing else', () => {
     const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks(\.extended)?\.wsdl|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|docs\/[\w-]+\.(md|json|yml)|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
-    expect(files).toEqual(expect.arrayContaining(['dist/main.js', ...wsdls, 'README.md', 'LICENSE']));
+    const others = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY', 'docs/operations.md'];
+    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/cli/events.js', ...wsdls, ...others]));
+  });
+
+  it('has the version that the change log is headed with', async () => {
+    const [, version] =
+      /^## \[([^\]]+)\] - \d{4}-\d{2}-\d{2}$/m.exec(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')) ?? [];
+    const { version: packed } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(version).toBe(packed);
+  });
+
+  it('has the licence of every production module, none of which asks for more than to be named', async () => {
+    const text = await readFile(join(ROOT, 'THIRD-PARTY'), 'utf8');
+    const modules = await productionModules();
+    expect(modules.filter((name) => !text.includes(`\n${name}\n\nLicence: `))).toEqual([]);
+    const licences = new Set(Array.from(text.matchAll(/^Licence: (.*)$/gm), ([, licence]) => licence));
+    expect([...licences].filter((licence) => !PERMISSIVE.test(String(licence)))).toEqual([]);
+  });
+
+  it('has a bill of materials that lists every production module and no other', async () => {
+    const { stdout } = await run('node', ['scripts/sbom.mjs'], { cwd: ROOT, maxBuffer: 1 << 26 });
+    const { components } = JSON.parse(stdout) as { components: { purl: string }[] };
+    const listed = components.map(({ purl }) => decodeURIComponent(purl)).sort();
+    const modules = await productionModules();
+    expect(listed).toEqual(modules.map((name) => `pkg:npm/${name.replace(' ', '@')}`).sort());
   });
 
   it('runs with npx from any folder', async () => {
