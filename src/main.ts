@@ -8,6 +8,8 @@ import { ConfigError, eventLogSettings, loadConfig, type Config } from './config
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { VERSION } from './config/package-info';
+import { withInheritedSockets } from './config/service-manager/inherited-sockets';
+import { notifier } from './config/service-manager/notify';
 import { startProblem } from './config/start-problem';
 import type { EventLog } from './events/event-log';
 import { messageChain } from './lang/message-chain';
@@ -22,7 +24,7 @@ async function main(): Promise<void> {
     process.exitCode = answer.exitCode;
     return;
   }
-  const config = loadConfig();
+  const config = withInheritedSockets(loadConfig(), process.env);
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger);
@@ -33,12 +35,21 @@ async function main(): Promise<void> {
 
 async function run(config: Config, logger: Logger): Promise<void> {
   const { eventLog } = config;
+  const notify = notifier(process.env, (reason) => {
+    logger.warn({ reason }, 'the service manager could not be told');
+  });
   const isNewLog = eventLog.engine === 'sqlite' && !existsSync(eventLog.file);
   const announce = (url: string): void => {
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.info(`New, empty log made at ${eventLog.file}`);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
+    notify('READY=1');
+    for (const signal of ['SIGTERM', 'SIGINT']) {
+      process.once(signal, () => {
+        notify('STOPPING=1');
+      });
+    }
   };
   if (config.workers === 1) await runAlone(config, logger, announce);
   else if (cluster.isWorker) await runWorker(config, logger);

@@ -5,6 +5,7 @@ import { readEnvFile } from './environment/env-file';
 import { withSecretFiles, type Texts } from './environment/secret-files';
 import { readSettings, variablesOf, type Settings } from './variable';
 import { VARIABLES } from './variables';
+import type { InheritedSocket } from './service-manager/inherited-sockets';
 import { wrongNames } from './environment/wrong-names';
 
 export { ConfigError } from './config-error';
@@ -30,14 +31,22 @@ export type Limits = With<AllSettings['limits'], 'maxBodyMemory'>;
 /** What is logged. */
 export type LogConfig = AllSettings['log'];
 
+/** An address to listen on, or the socket of a service manager that is bound to it. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly inherited?: InheritedSocket | undefined;
+}
+
 /** The service's configuration, checked and in the units that the code uses. */
-export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
-  /** Undefined: the service speaks plain HTTP. */
-  readonly tls: TlsFiles | undefined;
-  readonly limits: Limits;
-  /** Where health and metrics are served apart from the public address; undefined: only there. */
-  readonly admin: With<AllSettings['admin'], 'port'> | undefined;
-};
+export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> &
+  ListenAddress & {
+    /** Undefined: the service speaks plain HTTP. */
+    readonly tls: TlsFiles | undefined;
+    readonly limits: Limits;
+    /** Where health and metrics are served apart from the public address; undefined: only there. */
+    readonly admin: ListenAddress | undefined;
+  };
 
 /** In the working directory. */
 const ENV_FILE = '.env';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import type { Limits } from '../config/config';
+import type { Limits, ListenAddress } from '../config/config';
 import { isAuthority } from './address/authority';
 import type { AdminPages } from './admin';
 import { lastAnswer } from './connection/connection';
@@ -274,14 +274,16 @@ export class HttpServer {
    *
    * @throws the address is in use, or not one of this machine.
    */
-  listen(port: number, host: string): Promise<number> {
+  listen({ port, host, inherited }: ListenAddress): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
+      const listening = (): void => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
+      };
+      if (inherited === undefined) this.#server.listen({ port, host, backlog: BACKLOG }, listening);
+      else this.#server.listen(inherited.handle, BACKLOG, listening);
     });
   }
 

@@ -36,7 +36,7 @@ export interface Servers {
  * @throws an address is in use or not one of this machine, or a TLS file cannot be used.
  */
 export async function startServers(config: Config, options: ServersOptions): Promise<Servers> {
-  const { limits, host, port: wantedPort, tls } = config;
+  const { limits, host, tls } = config;
   const { handler, observer, health, publicMetrics, adminMetrics } = options;
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
@@ -50,8 +50,8 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   const admin =
     adminAddress &&
     new HttpServer(noHandler, { pages: withIndex(new Map([...health, ...adminMetrics])), limits, observer });
-  const port = await server.listen(wantedPort, host);
-  const adminPort = adminAddress && (await admin?.listen(adminAddress.port, adminAddress.host));
+  const port = await server.listen(config);
+  const adminPort = adminAddress && (await admin?.listen(adminAddress));
   return {
     url: `${tls ? 'https' : 'http'}://${authority(host, port)}`,
     adminUrl:

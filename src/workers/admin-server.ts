@@ -32,6 +32,6 @@ export async function startAdminServer(
     lines.write({ ...fields, refusal, reason }, 'refused');
   };
   const server = new HttpServer(noHandler, { pages, limits, observer: { refused } });
-  const port = await server.listen(admin.port, admin.host);
+  const port = await server.listen(admin);
   return `http://${authority(admin.host, port)}/`;
 }
