@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,15 +125,33 @@ export async function startInstance(variables, port = undefined) {
   return instance;
 }
 
+/** Puts what is on this machine in the place of what deploy/nginx.conf names; each must be in it. */
+function adapted(text, values) {
+  return Object.entries(values).reduce((adaptedText, [from, to]) => {
+    if (!adaptedText.includes(from)) throw new Error(`deploy/nginx.conf has no "${from}"`);
+    return adaptedText.replace(from, () => to);
+  }, text);
+}
+
 /**
- * Starts nginx in front of instances. A request that one instance did not answer goes to another only if that cannot record
- * an event twice: nginx repeats a POST only when it could not reach the first instance, but repeats every GET, so GET
- * RecordEvent goes to one instance only. A sender that gets no answer sends again with its Idempotency-Key.
+ * Starts nginx in front of instances, with deploy/nginx.conf but without TLS. A request that one instance did not answer goes to
+ * another only if that cannot record an event twice: nginx repeats a POST only when it could not reach the first instance, but
+ * repeats every GET, so GET RecordEvent goes to one instance only. A sender that gets no answer sends again with its
+ * Idempotency-Key.
  */
 async function startNginx(folder, instances) {
   const [port] = await freePorts(1);
   const file = join(folder, 'nginx.conf');
-  const upstreams = instances.map((instance) => `server 127.0.0.1:${instance.port} max_fails=1 fail_timeout=1s;`);
+  const deployed = await readFile(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
+  const upstream = '  server 127.0.0.1:8080 max_fails=1 fail_timeout=1s;\n';
+  const server = adapted(deployed, {
+    [upstream]: instances.map(({ port: inner }) => upstream.replace('8080', String(inner))).join(''),
+    'listen 443 ssl': `listen 127.0.0.1:${port}`,
+    '  ssl_certificate     /etc/ssl/hooks.pem;\n': '',
+    '  ssl_certificate_key /etc/ssl/hooks.key;\n': '',
+    // An instance that hangs is left sooner.
+    'proxy_read_timeout 75s': 'proxy_read_timeout 15s',
+  });
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${join(folder, 'nginx', kind)};`,
   );
@@ -144,20 +162,7 @@ async function startNginx(folder, instances) {
     events { worker_connections 1024; }
     http {
       access_log off; ${temporary.join(' ')}
-      upstream webhook { ${upstreams.join(' ')} keepalive 64; }
-      server {
-        listen 127.0.0.1:${port};
-        client_max_body_size 4m;
-        proxy_http_version 1.1;
-        proxy_set_header Connection "";
-        proxy_set_header Host $http_host;
-        proxy_set_header X-Forwarded-For $remote_addr;
-        proxy_connect_timeout 1s;
-        proxy_read_timeout 15s;
-        proxy_next_upstream error timeout;
-        location / { proxy_pass http://webhook; }
-        location ~ /RecordEvent$ { proxy_pass http://webhook; proxy_next_upstream off; }
-      }
+${server}
     }`,
   );
   const nginx = start('nginx', ['-c', file, '-e', 'stderr']);

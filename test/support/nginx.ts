@@ -1,14 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { adapted } from './adapted';
 import { programPath } from './tools';
 
 const run = promisify(execFile);
+
+const DEPLOYED = join(__dirname, '..', '..', 'deploy', 'nginx.conf');
 
 const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
@@ -16,10 +19,24 @@ const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
 
 /**
- * Starts nginx with the content of its `http` block and waits until it answers at an address for which
+ * Starts nginx with deploy/nginx.conf in front of a service and waits until it answers at an address for which
  * {@link makeCertificate} made the certificate. Its files are in the folder.
+ *
+ * @param changes - texts of the file, and what comes in their place beside the ports and files of this machine.
  */
-export async function startNginx(folder: string, http: string, url: string): Promise<{ stop(): Promise<void> }> {
+export async function startNginx(
+  folder: string,
+  service: string,
+  url: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<{ stop(): Promise<void> }> {
+  const http = adapted(await readFile(DEPLOYED, 'utf8'), {
+    '127.0.0.1:8080': new URL(service).host,
+    'listen 443 ssl': `listen 127.0.0.1:${new URL(url).port} ssl`,
+    '/etc/ssl/hooks.pem': join(folder, 'certificate.pem'),
+    '/etc/ssl/hooks.key': join(folder, 'key.pem'),
+    ...changes,
+  });
   const configuration = join(folder, 'nginx.conf');
   // If root starts it, its workers run as another user.
   await chmod(folder, 0o755);

@@ -20,14 +20,12 @@ describeWith(NGINX, 'the service behind nginx', () => {
     url = `https://localhost:${String(outer)}/outer/webhooks/Services/WebHooks.asmx`;
     await makeCertificate(folder.path);
     globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
-    const template = await readFile(join(__dirname, '..', 'fixtures', 'nginx.conf'), 'utf8');
-    const values: Record<string, string> = {
-      folder: folder.path,
-      outer: String(outer),
-      inner: new URL(service.url).port,
-    };
-    const server = template.replace(/@(\w+)@/g, (_placeholder, name: string) => values[name] ?? '');
-    nginx = await startNginx(folder.path, server, url);
+    nginx = await startNginx(folder.path, service.url, url, {
+      'location /webhooks/': 'location /outer/webhooks/',
+      'location ~ ^/webhooks/': 'location ~ ^/outer/webhooks/',
+      'proxy_pass http://webhook;': 'rewrite ^/outer(/.*) $1 break; proxy_pass http://webhook;',
+      'X-Forwarded-Prefix ""': 'X-Forwarded-Prefix /outer',
+    });
   });
   afterAll(async () => {
     await nginx.stop();

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SaxesParser } from 'saxes';
+
+const ROOT = join(__dirname, '..', '..');
+const DEPLOYED = readdirSync(join(ROOT, 'deploy'));
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+]
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }));
+
+/** What stands in a file of deploy/: a section of a unit, a directive of nginx, an element of WinSW. */
+const OF_A_FILE =
+  /^\s*(?:\[(?:Unit|Service|Socket|Install)\]$|(?:upstream|server|location)\b[^;\n]*\{|proxy_\w+ |<service>|<executable>)/m;
+
+describe('the files of deploy/', () => {
+  it('stand in no document a second time', () => {
+    for (const name of DEPLOYED) expect(readFileSync(join(ROOT, 'deploy', name), 'utf8')).toMatch(OF_A_FILE);
+    for (const { name, text } of PAGES) expect([name, OF_A_FILE.exec(text)?.[0]]).toEqual([name, undefined]);
+  });
+
+  it('are each linked from docs/operations.md', () => {
+    const page = PAGES.find(({ name }) => name === 'docs/operations.md')?.text ?? '';
+    expect(DEPLOYED.filter((name) => !page.includes(`](../deploy/${name})`))).toEqual([]);
+  });
+});
+
+describe('the links of the documents', () => {
+  const headings = (text: string) =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replace(/ /g, '-'),
+    );
+
+  it.each(PAGES)('lead to files and headings that exist: $name', ({ name, text }) => {
+    const links = [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [path = '', anchor] = link.split('#');
+      const file = path === '' ? join(ROOT, name) : join(ROOT, name, '..', path);
+      return !existsSync(file) || (anchor !== undefined && !headings(readFileSync(file, 'utf8')).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+/** The elements of docs/xml-config-file.md and docs/logging-and-error-reporting.md of WinSW that 2.12 and 3 share, by what they are in. */
+const WINSW: Readonly<Record<string, readonly string[]>> = {
+  '': ['service'],
+  service: (
+    'id name description executable startmode delayedAutoStart depend logpath log argument arguments startargument ' +
+    'startarguments stopargument stoparguments stopexecutable prestart poststart prestop poststop stoptimeout env interactive ' +
+    'beeponshutdown download onfailure resetfailure workingdirectory priority'
+  ).split(' '),
+  log: ['sizeThreshold', 'keepFiles', 'pattern', 'autoRollAtTime'],
+};
+
+describe('deploy/webhook-winsw.xml', () => {
+  it('is well-formed, and has only elements that WinSW knows', () => {
+    const open = [''];
+    const elements: string[] = [];
+    const unknown: string[] = [];
+    const parser = new SaxesParser();
+    parser.on('error', (error) => {
+      throw error;
+    });
+    parser.on('opentag', ({ name }) => {
+      elements.push(name);
+      if (WINSW[open.at(-1) ?? '']?.includes(name) !== true) unknown.push(name);
+      open.push(name);
+    });
+    parser.on('closetag', () => open.pop());
+    parser.write(readFileSync(join(ROOT, 'deploy', 'webhook-winsw.xml'), 'utf8')).close();
+    expect(unknown).toEqual([]);
+    expect(elements).toEqual(
+      expect.arrayContaining(['id', 'name', 'description', 'executable', 'stoptimeout', 'onfailure']),
+    );
+  });
+});

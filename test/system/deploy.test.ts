@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { globalAgent } from 'node:https';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { adapted } from '../support/adapted';
+import { freePort, get, makeCertificate, NGINX, startNginx } from '../support/nginx';
+import { startService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { describeWith } from '../support/tools';
+
+const run = promisify(execFile);
+
+const DEPLOY = join(__dirname, '..', '..', 'deploy');
+
+describeWith({ ...NGINX, curl: 'curl' }, 'deploy/nginx.conf', () => {
+  const folder = useTemporaryFolder();
+
+  it('serves the service under its outer address, and neither metrics nor too large bodies', async () => {
+    const service = await startService({ TRUST_PROXY: 'loopback' });
+    const outer = `https://localhost:${String(await freePort())}/webhooks/Services/WebHooks.asmx`;
+    await makeCertificate(folder.path);
+    globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
+    const nginx = await startNginx(folder.path, service.url, outer);
+    try {
+      expect((await get(`${outer}/HelloWorld`)).text).toContain('>Hello World</string>');
+      expect((await get(`${outer}?WSDL`)).text).toContain(`location="${outer}"`);
+      for (const path of ['/metrics', '/readyz']) expect((await get(new URL(path, outer).href)).status).toBe(404);
+      expect(await statusOf(outer, 4 * 1024 * 1024)).toBe('200');
+      expect(await statusOf(outer, 4 * 1024 * 1024 + 1)).toBe('413');
+    } finally {
+      await nginx.stop();
+      globalAgent.destroy();
+      await service.stop();
+    }
+  });
+
+  it('lets no caller state the address under which it is called', async () => {
+    const service = await startService({ TRUST_PROXY: 'loopback' });
+    const outer = `https://localhost:${String(await freePort())}/webhooks/Services/WebHooks.asmx`;
+    await makeCertificate(folder.path);
+    globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
+    const nginx = await startNginx(folder.path, service.url, outer);
+    const stated = ['Forwarded: host=a.example', 'X-Forwarded-Host: a.example', 'X-Forwarded-Prefix: /a'];
+    const fields = stated.flatMap((field) => ['-H', field]);
+    try {
+      const certificate = ['--cacert', join(folder.path, 'certificate.pem')];
+      const { stdout } = await run('curl', ['-s', ...certificate, ...fields, `${outer}?WSDL`]);
+      expect(stdout).toContain(`location="${outer}"`);
+    } finally {
+      await nginx.stop();
+      globalAgent.destroy();
+      await service.stop();
+    }
+  });
+
+  async function statusOf(outer: string, bytes: number): Promise<string> {
+    const file = join(folder.path, 'body');
+    await writeFile(file, 'x'.repeat(bytes));
+    const certificate = ['--cacert', join(folder.path, 'certificate.pem')];
+    const body = ['-H', 'Content-Type: text/plain', '--data-binary', `@${file}`];
+    const { stdout } = await run('curl', [
+      '-s',
+      '-w',
+      '\n%{http_code}',
+      ...certificate,
+      ...body,
+      `${outer}/RecordEvent`,
+    ]);
+    return stdout.slice(stdout.lastIndexOf('\n') + 1);
+  }
+});
+
+const SERVICES = ['webhook.service', 'webhook-forward.service'];
+const SOCKETS = ['webhook.socket', 'webhook-admin.socket'];
+
+describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of deploy/', () => {
+  const folder = useTemporaryFolder();
+
+  it('are such that systemd takes them without a remark', async () => {
+    const files = [...SERVICES, ...SOCKETS].map((name) => join(folder.path, name));
+    for (const name of SERVICES) {
+      const unit = await readFile(join(DEPLOY, name), 'utf8');
+      await writeFile(join(folder.path, name), adapted(unit, { '/usr/bin/node': process.execPath }));
+    }
+    for (const name of SOCKETS) await writeFile(join(folder.path, name), await readFile(join(DEPLOY, name)));
+    expect(await verify(files)).toEqual({ stdout: '', stderr: '' });
+    const [file = ''] = files;
+    await writeFile(file, (await readFile(file, 'utf8')).replace('Restart=always', 'Restart=perhaps'));
+    expect((await verify(files)).stderr).toContain('perhaps');
+  });
+
+  it.each(SERVICES)('leave %s an exposure of less than 2.0', async (name) => {
+    const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', join(DEPLOY, name)]);
+    const [line = '', exposure] = /Overall exposure level for \S+: ([\d.]+) \w+/.exec(stdout) ?? [];
+    console.log(line);
+    expect(Number(exposure)).toBeLessThan(2);
+  });
+
+  function verify(files: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+    return run('systemd-analyze', ['verify', '--man=no', ...files]);
+  }
+});
