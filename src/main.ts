@@ -9,7 +9,7 @@ import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { VERSION } from './config/package-info';
 import { withInheritedSockets } from './config/service-manager/inherited-sockets';
-import { notifier } from './config/service-manager/notify';
+import { notifier, type Notify } from './config/service-manager/notify';
 import { startProblem } from './config/start-problem';
 import type { EventLog } from './events/event-log';
 import { messageChain } from './lang/message-chain';
@@ -51,17 +51,22 @@ async function run(config: Config, logger: Logger): Promise<void> {
       });
     }
   };
-  if (config.workers === 1) await runAlone(config, logger, announce);
+  if (config.workers === 1) await runAlone(config, logger, announce, notify);
   else if (cluster.isWorker) await runWorker(config, logger);
-  else await (await import('./workers/supervise.js')).supervise(config, logger, announce);
+  else await (await import('./workers/supervise.js')).supervise(config, logger, announce, notify);
 }
 
 /** Answers with this process alone. */
-async function runAlone(config: Config, logger: Logger, announce: (url: string) => void): Promise<void> {
+async function runAlone(
+  config: Config,
+  logger: Logger,
+  announce: (url: string) => void,
+  notify: Notify,
+): Promise<void> {
   const { log, app } = await startService(config, logger);
   const stop = stopper(logger, () => log.close());
   stopOnSignals(app, stop);
-  reloadTlsOnHangUp(config, app, logger);
+  reloadTlsOnHangUp(config, app, logger, notify);
   announce(app.url);
   started(app, config, logger);
 }
@@ -128,10 +133,11 @@ function stopOnSignals(app: App, stop: Stop): void {
 }
 
 /** Reads the TLS files again on SIGHUP. Without TLS the signal ends the process, as it does by default. */
-function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger): void {
+function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger, notify: Notify): void {
   if (tls === undefined) return;
   process.on('SIGHUP', () => {
-    app.reloadTls().then(
+    notify('RELOADING=1');
+    const reloaded = app.reloadTls().then(
       () => {
         logger.info(tls, 'TLS files read again');
       },
@@ -139,6 +145,9 @@ function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger): void {
         logger.error({ reason: messageChain(error) }, 'TLS files not usable, those from before stay in use');
       },
     );
+    void reloaded.then(() => {
+      notify('READY=1');
+    });
   });
 }
 

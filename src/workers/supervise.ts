@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config/config';
 import { environmentOfInherited } from '../config/service-manager/inherited-sockets';
+import type { Notify } from '../config/service-manager/notify';
 import type { Logger } from '../telemetry/logger';
 import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';
@@ -15,7 +16,12 @@ import { forkWorker } from './worker-process';
  *
  * @throws the public or the admin address cannot be used.
  */
-export async function supervise(config: Config, logger: Logger, announce: (url: string) => void): Promise<void> {
+export async function supervise(
+  config: Config,
+  logger: Logger,
+  announce: (url: string) => void,
+  notify: Notify,
+): Promise<void> {
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { inherited } = config;
@@ -64,7 +70,12 @@ export async function supervise(config: Config, logger: Logger, announce: (url: 
       supervisor.stop();
     });
   }
-  process.on('SIGHUP', () => void supervisor.renew());
+  process.on('SIGHUP', () => {
+    notify('RELOADING=1');
+    void supervisor.renew().then(() => {
+      notify('READY=1');
+    });
+  });
   supervisor.start();
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
 }
