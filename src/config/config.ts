@@ -39,14 +39,15 @@ export interface ListenAddress {
 }
 
 /** The service's configuration, checked and in the units that the code uses. */
-export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> &
-  ListenAddress & {
-    /** Undefined: the service speaks plain HTTP. */
-    readonly tls: TlsFiles | undefined;
-    readonly limits: Limits;
-    /** Where health and metrics are served apart from the public address; undefined: only there. */
-    readonly admin: ListenAddress | undefined;
-  };
+export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
+  /** The socket that a service manager bound to `host` and `port`; undefined: the service does. */
+  readonly inherited?: InheritedSocket | undefined;
+  /** Undefined: the service speaks plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+  readonly limits: Limits;
+  /** Where health and metrics are served apart from the public address; undefined: only there. */
+  readonly admin: ListenAddress | undefined;
+};
 
 /** In the working directory. */
 const ENV_FILE = '.env';

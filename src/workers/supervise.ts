@@ -34,35 +34,32 @@ export async function supervise(
   const metrics = new WorkerMetrics();
   const refusals = new WorkerRefusals();
   let port = config.port;
-  const supervisor = new Supervisor(
-    config.workers,
-    () => forkWorker(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
-    {
-      started(worker) {
-        metrics.add(worker);
-        refusals.add(worker);
-      },
-      ready: announce,
-      lost(pid, cause) {
-        logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
-      },
-      renewed(pid) {
-        logger.info({ worker: pid }, 'a worker hands over');
-      },
-      renewalFailed(cause) {
-        logger.error({ cause }, 'the workers were not replaced');
-      },
-      startFailed(cause) {
-        logger.error({ cause }, 'a worker could not start');
-      },
-      killed(pid) {
-        logger.error({ worker: pid }, 'a worker did not end in time and is killed');
-      },
-      ended(code) {
-        logger.flush(() => process.exit(code));
-      },
+  const fork = () => forkWorker(inherited === undefined ? { PORT: String(port) } : environmentOfInherited());
+  const supervisor = new Supervisor(config.workers, fork, {
+    started(worker) {
+      metrics.add(worker);
+      refusals.add(worker);
     },
-  );
+    ready: announce,
+    lost(pid, cause) {
+      logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
+    },
+    renewed(pid) {
+      logger.info({ worker: pid }, 'a worker hands over');
+    },
+    renewalFailed(cause) {
+      logger.error({ cause }, 'the workers were not replaced');
+    },
+    startFailed(cause) {
+      logger.error({ cause }, 'a worker could not start');
+    },
+    killed(pid) {
+      logger.error({ worker: pid }, 'a worker did not end in time and is killed');
+    },
+    ended(code) {
+      logger.flush(() => process.exit(code));
+    },
+  });
   const adminUrl = await startAdminServer(config, supervisor, metrics, logger);
   if (inherited === undefined) port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
