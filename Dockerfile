@@ -8,6 +8,7 @@ COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY CHANGELOG.md LICENSE README.md tsconfig.json ./
 COPY scripts/build.mjs scripts/third-party.mjs scripts/
+COPY deploy deploy
 COPY docs docs
 COPY src src
 COPY wsdl wsdl

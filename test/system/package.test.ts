@@ -39,10 +39,9 @@ describe('the packed package', () => {
   }, 120_000);
   afterAll(() => folder.remove());
 
-<<<<<<< HEAD
-  it('holds the compiled service, the WSDLs, the documentation and licences, and nothing else', () => {
+  it('holds the compiled service, the WSDLs, the files to deploy it with, the documentation and licences, and nothing else', () => {
     const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|docs\/[\w-]+\.(md|json|yml)|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|deploy\/[\w./-]+|docs\/[\w-]+\.(md|json|yml)|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
     const others = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY', 'docs/operations.md'];
@@ -70,23 +69,6 @@ describe('the packed package', () => {
     const listed = components.map(({ purl }) => decodeURIComponent(purl)).sort();
     const modules = await productionModules();
     expect(listed).toEqual(modules.map((name) => `pkg:npm/${name.replace(' ', '@')}`).sort());
-=======
-  it('holds the compiled service, the WSDLs, the files to deploy it with, the documents and licence, and nothing else', () => {
-    const expected =
-      /^(dist\/[\w/-]+\.js|dist\/asmx\/[\w-]+\/templates\/[\w-]+\.(eta|css|js)|wsdl\/WebHooks(\.extended)?\.wsdl|deploy\/webhook[\w.-]*|deploy\/nginx\.conf|docs\/[\w-]+\.(md|json|yml)|README\.md|LICENSE|package\.json)$/;
-    expect(files.filter((file) => !expected.test(file))).toEqual([]);
-    const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
-    expect(files).toEqual(
-      expect.arrayContaining([
-        'dist/main.js',
-        'deploy/webhook.service',
-        'docs/operations.md',
-        ...wsdls,
-        'README.md',
-        'LICENSE',
-      ]),
-    );
->>>>>>> bd23c8a (Ship units, nginx and WinSW configuration as files that tests run)
   });
 
   it('runs with npx from any folder', async () => {
