@@ -19,15 +19,24 @@ const RIGHT = {
   GetEvents: />\[\{"specversion":"1\.0",[^]*\}\]</,
 };
 
+/** An order, as a shop would report it: 270 bytes. No two have the same number. */
+const ORDER =
+  '<Order xmlns="urn:example:shop"><Number>COUNTER</Number><Customer>Jane Doe</Customer><Placed>2026-11-21T10:15:30Z</Placed>' +
+  '<Line><Article>4711</Article><Quantity>2</Quantity><Price currency="EUR">19.90</Price></Line><Total currency="EUR">39.80</Total></Order>';
+
 /**
  * One call: its method, the path after the endpoint's, header fields, body, and a pattern of a right answer. `different` adds
- * a comment to the envelope in which the load generator counts, so that no two envelopes are the same.
+ * a comment to the envelope in which the load generator counts, so that no two envelopes are the same. `payload` has an order
+ * in the SOAP operation, another one in each call.
  */
-export function callOf(binding, operation, { different = false } = {}) {
+export function callOf(binding, operation, { different = false, payload = false } = {}) {
   const right = RIGHT[operation];
   const comment = different ? '<!-- COUNTER -->' : '';
+  const element = payload
+    ? `<${operation} xmlns="${NAMESPACE}">${ORDER}</${operation}>`
+    : `<${operation} xmlns="${NAMESPACE}" />`;
   const envelope = (prefix) =>
-    `${DECLARATION}<${prefix}:Envelope ${SCHEMAS} xmlns:${prefix}="${ENVELOPES[binding]}">${comment}<${prefix}:Body><${operation} xmlns="${NAMESPACE}" /></${prefix}:Body></${prefix}:Envelope>`;
+    `${DECLARATION}<${prefix}:Envelope ${SCHEMAS} xmlns:${prefix}="${ENVELOPES[binding]}">${comment}<${prefix}:Body>${element}</${prefix}:Body></${prefix}:Envelope>`;
   switch (binding) {
     case 'soap11':
       return {
@@ -57,3 +66,6 @@ export function callOf(binding, operation, { different = false } = {}) {
       };
   }
 }
+
+/** A call to a server that always answers as to HelloWorld, whatever it is sent. */
+export const helloWorldAnswered = (call) => ({ ...call, right: RIGHT.HelloWorld });

@@ -15,11 +15,16 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a script and waits until it has printed its address. `preload`: modules that are loaded before it. */
-export async function start(script, { argument = [], variables = {}, cwd, preload = [], cores = SERVER_CORE } = {}) {
-  const begun = performance.now();
+/** Starts a script on Node, like `launch`. `preload`: modules that are loaded before it. */
+export function start(script, { argument = [], preload = [], ...options } = {}) {
   const required = preload.flatMap((name) => ['--require', join(folder, name)]);
-  const child = spawn('taskset', ['-c', cores, process.execPath, ...required, script, ...argument], {
+  return launch([process.execPath, ...required, script, ...argument], options);
+}
+
+/** Starts a server and waits until it has printed its address. */
+export async function launch(command, { variables = {}, cwd, cores = SERVER_CORE } = {}) {
+  const begun = performance.now();
+  const child = spawn('taskset', ['-c', cores, ...command], {
     cwd,
     env: { PATH: process.env.PATH, PORT: '0', NODE_ENV: 'production', ...variables },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -38,6 +43,8 @@ export async function start(script, { argument = [], variables = {}, cwd, preloa
   return {
     url,
     child,
+    /** When the process was started, as `performance.now()`. */
+    begun,
     /** Milliseconds from the start of the process to the line that says it is ready. */
     readyAfter: performance.now() - begun,
     /** Seconds of processor time that the process has taken so far: user and system, all threads, in steps of 10 ms. */
