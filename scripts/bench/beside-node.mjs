@@ -3,18 +3,24 @@ import { BINDINGS, callOf, helloWorldAnswered } from './calls.mjs';
 import { LIMIT, Measurements } from './measurements.mjs';
 import { median } from './median.mjs';
 import { SERVERS, SERVICE, start } from './process.mjs';
-import { load } from './wrk.mjs';
+import { load as warmUp } from './wrk.mjs';
 
 const SOAP = ['soap11', 'soap12'];
 const THIS = 'this service';
 
-/** Name, call and connections of each load. Under the first one, the router and node-soap's server are measured too. */
+/** Name, call and connections of each load. */
 const HELLO_WORLD = [
   ...BINDINGS.map((binding) => [`HelloWorld ${binding}`, callOf(binding, 'HelloWorld'), 32]),
   ...SOAP.map((binding) => {
     const call = callOf(binding, 'HelloWorld', { different: true });
     return [`HelloWorld ${binding}, no two envelopes the same`, call, 32];
   }),
+];
+/** The load under which the others are measured too. */
+const FIRST = HELLO_WORLD[0];
+const OTHERS = [
+  ['bare express.Router()', 'router'],
+  ['node-soap as in its README', 'node-soap'],
 ];
 const RECORD_EVENT = [
   ...BINDINGS.map((binding) => [`RecordEvent ${binding}, 64 connections`, callOf(binding, 'RecordEvent'), 64]),
@@ -33,11 +39,11 @@ export async function besideNode({ folder, rounds, seconds }) {
     await oneRound(measurements, figures, { folder, round, seconds });
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
-  const [first] = HELLO_WORLD[0];
+  const [first] = FIRST;
   const middle = (name) => median(figures[name]).toFixed(1);
   return [
     measurements.table('', [
-      ...measurements.servers(first).flatMap((name) => (name === THIS ? [] : [[name, first, name]])),
+      ...[LIMIT, ...OTHERS.map(([name]) => name)].map((name) => [name, first, name]),
       ...[...HELLO_WORLD, ...RECORD_EVENT, ...GET_EVENTS].map(([name]) => [name, name, THIS]),
     ]),
     `Start to ready ${middle('ready')} ms; resident ${middle('resident')} MiB at the end; ` +
@@ -46,8 +52,7 @@ export async function besideNode({ folder, rounds, seconds }) {
 }
 
 async function oneRound(measurements, figures, { folder, round, seconds }) {
-  const other = (name) => start(SERVERS, { argument: [name], cwd: folder });
-  const limit = await other('limit');
+  const limit = await start(SERVERS, { argument: ['limit'], cwd: folder });
   const service = await start(SERVICE, {
     cwd: folder,
     variables: { EVENT_LOG: `sqlite:${round}.db` },
@@ -57,27 +62,25 @@ async function oneRound(measurements, figures, { folder, round, seconds }) {
 
   const onLimit = ([name, call, connections]) =>
     measurements.measure(name, LIMIT, limit, helloWorldAnswered(call), connections);
+  const others = async () => {
+    const [load, call] = FIRST;
+    for (const [name, argument] of OTHERS) {
+      const server = await start(SERVERS, { argument: [argument], cwd: folder });
+      await measurements.measure(load, name, server, call);
+      await server.stop();
+    }
+  };
   const onService = ([name, call, connections]) => measurements.measure(name, THIS, service, call, connections);
-  await onLimit(HELLO_WORLD[0]);
-  for (const [name, argument] of [
-    ['bare express.Router()', 'router'],
-    ['node-soap as in its README', 'node-soap'],
-  ]) {
-    const server = await other(argument);
-    const [first, call] = HELLO_WORLD[0];
-    await measurements.measure(first, name, server, call);
-    await server.stop();
-  }
-  await onService(HELLO_WORLD[0]);
-  for (const each of HELLO_WORLD.slice(1)) {
+  for (const each of HELLO_WORLD) {
     await onLimit(each);
+    if (each === FIRST) await others();
     await onService(each);
   }
   // Two threads share the core here, and take longer until they have compiled what they run.
-  for (const [, call, connections] of RECORD_EVENT) await load(service.url, call, { connections, seconds });
+  for (const [, call, connections] of RECORD_EVENT) await warmUp(service.url, call, { connections, seconds });
   for (const each of RECORD_EVENT) {
     await onLimit(each);
-    await service.loopDelay();
+    service.watchLoopDelay();
     await onService(each);
     const { p99, max } = await service.loopDelay();
     figures.delay.push(p99);

@@ -29,11 +29,6 @@ export class Measurements {
     listed(servers, serverName, []).push({ ...result, microseconds: (processor / result.requests) * 1e6 });
   }
 
-  /** Which servers were measured under a load, in their order. */
-  servers(loadName) {
-    return [...this.#results.get(loadName).keys()];
-  }
-
   /**
    * Writes a table of rows, each of which is called something and shows a server under a load. Figures are medians of the
    * rounds; a share is the median of the server's rates, each divided by that of the limit under the same load in its round.

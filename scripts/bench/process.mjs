@@ -57,9 +57,13 @@ export async function launch(command, { variables = {}, cwd, cores = SERVER_CORE
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
     },
-    /** Milliseconds of event-loop delay since the last call, where `loop-delay.cjs` is loaded. */
+    /** Begins to measure the event loop's delay, where `loop-delay.cjs` is loaded. */
+    watchLoopDelay() {
+      child.send('watch');
+    },
+    /** Ends it and resolves to the delay in milliseconds. */
     async loopDelay() {
-      child.send('loop-delay');
+      child.send('report');
       const [delay] = await once(child, 'message');
       return delay;
     },
