@@ -14,6 +14,7 @@ const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /** Starts a script on Node, like `launch`. `preload`: modules that are loaded before it. */
 export function start(script, { argument = [], preload = [], ...options } = {}) {
