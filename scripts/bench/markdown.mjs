@@ -5,7 +5,7 @@
  * @param texts - how many of the first columns hold text, which stands on the left; figures stand on the right.
  */
 export function table(rows, texts = 1) {
-  const widths = rows[0].map((_, column) => Math.max(4, ...rows.map((row) => row[column].length)));
+  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
   const isText = (column) => column < texts;
   const padded = rows.map((row) =>
     row.map((cell, column) => (isText(column) ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))),
