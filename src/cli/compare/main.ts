@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+import '../../config/require-node';
+import { readFile } from 'node:fs/promises';
+import { VERSION } from '../../config/package-info';
+import { messageChain } from '../../lang/message-chain';
+import { fileError } from '../file-error';
+import { Client } from './calls/client';
+import { compare, type Outcome } from './compare';
+import { parseTask, USAGE, type Connection } from './options';
+import { printable } from './report';
+import { settingsFor } from './settings';
+import { readService } from './source';
+
+/** The width of an output that is not a terminal, in characters. */
+const FILE_WIDTH = 160;
+
+async function main(): Promise<void> {
+  const task = parseTask(process.argv.slice(2));
+  switch (task.name) {
+    case 'help':
+      print([USAGE], (text) => text);
+      return;
+    case 'version':
+      print([VERSION]);
+      return;
+    case 'settings': {
+      const { wsdl } = await readService(task.old, await clientFor(task));
+      print(settingsFor(wsdl));
+      return;
+    }
+    case 'compare': {
+      const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
+      process.exitCode = exitCodeOf(await compare(task, await clientFor(task), { print, width }));
+    }
+  }
+}
+
+async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<Client> {
+  const ca =
+    caFile === undefined
+      ? undefined
+      : await readFile(caFile, 'utf8').catch((error: unknown) => {
+          throw fileError(caFile, 'read', error);
+        });
+  return new Client({ ca, isInsecure, timeout });
+}
+
+function exitCodeOf({ differences, failures }: Outcome): number {
+  if (failures > 0) return 2;
+  return differences > 0 ? 1 : 0;
+}
+
+/** Prints lines in which servers may have written. */
+function print(lines: readonly string[], shown: (line: string) => string = printable): void {
+  console.log(lines.map((line) => shown(line)).join('\n'));
+}
+
+/** Ends the program: with the reason, or in silence where nobody reads its output any more. */
+function fail(error: unknown): void {
+  process.exitCode = 2;
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
+  console.error(printable(messageChain(error)));
+}
+
+process.stdout.on('error', fail);
+main().catch(fail);

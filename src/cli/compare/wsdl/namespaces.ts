@@ -1,0 +1,36 @@
+import { qualifiedName, type XmlElement } from './xml-tree';
+
+/** Namespaces of WSDL 1.1 and its bindings. */
+export const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
+export const SOAP = 'http://schemas.xmlsoap.org/wsdl/soap/';
+export const SOAP12 = 'http://schemas.xmlsoap.org/wsdl/soap12/';
+export const HTTP = 'http://schemas.xmlsoap.org/wsdl/http/';
+export const MIME = 'http://schemas.xmlsoap.org/wsdl/mime/';
+export const XSD = 'http://www.w3.org/2001/XMLSchema';
+
+/** Prefixes that messages write, whatever the document writes. SOAP 1.2 has that of SOAP 1.1: the binding says which it is. */
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['', ''],
+  [WSDL, 'wsdl:'],
+  [SOAP, 'soap:'],
+  [SOAP12, 'soap:'],
+  [HTTP, 'http:'],
+  [MIME, 'mime:'],
+  [XSD, 'xs:'],
+]);
+
+/** Writes a name with a prefix that does not depend on the document: `tns:` for the namespace of the contract. */
+export function nameText({ namespace, name }: { namespace: string; name: string }, targetNamespace: string): string {
+  const prefix = namespace === targetNamespace ? 'tns:' : PREFIXES.get(namespace);
+  return `${prefix ?? `{${namespace}}`}${name}`;
+}
+
+/** As {@link nameText}, of a qualified name that stands in an attribute; one that means nothing stays as it is. */
+export function referenceText(
+  text: string | undefined,
+  element: XmlElement,
+  targetNamespace: string,
+): string | undefined {
+  const name = text === undefined ? undefined : qualifiedName(text, element);
+  return name === undefined ? text : nameText(name, targetNamespace);
+}

@@ -1,0 +1,101 @@
+import { quoted } from '../../quoted';
+
+/** A part of a contract that a generated client depends on, such as an operation, with the parts inside it. */
+export interface Part {
+  /** What it is, as messages call it: `operation`. */
+  readonly kind: string;
+  /** Tells it from others of its kind in the same part; empty: it needs no name. */
+  readonly name: string;
+  /** What is said about it, by the words for it: `SOAPAction`. */
+  readonly facts: ReadonlyMap<string, string>;
+  readonly parts: readonly Part[];
+  /** Whether the order of the parts inside it counts. */
+  readonly isOrdered: boolean;
+  /** Whether messages about the parts inside it leave it out. */
+  readonly isStructural: boolean;
+}
+
+/** Makes a part; facts that are undefined are left out. */
+export function part(
+  kind: string,
+  name: string,
+  facts: Readonly<Record<string, string | undefined>>,
+  parts: readonly Part[] = [],
+  { isOrdered = false, isStructural = false } = {},
+): Part {
+  const given = Object.entries(facts).filter((fact): fact is [string, string] => fact[1] !== undefined);
+  return { kind, name, facts: new Map(given), parts, isOrdered, isStructural };
+}
+
+/** The target namespaces of two contracts. */
+export interface Namespaces {
+  readonly old: string;
+  readonly new: string;
+}
+
+/**
+ * Says in one sentence each how two parts differ, and the parts inside them. A text that begins with the namespace of its own
+ * contract equals one that begins with that of the other: their namespaces are compared once.
+ */
+export function differencesOf(old: Part, other: Part, namespaces: Namespaces, path: readonly Part[] = []): string[] {
+  const here = [...path, old];
+  const differences: string[] = [];
+  for (const fact of new Set([...old.facts.keys(), ...other.facts.keys()])) {
+    const before = old.facts.get(fact);
+    const after = other.facts.get(fact);
+    if (relative(before, namespaces.old) === relative(after, namespaces.new)) continue;
+    const texts = `${shown(before)} in the old service, ${shown(after)} in the new one.`;
+    differences.push(`${placeOf(here)}: the ${fact} is ${texts}`);
+  }
+  const before = keyed(old.parts);
+  const after = keyed(other.parts);
+  for (const [key, inOld] of before) {
+    const inNew = after.get(key);
+    if (inNew === undefined) differences.push(`${placeOf([...here, inOld])} is only in the old service.`);
+    else differences.push(...differencesOf(inOld, inNew, namespaces, here));
+  }
+  for (const [key, inNew] of after)
+    if (!before.has(key)) differences.push(`${placeOf([...here, inNew])} is only in the new service.`);
+  if (old.isOrdered) differences.push(...orderDifference(before, after, placeOf(here)));
+  return differences;
+}
+
+function orderDifference(before: ReadonlyMap<string, Part>, after: ReadonlyMap<string, Part>, place: string): string[] {
+  const orders = [before, after].map((parts) => [...parts.keys()].filter((key) => before.has(key) && after.has(key)));
+  const [old = '', other = ''] = orders.map((keys) => keys.map((key) => quoted(before.get(key)?.name ?? key)).join(', '));
+  if (old === other) return [];
+  return [`${place}: the order is ${old} in the old service, ${other} in the new one.`];
+}
+
+/** The parts by kind and name; of several that have both in common, each gets its number. */
+function keyed(parts: readonly Part[]): Map<string, Part> {
+  const found = new Map<string, Part>();
+  const counts = new Map<string, number>();
+  for (const each of parts) {
+    const key = JSON.stringify([each.kind, each.name]);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    found.set(`${key} ${String(count)}`, each);
+  }
+  return found;
+}
+
+function relative(text: string | undefined, namespace: string): string | undefined {
+  return text !== undefined && namespace !== '' && text.startsWith(namespace)
+    ? `\0${text.slice(namespace.length)}`
+    : text;
+}
+
+function shown(text: string | undefined): string {
+  if (text === undefined) return 'not there';
+  return text === '' ? 'empty' : quoted(text);
+}
+
+function placeOf(path: readonly Part[]): string {
+  const last = path.length - 1;
+  const place = path
+    .filter(({ isStructural }, i) => i === last || !isStructural)
+    .map(({ kind, name }) => (name === '' ? kind : `${kind} ${quoted(name)}`))
+    .join(', ');
+  return place.charAt(0).toUpperCase() + place.slice(1);
+}
