@@ -45,7 +45,7 @@ export function differencesOf(old: Part, other: Part, namespaces: Namespaces, pa
     const after = other.facts.get(fact);
     if (relative(before, namespaces.old) === relative(after, namespaces.new)) continue;
     const texts = `${shown(before)} in the old service, ${shown(after)} in the new one.`;
-    differences.push(`${placeOf(here)}: the ${fact} is ${texts}`);
+    differences.push(`${placeOf(here)}: ${fact} is ${texts}`);
   }
   const before = keyed(old.parts);
   const after = keyed(other.parts);

@@ -1,0 +1,261 @@
+import { Client } from '../../../src/cli/compare/calls/client';
+import { compare, type Outcome } from '../../../src/cli/compare/compare';
+import type { CompareTask } from '../../../src/cli/compare/options';
+import { startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
+import { startService, type TestService } from '../../support/service';
+
+const CONNECTION = { caFile: undefined, isInsecure: false, timeout: 10_000 };
+const client = new Client({ ...CONNECTION, ca: undefined });
+
+async function compared(
+  old: string,
+  other: string,
+  options: Partial<CompareTask> = {},
+  width = 120,
+): Promise<{ outcome: Outcome; text: string }> {
+  const lines: string[] = [];
+  const print = (printed: readonly string[]): void => {
+    lines.push(...printed);
+  };
+  const task = { name: 'compare', old, new: other, isBrief: true, makesCalls: true, asked: [], ...CONNECTION } as const;
+  const outcome = await compare({ ...task, ...options }, client, { print, width });
+  return { outcome, text: lines.join('\n') };
+}
+
+/** Changes the answers to requests that contain a text. */
+function plant(part: string, change: (answer: RecordedAnswer) => Partial<RecordedAnswer>): Plant {
+  return (answer, request) => (request.includes(part) ? { ...answer, ...change(answer) } : answer);
+}
+
+function body(from: string | RegExp, to: string): (answer: RecordedAnswer) => Partial<RecordedAnswer> {
+  return (answer) => ({ body: answer.body.replace(from, to) });
+}
+
+function field(name: string, value: string): (answer: RecordedAnswer) => Partial<RecordedAnswer> {
+  return ({ headers }) => ({ headers: { ...headers, [name]: value } });
+}
+
+/** What tells the requests apart. */
+const HELLO_11 =
+  'org/HelloWorld" <?xml version="1.0" encoding="utf-8"?>\n<soap:Envelope xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><Hello';
+const UNFINISHED_11 = '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>';
+const UNFINISHED_12 = '<soap12:Envelope xmlns:soap12="http://www.w3.org/2003/05/soap-envelope"><soap12:Body>';
+
+describe('calls on the old service and the new one', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  async function replaced(planted?: Plant, options?: Partial<CompareTask>) {
+    const original = await startRecordedService(planted);
+    try {
+      return { ...(await compared(original.url, service.url, options)), requests: original.requests };
+    } finally {
+      await original.stop();
+    }
+  }
+
+  it('show no difference between the original and this service, but those on purpose', async () => {
+    const { outcome, text } = await replaced();
+    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 17 });
+    expect(text).toContain('WSDL: a generated client sees no difference');
+    expect(text.match(/on purpose/g)).toHaveLength(3);
+    expect(text).toContain('HelloWorld over SOAP 1.2 with an action: same');
+    expect(text).toMatch(/A client sees no difference\.$/);
+  });
+
+  it('record no event and read none', async () => {
+    const { requests } = await replaced();
+    expect(requests.filter((request) => /RecordEvent|GetEvents/.test(request))).toEqual([]);
+    expect(await service.log.count()).toBe(0);
+  });
+
+  const PLANTED: readonly (readonly [name: string, planted: Plant, found: string])[] = [
+    [
+      'a status',
+      plant('GET /HelloWorld', () => ({ status: 201 })),
+      'the status is 201 in the old service, 200 in the new one',
+    ],
+    [
+      'the status of a fault',
+      plant('"http://tempuri.org/Nope"', () => ({ status: 400 })),
+      'the status is 400 in the old service, 500',
+    ],
+    [
+      'the status of the service page',
+      plant('GET   ', () => ({ status: 403 })),
+      'the status is 403 in the old service, 200',
+    ],
+    [
+      'a content type',
+      plant('POST /HelloWorld', field('Content-Type', 'application/xml')),
+      'the header field Content-Type is application/xml in the old',
+    ],
+    [
+      'a character set',
+      plant(HELLO_11, field('Content-Type', 'text/xml; charset=iso-8859-1')),
+      'the header field Content-Type is text/xml; charset=iso-8859-1',
+    ],
+    [
+      'caching',
+      plant('GET /HelloWorld', field('Cache-Control', 'no-store')),
+      'the header field Cache-Control is no-store in the old',
+    ],
+    [
+      'a challenge',
+      plant(HELLO_11, field('WWW-Authenticate', 'Negotiate')),
+      'the header field WWW-Authenticate is Negotiate in the old service, not there',
+    ],
+    [
+      'a cookie',
+      plant(HELLO_11, field('Set-Cookie', 'ASP.NET_SessionId=secret; path=/')),
+      'the header field Set-Cookie is ASP.NET_SessionId in the old',
+    ],
+    [
+      'a result',
+      plant(HELLO_11, body('Hello World', 'Hello')),
+      'line 5 of the body is <HelloWorldResult>Hello</HelloWorldResult> in the old',
+    ],
+    [
+      'a result over HTTP GET',
+      plant('GET /HelloWorld', body('Hello World', 'Hello')),
+      'line 2 of the body is <string xmlns=\\"http://tempuri.org/\\">Hello</string>',
+    ],
+    [
+      'the namespace of a result',
+      plant(HELLO_11, body('"http://tempuri.org/"', '"urn:x"')),
+      'line 4 of the body is <HelloWorldResponse xmlns=\\"urn:x\\">',
+    ],
+    [
+      'the text of a fault',
+      plant('"http://tempuri.org/Nope"', body('did not recognize', 'rejected')),
+      '<faultstring>Server rejected the value',
+    ],
+    [
+      'the code of a fault',
+      plant('"http://tempuri.org/Nope"', body('soap:Client', 'soap:Server')),
+      '<faultcode>soap:Server</faultcode> in the old',
+    ],
+    [
+      'the detail of a fault',
+      plant('"http://tempuri.org/Nope"', body('<detail />', '<detail><a/></detail>')),
+      'in the old service, <detail /> in the new one',
+    ],
+    [
+      'the text of an unknown operation',
+      plant('GET /Nope', body('not valid', 'wrong')),
+      'is Nope Web Service method name is wrong. in the old',
+    ],
+    [
+      'an empty body',
+      plant('POST /Nope', () => ({ body: '' })),
+      'line 1 of the body is not there in the old service, Nope Web',
+    ],
+    [
+      'the status of a message that cannot be read',
+      plant(UNFINISHED_11, () => ({ status: 500 })),
+      'the status is 500 in the old service, 400',
+    ],
+    [
+      'a body for a message that cannot be read',
+      plant(UNFINISHED_11, () => ({ body: 'Bad Request' })),
+      'line 1 of the body is Bad Request in the old',
+    ],
+    [
+      'a fault for a message that cannot be read',
+      plant(UNFINISHED_12, body('soap:Receiver', 'soap:Sender')),
+      'the status is 500 in the old service, 400',
+    ],
+    [
+      'a fault for a header that must be understood',
+      plant('mustUnderstand="true"', body('header t was', 'header was')),
+      'the body',
+    ],
+  ];
+
+  it.each(PLANTED)('name a difference in %s, and nothing else', async (_name, planted, found) => {
+    const { outcome, text } = await replaced(planted);
+    expect(text).toContain(found);
+    expect(text).not.toContain('secret');
+    expect(text.match(/^\S.*: \d+ differences?$/gm)).toHaveLength(1);
+    expect(outcome.differences).toBe(text.match(/^ {2}- /gm)?.length);
+  });
+
+  it('see the same XML with other prefixes', async () => {
+    const { outcome, text } = await replaced(plant(HELLO_11, body(/soap(?=:(?!\/\/))|(?<=:)soap(?==)/g, 's')));
+    expect(outcome.differences).toBe(0);
+    expect(text).toContain('HelloWorld over SOAP 1.1: same, in XML that is written differently');
+  });
+
+  it.each([
+    ['the case and the space of a media type', plant(HELLO_11, field('Content-Type', 'Text/XML;charset="UTF-8"'))],
+    ['the caching of a fault', plant('"http://tempuri.org/Nope"', field('Cache-Control', 'private'))],
+    ['a field that is different each time', plant(HELLO_11, field('Date', 'Mon, 01 Jan 2024 00:00:00 GMT'))],
+  ])('see no difference in %s', async (_name, planted) => {
+    expect((await replaced(planted)).outcome.differences).toBe(0);
+  });
+
+  it('name differences in the WSDL as well, and call what both have', async () => {
+    const { outcome, text } = await replaced(
+      plant('?WSDL', body(/<wsdl:port name="WebHookHttp.*?<\/wsdl:port>/gs, '')),
+    );
+    expect(text).toContain('Service WebHook, port WebHookHttpGet is only in the new service.');
+    expect(text).not.toContain('over HTTP');
+    expect(outcome).toMatchObject({ differences: 2, failures: 0 });
+  });
+
+  it('find that another namespace is what a client stumbles over', async () => {
+    const other = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks/' });
+    const { outcome, text } = await compared(service.url, other.url);
+    expect(text).toContain(
+      'The target namespace is http://tempuri.org/ in the old service, http://example.com/hooks/ in',
+    );
+    expect(text).toContain('WSDL: 1 difference');
+    expect(text).toMatch(/HelloWorld over SOAP 1\.1: \d differences\n {2}- the status is 200 in the old service, 500/);
+    expect(outcome.differences).toBeGreaterThan(1);
+  });
+
+  it('show only other addresses for two services with different roots', async () => {
+    const other = await startService({ SERVICE_ROOT: 'other' });
+    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const { outcome, text } = await compared(service.url, `${other.url}?wsdl`, asked);
+    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 27 });
+    expect(text).not.toContain('on purpose');
+    expect(text).toContain(`old: ${service.url}`);
+    expect(text).toContain(`new: ${other.url}`);
+    expect(await other.log.count()).toBe(5);
+  });
+
+  it('say of which no answer came', async () => {
+    const { outcome, text } = await replaced((answer, request) => {
+      if (request.startsWith('POST /HelloWorld')) return { ...answer, body: ' '.repeat(5 * 1024 * 1024) };
+      return answer;
+    });
+    expect(outcome).toMatchObject({ differences: 0, failures: 1 });
+    expect(text).toContain('the old service: the answer is longer than 4 MiB');
+    expect(text).toContain('1 of 17 calls could not be compared');
+  });
+
+  it('are shown beside each other where there is room, and one under the other where there is none', async () => {
+    const original = await startRecordedService(plant('GET /HelloWorld', body('Hello World', 'Hello')));
+    const [wide, narrow] = [120, 80].map((width) => compared(original.url, service.url, { isBrief: false }, width));
+    expect((await wide)?.text).toMatch(
+      /^ {2}! <string xmlns="http:\/\/tempuri.org\/">Hello<\/string> +\| <string xmlns.*$/m,
+    );
+    expect((await narrow)?.text).toContain(
+      [
+        '  old:',
+        '    200 OK',
+        '    Content-Type: text/xml; charset=utf-8',
+        '    Cache-Control: private, max-age=0',
+        '',
+        '    <?xml version="1.0" encoding="utf-8"?>',
+        '  ! <string xmlns="http://tempuri.org/">Hello</string>',
+        '  new:',
+      ].join('\n'),
+    );
+    await original.stop();
+  });
+});
