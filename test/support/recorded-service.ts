@@ -43,6 +43,13 @@ export interface RecordedService {
   stop(): Promise<void>;
 }
 
+const running = new Set<RecordedService>();
+
+// Stops what a failed test left running.
+afterAll(async () => {
+  await Promise.all([...running].map((service) => service.stop()));
+});
+
 /** Serves what was recorded on the original; a request that was not recorded gets 404. */
 export async function startRecordedService(plant: Plant = (answer) => answer): Promise<RecordedService> {
   const requests: string[] = [];
@@ -56,17 +63,21 @@ export async function startRecordedService(plant: Plant = (answer) => answer): P
   };
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  const service: RecordedService = {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}${PATH}`,
     requests,
-    stop: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
+    stop() {
+      running.delete(service);
+      server.closeAllConnections();
+      return new Promise((resolve) => {
         server.close(() => {
           resolve();
         });
-      }),
+      });
+    },
   };
+  running.add(service);
+  return service;
 }
 
 function recorded({ method, headers }: IncomingMessage, path: string, body: string): RecordedAnswer {

@@ -37,7 +37,8 @@ function addressLines({ ports }: Wsdl): string[] {
   ];
 }
 
-/** A line of an `.env` file; what follows `#` would be a comment without quotes. */
+/** A line of an `.env` file. Without quotes `#` may begin a comment; neither value can have a double quote in it. */
 function entry(name: string, value: string): string {
-  return `${name}=${/[#'\\$]/.test(value) ? `'${value}'` : value}`;
+  const quote = value.includes("'") ? '"' : "'";
+  return `${name}=${value.includes('#') ? quote + value + quote : value}`;
 }

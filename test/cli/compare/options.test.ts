@@ -1,0 +1,36 @@
+import { parseTask, UsageError } from '../../../src/cli/compare/options';
+
+const CONNECTION = { caFile: undefined, isInsecure: false, timeout: 30_000 };
+const COMPARE = { name: 'compare', old: 'a', new: 'b', isBrief: false, makesCalls: true, asked: [], ...CONNECTION };
+
+describe('the arguments of the comparison', () => {
+  it.each([
+    ['--help', { name: 'help' }],
+    ['-v', { name: 'version' }],
+    ['a', { name: 'settings', old: 'a', ...CONNECTION }],
+    ['a --ca f --insecure', { name: 'settings', old: 'a', ...CONNECTION, caFile: 'f', isInsecure: true }],
+    ['a b', COMPARE],
+    ['a b --brief', { ...COMPARE, isBrief: true }],
+    ['--no-calls a b', { ...COMPARE, makesCalls: false }],
+    ['a b --call GetEvents --call RecordEvent', { ...COMPARE, asked: ['GetEvents', 'RecordEvent'] }],
+    ['a b --timeout 500ms', { ...COMPARE, timeout: 500 }],
+  ])('can be %s', (args, task) => {
+    expect(parseTask(args.split(' '))).toEqual(task);
+  });
+
+  it.each([
+    ['', 'Nothing to compare'],
+    ['a b c', 'c is too much'],
+    ['a --brief', 'nothing to compare with'],
+    ['a b --call HelloWorld', 'neither RecordEvent nor GetEvents'],
+    ['a b --call GetEvents --no-calls', 'cannot be used together'],
+    ['a b --timeout soon', 'not a duration'],
+    ['a b --timeout 0s', 'not a duration'],
+    ['a b --unknown', "'--unknown'"],
+    ['a b --ca', "'--ca"],
+  ])('cannot be %j', (args, message) => {
+    const parse = () => parseTask(args.split(' ').filter((arg) => arg !== ''));
+    expect(parse).toThrow(UsageError);
+    expect(parse).toThrow(message);
+  });
+});

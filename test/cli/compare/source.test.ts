@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Client } from '../../../src/cli/compare/calls/client';
+import { readService, SourceError, type Service } from '../../../src/cli/compare/source';
+import { RECORDED_WSDL } from '../../support/recorded-service';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+const folder = useTemporaryFolder();
+const client = new Client({ ca: undefined, isInsecure: false, timeout: 1000 });
+
+/** Serves one answer; resolves to what reading a service from there came to. */
+async function served(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  path = '/hooks.asmx',
+  user = '',
+): Promise<{ service: Service | undefined; error: Error | undefined; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  try {
+    return { service: await readService(`http://${user}${host}${path}`, client), error: undefined, requests };
+  } catch (error) {
+    expect(error).toBeInstanceOf(SourceError);
+    return { service: undefined, error: error as Error, requests };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const WSDL_ANSWER = (_request: IncomingMessage, response: ServerResponse): void => {
+  response.end(RECORDED_WSDL);
+};
+
+describe('the WSDL of a service', () => {
+  it.each([
+    ['/hooks.asmx', '/hooks.asmx?WSDL', '/hooks.asmx'],
+    ['/hooks.asmx?wsdl', '/hooks.asmx?wsdl', '/hooks.asmx'],
+    ['/hooks.svc?singleWsdl#x', '/hooks.svc?singleWsdl', '/hooks.svc'],
+  ])('is read from %s', async (path, asked, endpoint) => {
+    const { service, requests } = await served(WSDL_ANSWER, path);
+    expect(requests.map(({ url }) => url)).toEqual([asked]);
+    expect(service?.endpoint?.pathname).toBe(endpoint);
+    expect(service?.endpoint?.search).toBe('');
+  });
+
+  it('is only a document where the address is that of a file', async () => {
+    expect((await served(WSDL_ANSWER, '/hooks.wsdl')).service?.endpoint).toBeUndefined();
+  });
+
+  it('is followed through redirects, and the service is called where it came from', async () => {
+    const { service, requests } = await served((request, response) => {
+      if (request.url?.startsWith('/old') === true) response.writeHead(302, { Location: '/new.asmx?WSDL' }).end();
+      else response.end(RECORDED_WSDL);
+    }, '/old.asmx');
+    expect(requests).toHaveLength(2);
+    expect(service?.endpoint?.pathname).toBe('/new.asmx');
+  });
+
+  it('is asked for with user and password, which are shown nowhere and given to no other host', async () => {
+    let elsewhere: IncomingMessage | undefined;
+    const other = createServer((request, response) => {
+      elsewhere = request;
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { error, requests } = await served(
+      (_request, response) => response.writeHead(302, { Location: `http://127.0.0.1:${String(port)}/x` }).end(),
+      '/hooks.asmx',
+      'me:secret@',
+    );
+    other.close();
+    expect(requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from('me:secret').toString('base64')}`);
+    expect(elsewhere?.headers.authorization).toBeUndefined();
+    expect(error?.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/x answered 404 Not Found: check the address\.$/);
+  });
+
+  it.each([
+    ['Negotiate, NTLM', 'it wants Windows authentication'],
+    ['Basic realm="x"', 'it wants Basic authentication'],
+    ['Bearer', 'it does not let everybody read it'],
+  ])('cannot be read where the service wants %s', async (challenge, message) => {
+    const { error } = await served((_request, response) =>
+      response.writeHead(401, { 'WWW-Authenticate': challenge }).end(),
+    );
+    expect(error?.message).toContain(message);
+  });
+
+  it.each<[string, (request: IncomingMessage, response: ServerResponse) => void, string]>([
+    ['an error', (_, response) => response.writeHead(500).end(), 'answered 500 Internal Server Error. If it shows no'],
+    ['a page', (_, response) => response.end('<html><br></html>'), 'It is an HTML page, not a WSDL.'],
+    ['circles', (_, response) => response.writeHead(302, { Location: '/' }).end(), 'redirects more than 5 times'],
+    [
+      'another scheme',
+      (_, response) => response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
+      'no http or https',
+    ],
+    ['too much', (_, response) => response.end(' '.repeat(5 * 1024 * 1024)), 'the answer is longer than 4 MiB'],
+    [
+      'half an answer',
+      (_, response) => response.writeHead(200, { 'Content-Length': 9 }).write('a', () => response.destroy()),
+      'cannot be read: aborted',
+    ],
+    ['what a terminal obeys', (_, response) => response.end('<a b="\u202e\u009b2J"><'), 'not well-formed'],
+  ])('cannot be read from %s', async (_name, answer, message) => {
+    const { error } = await served(answer);
+    expect(error?.message).toContain(message);
+    expect(error?.message).toMatch(/^[\x20-\x7e]*$/);
+  });
+
+  it('is not waited for longer than the time limit', async () => {
+    const hasty = new Client({ ca: undefined, isInsecure: false, timeout: 20 });
+    const server = createServer(() => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(readService(`http://127.0.0.1:${String(port)}/`, hasty)).rejects.toThrow(
+      'there was no answer within 0.02 s',
+    );
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('can be a file, also one in UTF-16', async () => {
+    const file = join(folder.path, 'old.wsdl');
+    await writeFile(file, Buffer.from(`\ufeff${RECORDED_WSDL.replace('utf-8', 'utf-16')}`, 'utf16le'));
+    const service = await readService(file, client);
+    expect(service.endpoint).toBeUndefined();
+    expect(service.wsdl.protocols).toEqual(['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST']);
+  });
+
+  it.each([
+    ['missing.wsdl', 'there is no such file'],
+    ['.', 'it is a folder'],
+    ['http://', 'The address is not valid'],
+    ['http://127.0.0.1:1/', 'Nothing listens there'],
+  ])('cannot be read from %s', async (name, message) => {
+    await expect(readService(name, client)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RECORDED_WSDL, startRecordedService } from '../../support/recorded-service';
+import { startService } from '../../support/service';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+const TOOL = join(__dirname, '..', '..', '..', 'dist', 'cli', 'compare', 'main.js');
+const folder = useTemporaryFolder();
+
+/** Runs the tool to its end. */
+function run(...args: readonly string[]): Promise<{ code: number; output: string; errors: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [TOOL, ...args], { cwd: folder.path }, (_error, output, errors) => {
+      resolve({ code: child.exitCode ?? -1, output, errors });
+    });
+  });
+}
+
+describe('the program that compares two services', () => {
+  it('ends with 0 where a client sees no difference, and shows what both answered', async () => {
+    const [original, service] = [await startRecordedService(), await startService()];
+    const { code, output, errors } = await run(original.url, service.url);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output).toContain('    <string xmlns="http://tempuri.org/">Hello World</string>');
+    expect(output).toContain('old: Connection, Content-Length, Date, Server, X-Aspnet-Version, X-Powered-By');
+    await original.stop();
+  });
+
+  it('ends with 1 where a client sees one, and prints nothing that a terminal obeys', async () => {
+    const service = await startService();
+    const hostile = await startRecordedService((answer) => ({
+      ...answer,
+      headers: { ...answer.headers, Allow: '\u009b2J' },
+      body: answer.body
+        .replace('service name="WebHook"', 'service name="&#x202e;&#x9b;2J&#10;A client sees no difference."')
+        .replace('>Hello World<', '>\u001b[2J\u202eHello\r<'),
+    }));
+    const { code, output } = await run(hostile.url, service.url);
+    expect(code).toBe(1);
+    expect(output).toContain('Service \\u202e\\u009b2J\\nA client sees no difference. is only in the old service.');
+    expect(output).toContain('\\u001b[2J\\u202eHello');
+    expect(output).not.toMatch(/[^\P{C}\n]/u);
+    await hostile.stop();
+  });
+
+  it('ends with 2 where a service cannot be read, and where the arguments make no sense', async () => {
+    expect(await run('a.wsdl', 'b.wsdl')).toEqual({
+      code: 2,
+      output: '',
+      errors: 'a.wsdl cannot be read: there is no such file or folder.\n',
+    });
+    expect(await run()).toMatchObject({ code: 2, output: '' });
+  });
+
+  it('prints the settings of an old service as an .env file', async () => {
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
+    expect(await run('old.wsdl')).toEqual({
+      code: 0,
+      output: `SERVICE_NAMESPACE=http://tempuri.org/
+SERVICE_ROOT=webhooks
+# Once callers reach the new service under the old address:
+# BASE_URL=http://old.example.com
+`,
+      errors: '',
+    });
+  });
+
+  it('says how it is used', async () => {
+    const { code, output } = await run('--help');
+    expect(code).toBe(0);
+    expect(output).toContain('Usage: asmx-webhook-compare OLD NEW');
+  });
+});
