@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from '../../src/cli/compare/calls/client';
+import { readService } from '../../src/cli/compare/source';
+import { RECORDED_WSDL } from '../support/recorded-service';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeWith } from '../support/tools';
+
+describeWith({ openssl: 'openssl' }, 'comparing a service over HTTPS', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let server: Server;
+  let cert: string;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const files = ['-keyout', join(folder.path, 'key.pem'), '-out', join(folder.path, 'cert.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    await promisify(execFile)('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      ...files,
+      ...subject,
+    ]);
+    cert = await readFile(join(folder.path, 'cert.pem'), 'utf8');
+    const key = await readFile(join(folder.path, 'key.pem'), 'utf8');
+    server = createServer({ key, cert, maxVersion: 'TLSv1.2' }, (_request, response) => response.end(RECORDED_WSDL));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await folder.remove();
+  });
+
+  const read = (ca: string | undefined, isInsecure: boolean) =>
+    readService(
+      `https://127.0.0.1:${String((server.address() as AddressInfo).port)}/hooks.asmx`,
+      new Client({ ca, isInsecure, timeout: 10_000 }),
+    );
+
+  it('refuses a certificate of an unknown authority and says what to do', async () => {
+    await expect(read(undefined, false)).rejects.toThrow(
+      'Name the authority that signed its certificate with --ca FILE.',
+    );
+  });
+
+  it('takes that of an authority that is named, or any', async () => {
+    expect((await read(cert, false)).wsdl.targetNamespace).toBe('http://tempuri.org/');
+    expect((await read(undefined, true)).wsdl.targetNamespace).toBe('http://tempuri.org/');
+  });
+});
