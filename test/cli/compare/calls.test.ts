@@ -136,12 +136,12 @@ describe('calls on the old service and the new one', () => {
     [
       'a result over HTTP GET',
       plant('GET /HelloWorld', body('Hello World', 'Hello')),
-      'line 2 of the body is <string xmlns=\\"http://tempuri.org/\\">Hello</string>',
+      'line 2 of the body is <string xmlns="http://tempuri.org/">Hello</string>',
     ],
     [
       'the namespace of a result',
       plant(HELLO_11, body('"http://tempuri.org/"', '"urn:x"')),
-      'line 4 of the body is <HelloWorldResponse xmlns=\\"urn:x\\">',
+      'line 4 of the body is <HelloWorldResponse xmlns="urn:x">',
     ],
     [
       'the text of a fault',

@@ -1,7 +1,7 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../../http/content/charset';
 import { indentedXml } from '../../../asmx/events-page/indented-xml';
-import { quoted } from '../../quoted';
+import { shortened } from '../../../lang/shortened';
 import { canonicalText, type XmlElement } from '../wsdl/xml-tree';
 import type { Call } from './calls';
 import type { Answer } from './client';
@@ -147,6 +147,6 @@ function withoutResult(text: string): string {
 }
 
 function sentence(what: string, before: string | undefined, after: string | undefined): string {
-  const [old, other] = [before, after].map((text) => (text === undefined ? 'not there' : quoted(text)));
+  const [old, other] = [before, after].map((text) => (text === undefined ? 'not there' : shortened(text)));
   return `${what} is ${old ?? ''} in the old service, ${other ?? ''} in the new one`;
 }
