@@ -1,9 +1,11 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { inParts, LARGE_MESSAGE } from '../../lang/let-others-run';
 import { ParameterError } from '../../service/call';
 import type { OperationInput } from '../parameters/schema';
 import type { Envelope } from './envelope/envelope';
 import type { ElementName } from './envelope/qualified-name';
+import { CommonXmlReader } from './xml/common-xml-reader';
+import { SaxesReader } from './xml/saxes-reader';
+import type { Tag, XmlHandler } from './xml/tag';
 
 const INSTANCE_NAMESPACE = 'http://www.w3.org/2001/XMLSchema-instance';
 
@@ -31,21 +33,31 @@ export async function readArguments(
   const isNamed = element?.name === operation.name && element.namespace === operation.namespace;
   const content = isNamed ? envelope.payload(operation) : undefined;
   if (content === undefined) return NO_ARGUMENTS;
-  const reader = new ArgumentReader(operation.namespace, new Set(parameters.map(({ name }) => name)));
-  if (content.length > LARGE_MESSAGE) await inParts(content, reader.write);
-  else reader.write(content);
-  return reader.close();
+  const newCollector = (): ArgumentCollector =>
+    new ArgumentCollector(operation.namespace, new Set(parameters.map(({ name }) => name)));
+  const isLarge = content.length > LARGE_MESSAGE;
+  const collector = newCollector();
+  if (!isLarge && new CommonXmlReader(content, collector, undefined).read()) return collector;
+  const all = newCollector();
+  const reader = new SaxesReader({ fragment: true });
+  reader.begin(content, all);
+  const write = (part: string): void => {
+    reader.write(part);
+  };
+  if (isLarge) await inParts(content, write);
+  else write(content);
+  reader.close();
+  return all;
 }
 
 const NO_ARGUMENTS: Arguments = { texts: new Map(), stranger: undefined };
 
-/** Reads a fragment that is well-formed and declares every prefix it uses. */
-class ArgumentReader {
+/** Collects the arguments from a fragment that is well-formed and declares every prefix it uses. */
+class ArgumentCollector implements Arguments, XmlHandler {
+  readonly texts = new Map<string, string[]>();
+  stranger: ElementName | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
-  readonly #parser = new SaxesParser({ xmlns: true, fragment: true });
-  readonly #texts = new Map<string, string[]>();
-  #stranger: ElementName | undefined;
   #depth = 0;
   /** The parameter whose element is open, and its text so far. */
   #open: { readonly name: string; text: string } | undefined;
@@ -53,50 +65,33 @@ class ArgumentReader {
   constructor(namespace: string, names: ReadonlySet<string>) {
     this.#namespace = namespace;
     this.#names = names;
-    this.#parser.on('opentag', (tag) => {
-      this.#openElement(tag);
-    });
-    this.#parser.on('closetag', () => {
-      this.#closeElement();
-    });
-    this.#parser.on('text', this.#addText);
-    this.#parser.on('cdata', this.#addText);
   }
 
-  readonly write = (part: string): void => {
-    this.#parser.write(part);
-  };
-
-  close(): Arguments {
-    this.#parser.close();
-    return { texts: this.#texts, stranger: this.#stranger };
-  }
-
-  #openElement(tag: SaxesTagNS): void {
+  openElement(tag: Tag): void {
     if (this.#open !== undefined) throw ParameterError.mustBe(this.#open.name, 'text, without XML elements in it');
     if (this.#depth++ > 0 || !this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.#stranger ??= { namespace: tag.uri, name: tag.local };
+    if (tag.uri !== this.#namespace) this.stranger ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
-  #closeElement(): void {
+  addText(text: string): void {
+    if (this.#open !== undefined) this.#open.text += text;
+  }
+
+  closeElement(): void {
     this.#depth--;
     if (this.#open === undefined) return;
     const { name, text } = this.#open;
-    const texts = this.#texts.get(name);
-    if (texts === undefined) this.#texts.set(name, [text]);
+    const texts = this.texts.get(name);
+    if (texts === undefined) this.texts.set(name, [text]);
     else texts.push(text);
     this.#open = undefined;
   }
-
-  readonly #addText = (part: string): void => {
-    if (this.#open !== undefined) this.#open.text += part;
-  };
 }
 
 /** XML Schema Part 1, section 2.6.2. */
-function isNil({ attributes }: SaxesTagNS): boolean {
-  return Object.values(attributes).some(
+function isNil({ attributes }: Tag): boolean {
+  return attributes.some(
     ({ uri, local, value }) => uri === INSTANCE_NAMESPACE && local === 'nil' && ['true', '1'].includes(value.trim()),
   );
 }

@@ -1,6 +1,6 @@
-import type { SaxesTagNS } from 'saxes';
 import { shortened } from '../../lang/shortened';
 import type { QualifiedName } from './envelope/qualified-name';
+import type { Tag } from './xml/tag';
 
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 
@@ -54,7 +54,7 @@ export interface SecurityHeader {
 }
 
 /** Whether a header block is a WS-Security header. */
-export function isSecurityHeader({ uri, local }: SaxesTagNS): boolean {
+export function isSecurityHeader({ uri, local }: Tag): boolean {
   return uri === WSSE && local === 'Security';
 }
 
@@ -72,7 +72,8 @@ const UNDERSTOOD: ReadonlyMap<string, string> = new Map([
 
 /** Reads a WS-Security header: a UsernameToken (OASIS UsernameToken Profile 1.0 and 1.1) and perhaps a Timestamp. */
 export class SecurityHeaderReader implements SecurityHeader {
-  readonly #path: string[] = [];
+  /** The paths of the open elements inside the header, outermost first. */
+  readonly #paths: string[] = [];
   readonly #texts = new Map<string, string>();
   #problem: SecurityProblem | undefined;
   #headers = 0;
@@ -85,15 +86,16 @@ export class SecurityHeaderReader implements SecurityHeader {
   }
 
   /** An element inside the header opens. */
-  openElement(tag: SaxesTagNS): void {
-    this.#path.push(tag.local);
-    const path = this.#path.join('/');
+  openElement(tag: Tag): void {
+    const outer = this.#paths.at(-1);
+    const path = outer === undefined ? tag.local : `${outer}/${tag.local}`;
+    this.#paths.push(path);
     const name = shortened(tag.name);
     if (UNDERSTOOD.get(path) !== tag.uri)
       this.#refuse(unsupported(path, tag.uri), `the element ${name} is not supported`);
     else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalidSecurity, `it has more than one ${name}`);
     else this.#texts.set(path, '');
-    const { Type: type } = tag.attributes;
+    const type = tag.attributes.find((attribute) => attribute.name === 'Type');
     if (path === 'UsernameToken/Password' && type !== undefined && type.value !== PASSWORD_TEXT)
       this.#refuse(
         SECURITY_CODES.unsupportedToken,
@@ -103,7 +105,7 @@ export class SecurityHeaderReader implements SecurityHeader {
 
   /** Text of the open element. */
   addText(text: string): void {
-    const path = this.#path.join('/');
+    const path = this.#paths.at(-1) ?? '';
     const before = this.#texts.get(path);
     if (before === undefined) return;
     if (before.length + text.length > MAX_TEXT_LENGTH)
@@ -113,7 +115,7 @@ export class SecurityHeaderReader implements SecurityHeader {
 
   /** The open element closes. */
   closeElement(): void {
-    this.#path.pop();
+    this.#paths.pop();
   }
 
   get password(): string | undefined {

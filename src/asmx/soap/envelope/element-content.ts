@@ -1,19 +1,19 @@
-import type { SaxesTagNS } from 'saxes';
-import { forEachPrefix } from './prefixes';
-
-/** Namespaces by the prefixes that an element declares for them; the empty prefix stands for the default namespace. */
-type Declarations = Readonly<Record<string, string>>;
+import type { Scope } from '../xml/scope';
+import type { Tag } from '../xml/tag';
 
 /** A child element, and what it needs to stand on its own. */
 export interface Child {
   /** The end of its name in the start tag: the place for declarations. */
   readonly nameEnd: number;
-  /** The prefixes it uses that are declared further out. */
+  /** The prefixes it uses that are declared further out. Children that need the same have the same list, if they follow each other. */
   readonly needs: readonly string[];
 }
 
 /** Declared by XML itself. */
 const XML_PREFIX = 'xml';
+
+const NOTHING: readonly string[] = [];
+const DEFAULT_NAMESPACE: readonly string[] = [''];
 
 /**
  * Where in its document the content of an element stands, and what its children need of the declarations around them. It is
@@ -26,20 +26,19 @@ export class ElementContent {
   end: number | undefined;
   /** Whether it directly holds text other than white space; then all of its white space counts. */
   hasText = false;
-  /** The declarations of the element and those around it, innermost first. */
-  readonly #scope: readonly Declarations[];
-  readonly #hasDefault: boolean;
+  /** The declarations of the element and those around it. */
+  readonly #scope: Scope;
   readonly #children: Child[] = [];
-  #declared: Declarations = {};
-  /** The needs of the last child; of one before it if they are the same, since most children are alike. */
-  #needs: string[] = [];
+  /** The declarations in force in the last child. */
+  #childScope: Scope;
+  /** The needs of the last child, if they are more than its default namespace. */
+  #needs: string[] | undefined;
   #seen: Set<string> | undefined;
 
-  /** @param open - the open elements, outermost first; the last one is that whose content this is. */
-  constructor(start: number, open: readonly SaxesTagNS[]) {
+  constructor(start: number, scope: Scope) {
     this.start = start;
-    this.#scope = open.map(({ ns }) => ns).reverse();
-    this.#hasDefault = (this.namespace('') ?? '') !== '';
+    this.#scope = scope;
+    this.#childScope = scope;
   }
 
   get children(): readonly Child[] {
@@ -48,48 +47,51 @@ export class ElementContent {
 
   /** The namespace that a prefix has outside of the children; undefined: it is not declared there. */
   namespace(prefix: string): string | undefined {
-    return this.#scope.find((declared) => Object.hasOwn(declared, prefix))?.[prefix];
+    return this.#scope.find(prefix);
   }
 
   /** A child opens. */
-  openChild(nameEnd: number, { ns }: SaxesTagNS): void {
-    this.#declared = ns;
-    this.#seen?.clear();
-    const needs = this.#hasDefault && !Object.hasOwn(ns, '') ? [''] : [];
+  openChild(nameEnd: number, { scope }: Tag): void {
     this.#shareNeeds();
-    this.#needs = needs;
-    this.#children.push({ nameEnd, needs });
+    this.#childScope = scope;
+    const needsDefault = this.#scope.defaultNamespace !== '' && !this.#isDeclared('');
+    this.#children.push({ nameEnd, needs: needsDefault ? DEFAULT_NAMESPACE : NOTHING });
   }
 
-  /** The start tag of a child, or of an element inside it: the prefixes of its name, its attributes and their values. */
-  addTag({ prefix, attributes }: SaxesTagNS): void {
-    if (prefix !== '') this.#use(prefix);
-    for (const name in attributes) {
-      const attribute = attributes[name];
-      if (attribute === undefined || attribute.prefix === 'xmlns' || name === 'xmlns') continue;
-      if (attribute.prefix !== '') this.#use(attribute.prefix);
-      this.addText(attribute.value);
-    }
-  }
-
-  /** Text in a child or an attribute. It may be a qualified name, as in `xsi:type="xsd:int"`, or hold some, as XPath does. */
-  addText(text: string): void {
-    if (this.#children.length > 0) forEachPrefix(text, this.#use);
-  }
-
-  readonly #use = (prefix: string): void => {
+  /** The last child, or something in it, uses a prefix. */
+  use(prefix: string): void {
     if (this.#seen?.has(prefix) === true || prefix === XML_PREFIX) return;
-    if (Object.hasOwn(this.#declared, prefix) || this.namespace(prefix) === undefined) return;
+    if (this.#isDeclared(prefix) || this.namespace(prefix) === undefined) return;
     (this.#seen ??= new Set()).add(prefix);
-    this.#needs.push(prefix);
-  };
+    this.#addNeed(prefix);
+  }
 
-  /** Lets the last child have the same list as the one before it, if that says the same. */
+  /** Whether the last child itself declares a prefix. */
+  #isDeclared(prefix: string): boolean {
+    return this.#childScope !== this.#scope && this.#childScope.declared.has(prefix);
+  }
+
+  #addNeed(prefix: string): void {
+    const last = this.#children.length - 1;
+    const child = this.#children[last];
+    if (child === undefined) return;
+    if (this.#needs === undefined) {
+      this.#needs = [...child.needs];
+      this.#children[last] = { nameEnd: child.nameEnd, needs: this.#needs };
+    }
+    this.#needs.push(prefix);
+  }
+
+  /** Lets the last child have the same list as the one before it, if that says the same, since most children are alike. */
   #shareNeeds(): void {
+    const needs = this.#needs;
+    if (needs === undefined) return;
+    this.#needs = undefined;
+    this.#seen?.clear();
     const last = this.#children.length - 1;
     const [before, child] = [this.#children[last - 1], this.#children[last]];
-    if (before === undefined || child === undefined || before.needs.length !== child.needs.length) return;
-    if (child.needs.every((prefix, i) => prefix === before.needs[i]))
+    if (before === undefined || child === undefined || before.needs.length !== needs.length) return;
+    if (needs.every((prefix, i) => prefix === before.needs[i]))
       this.#children[last] = { nameEnd: child.nameEnd, needs: before.needs };
   }
 }

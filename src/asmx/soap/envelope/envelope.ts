@@ -16,8 +16,6 @@ export interface Envelope {
   readonly hasAddressing: boolean;
   /** The element that begins the body; undefined: the body is empty or begins with text. */
   readonly element: ElementName | undefined;
-  /** Whether the message has neither a header nor a payload, so that callers send the same bytes with every call. */
-  readonly isPlain: boolean;
   /**
    * The content of the body's first element if that is the operation's, otherwise the content of the body, as an XML fragment
    * that declares every prefix it uses. Undefined: it is only white space and comments.

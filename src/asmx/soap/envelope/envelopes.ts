@@ -1,17 +1,13 @@
 import { inParts } from '../../../lang/let-others-run';
+import { Beginnings } from '../xml/beginnings';
+import { CommonXmlReader } from '../xml/common-xml-reader';
 import type { Envelope } from './envelope';
+import { EnvelopeBuilder } from './envelope-builder';
 import { EnvelopeReader } from './envelope-reader';
 
-/** Longer messages are not kept. A call by a generated client has about 300 characters. */
-const MAX_LENGTH = 2048;
-const MAX_MESSAGES = 256;
-
-/**
- * Reads SOAP messages and remembers the plain ones, since a client that sends no payload sends the same bytes every time. It
- * remembers up to 256 messages of up to 2,048 characters; when it has that many, it forgets them all.
- */
+/** Reads SOAP messages, most of them without `saxes`, and remembers how those begin. */
 export class Envelopes {
-  readonly #plain = new Map<string, Envelope>();
+  readonly #beginnings = new Beginnings();
   /** Kept from one message to the next: making a parser costs as much as reading a small message with it. */
   #reader: EnvelopeReader | undefined;
 
@@ -22,8 +18,8 @@ export class Envelopes {
    * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
    */
   read(xml: string): Envelope {
-    const known = this.#plain.get(xml);
-    if (known !== undefined) return known;
+    const builder = new EnvelopeBuilder(xml);
+    if (new CommonXmlReader(xml, builder, this.#beginnings).read()) return builder.envelope();
     const reader = this.#reader ?? new EnvelopeReader();
     // Only a reader that reached the end of its message is used again.
     this.#reader = undefined;
@@ -31,7 +27,6 @@ export class Envelopes {
     reader.write(xml);
     const envelope = reader.close();
     this.#reader = reader;
-    if (envelope.isPlain && xml.length <= MAX_LENGTH) this.#keep(xml, envelope);
     return envelope;
   }
 
@@ -43,10 +38,5 @@ export class Envelopes {
       reader.write(part);
     });
     return reader.close();
-  }
-
-  #keep(xml: string, envelope: Envelope): void {
-    if (this.#plain.size >= MAX_MESSAGES) this.#plain.clear();
-    this.#plain.set(xml, envelope);
   }
 }

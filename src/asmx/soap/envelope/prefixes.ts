@@ -1,3 +1,5 @@
+import { isNameCharacter } from '../xml/names';
+
 /** The longest prefix that is looked for; no name in a message is longer. */
 const MAX_LENGTH = 1024;
 
@@ -25,7 +27,7 @@ function nameStart(text: string, from: number, end: number): number {
 /** How many UTF-16 code units the name character before a place has; 0: the character there is not one. */
 function nameCharacterBefore(text: string, place: number): 0 | 1 | 2 {
   const code = text.charCodeAt(place - 1);
-  if (code < 128) return ASCII_NAME_CHARACTERS.has(code) ? 1 : 0;
+  if (code < 128) return isNameCharacter(code) ? 1 : 0;
   // NameChar goes up to U+EFFFF, the last of which begins with U+DB7F.
   if (isLowSurrogate(code)) return isHighSurrogate(text.charCodeAt(place - 2)) ? 2 : 0;
   return NAME_CHARACTERS.some(([first, last]) => first <= code && code <= last) ? 1 : 0;
@@ -38,10 +40,6 @@ function isLowSurrogate(code: number): boolean {
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdb7f;
 }
-
-const ASCII_NAME_CHARACTERS = new Set(
-  Array.from({ length: 128 }, (_, code) => code).filter((code) => /[\w.-]/.test(String.fromCharCode(code))),
-);
 
 /** XML 1.0, fifth edition, production NameChar, beyond ASCII and up to U+FFFD: first and last code point of each range. */
 const NAME_CHARACTERS: readonly (readonly [first: number, last: number])[] = [

@@ -1,0 +1,100 @@
+import { SaxesParser, type SaxesOptions, type SaxesTagNS } from 'saxes';
+import { NO_DECLARATIONS, Scope } from './scope';
+import type { Attribute, Tag, XmlHandler } from './tag';
+
+/** Are told of parts of a text before the next element or its end. */
+export interface SaxesGuards {
+  /** A document type declaration. */
+  readonly addDoctype: () => void;
+  /** An attribute, and how many its tag has so far. */
+  readonly addAttribute: (name: string, count: number) => void;
+}
+
+/**
+ * Reads XML with `saxes`, one text at a time, in parts: `begin`, `write` for each part, `close`. After it has thrown it stands
+ * in the middle of a text and must not be used again.
+ */
+export class SaxesReader {
+  readonly #parser: SaxesParser<SaxesOptions & { xmlns: true }>;
+  #xml = '';
+  #handler: XmlHandler | undefined;
+  #attributes = 0;
+  /** The scopes of the open elements, outermost first. */
+  readonly #scopes: Scope[] = [];
+
+  /**
+   * The parser keeps its handlers as properties. With more than six V8 turns it into a dictionary, and reading takes four
+   * times as long. So there is no handler for errors, which the parser then throws, and none for the beginning of a start tag.
+   *
+   * @param guards - see at once what may be too much. What they throw ends the reading.
+   */
+  constructor(options: SaxesOptions, guards?: SaxesGuards) {
+    const parser = new SaxesParser({ ...options, xmlns: true });
+    this.#parser = parser;
+    if (guards !== undefined) {
+      parser.on('doctype', guards.addDoctype);
+      parser.on('attribute', ({ name }) => {
+        guards.addAttribute(name, ++this.#attributes);
+      });
+    }
+    parser.on('opentag', (tag) => {
+      this.#openElement(tag);
+    });
+    parser.on('closetag', ({ isSelfClosing }) => {
+      this.#scopes.pop();
+      const { position } = parser;
+      this.#handler?.closeElement(isSelfClosing ? position : this.#xml.lastIndexOf('</', position - 1));
+    });
+    const addText = (text: string): void => this.#handler?.addText(text);
+    parser.on('text', addText);
+    parser.on('cdata', addText);
+  }
+
+  /** Begins a text, all of which is given. */
+  begin(xml: string, handler: XmlHandler): void {
+    this.#xml = xml;
+    this.#handler = handler;
+  }
+
+  /**
+   * Reads the next part of the text. The parts together must be the text that `begin` was given.
+   *
+   * @throws {Error} what is wrong with the text so far; the message begins with the line and the column.
+   */
+  write(part: string): void {
+    this.#parser.write(part);
+  }
+
+  /**
+   * Ends the text.
+   *
+   * @throws {Error} it ends too early.
+   */
+  close(): void {
+    this.#parser.close();
+    this.#xml = '';
+    this.#handler = undefined;
+  }
+
+  #openElement(tag: SaxesTagNS): void {
+    this.#attributes = 0;
+    const scope = scopeOf(tag, this.#scopes.at(-1) ?? NO_DECLARATIONS);
+    this.#scopes.push(scope);
+    const end = this.#parser.position;
+    // An attribute value cannot hold this character.
+    this.#handler?.openElement(tagOf(tag, scope), this.#xml.lastIndexOf('<', end - 1), end);
+  }
+}
+
+function scopeOf({ ns }: SaxesTagNS, outer: Scope): Scope {
+  const declared = Object.entries(ns);
+  return declared.length === 0 ? outer : new Scope(new Map(declared), outer);
+}
+
+function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
+  const others: Attribute[] = [];
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.prefix !== 'xmlns' && attribute.name !== 'xmlns') others.push(attribute);
+  }
+  return { name, prefix, local, uri, attributes: others, scope };
+}
