@@ -53,8 +53,10 @@ export class CommonXmlReader {
     let end = known === undefined ? declarationEnd(xml) : this.#readKnown(known);
     for (;;) {
       const start = xml.charCodeAt(end) === LESS ? end : xml.indexOf('<', end);
-      if (start !== end && !this.#readText(end, start === -1 ? xml.length : start)) return false;
-      if (start === -1) return this.#open.length === 0 && (this.#hasRoot || this.#beginnings === undefined);
+      const isLast = start === -1;
+      if (isLast && this.#open.length > 0) return false;
+      if (!this.#readText(end, isLast ? xml.length : start)) return false;
+      if (isLast) return this.#hasRoot || this.#beginnings === undefined;
       end = this.#readMarkup(start);
       if (end === GAVE_UP) return false;
     }
