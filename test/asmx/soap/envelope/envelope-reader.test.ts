@@ -51,7 +51,6 @@ describe('the reader of envelopes', () => {
       security: { problem: undefined, password: 'key' },
       hasAddressing: true,
       element: RECORD,
-      isPlain: false,
       payload: `<a xmlns="${NAMESPACE}"> x </a>`,
       payloadGrowth: ` xmlns="${NAMESPACE}"`.length,
     });
@@ -215,23 +214,6 @@ describe('the element of an envelope', () => {
     ['text', undefined],
   ])('that begins the body %s is %j', (body, element) => {
     expect(read(message(body)).element).toEqual(element);
-  });
-});
-
-describe('an envelope without header and payload', () => {
-  it.each([
-    [message(operation('')), true],
-    [message(operation(' <!-- c --> ')), true],
-    [message(` ${operation('')} `), true],
-    [version12(message('<x/>')), true],
-    [message(''), false],
-    [message(operation('x')), false],
-    [message(operation('<a/>')), false],
-    [message(`${operation('')}x`), false],
-    [message(`${operation('')}<b/>`), false],
-    [message(operation(''), '<s:Header/>'), false],
-  ])('is %s: %s', (xml, isPlain) => {
-    expect(read(xml).isPlain).toBe(isPlain);
   });
 });
 
