@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import type { Handler } from '../http/server';
 import type { Service } from '../service/call';
@@ -39,7 +40,7 @@ export async function endpoint(contract: Contract, service: Service, options: En
   return (request, response, next) => {
     if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
       pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
-    } else router(request as Parameters<typeof router>[0], response as Parameters<typeof router>[1], next);
+    } else router(request as IncomingMessage as Parameters<typeof router>[0], response as Parameters<typeof router>[1], next);
   };
 }
 

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Callers } from '../http/address/forwarded';
+import type { HttpRequest } from '../http/content/http-request';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/request-error';
 import type { Binding, Call, Content } from '../service/call';
@@ -35,11 +36,11 @@ export abstract class Exchange implements Call {
   /** What the call holds while it is in progress; undefined: it is not on its way through the pipeline. */
   place: Place | undefined;
 
-  readonly request: IncomingMessage;
+  readonly request: HttpRequest;
   readonly response: ServerResponse;
   readonly #endpoint: EndpointOptions;
 
-  constructor(request: IncomingMessage, response: ServerResponse, endpoint: EndpointOptions) {
+  constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
     this.request = request;
     this.response = response;
     this.#endpoint = endpoint;
@@ -112,7 +113,7 @@ export abstract class Exchange implements Call {
     return this.request.url ?? '';
   }
 
-  get headers(): IncomingMessage['headers'] {
+  get headers(): HttpRequest['headers'] {
     return this.request.headers;
   }
 

@@ -9,14 +9,15 @@ import { lastAnswer } from './connection/connection';
 import { Connections } from './connection/connections';
 import { stopDeadline, stopListening } from './connection/stop';
 import { seconds, unreadable, type ParserError } from './connection/unreadable';
-import { endBody, hasBody, skipBody } from './content/body';
+import { skipBody } from './content/body';
+import { hasBody, HttpRequest } from './content/http-request';
 import { normalizeTarget, protocolProblem } from './protocol';
 import { replyText, replyWithoutBody } from './reply';
 import { RequestError, type Refusal } from './request-error';
 import { RequestIds } from './request-id';
 
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
-export type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 
 /** The handler of a server that has only its pages. */
 export const noHandler: Handler = (_request, _response, next) => {
@@ -72,7 +73,7 @@ const HANDOVER_TIMEOUT = 5000;
 
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
-  readonly #server: Server | TlsServer;
+  readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
   readonly #handler: Handler;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
@@ -95,8 +96,9 @@ export class HttpServer {
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
       maxHeaderSize: limits.maxHeaderBytes,
+      IncomingMessage: HttpRequest,
     };
-    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const answer = (request: HttpRequest, response: ServerResponse<HttpRequest>): void => {
       this.#answer(request, response);
     };
     if (tls === undefined) this.#server = createServer(settings, answer);
@@ -181,10 +183,10 @@ export class HttpServer {
     // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
     last.shouldKeepAlive = false;
     connection.close();
-    endBody(last.req, error);
+    last.req.fail(error);
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #answer(request: HttpRequest, response: ServerResponse<HttpRequest>): void {
     const { observer } = this.#options;
     const connection = this.#connections.of(request.socket);
     // After an answer with which the connection ends, nothing is acted on that could not be answered.
@@ -226,7 +228,7 @@ export class HttpServer {
     } else this.#dispatch(request, response);
   }
 
-  #dispatch(request: IncomingMessage, response: ServerResponse): void {
+  #dispatch(request: HttpRequest, response: ServerResponse): void {
     const { url = '', method } = request;
     const page = this.#options.pages.get(url);
     if (page !== undefined) void page(request, response);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { replyCompressed } from '../../http/compressed-reply';
+import type { HttpRequest } from '../../http/content/http-request';
 import { reply, replyWithoutBody } from '../../http/reply';
 import { RequestError } from '../../http/request-error';
 import { shortened } from '../../lang/shortened';
@@ -99,7 +100,8 @@ class HttpExchange extends Exchange {
     endpoint: EndpointOptions,
     bindings: HttpBindings,
   ) {
-    super(request, response, endpoint);
+    // Express does not know that all requests are such.
+    super(request as OperationRequest & HttpRequest, response, endpoint);
     this.binding = binding;
     this.#bindings = bindings;
     this.#name = request.params.operation.join('/');

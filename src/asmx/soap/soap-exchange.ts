@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { replyCompressed } from '../../http/compressed-reply';
+import type { HttpRequest } from '../../http/content/http-request';
 import { reply } from '../../http/reply';
 import type { Refusal, RequestError } from '../../http/request-error';
 import { LARGE_MESSAGE } from '../../lang/let-others-run';
@@ -44,7 +45,7 @@ export class SoapExchange extends Exchange {
   #version: SoapVersion;
   #envelope: Envelope | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
+  constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
     this.#version = this.mediaType()?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;

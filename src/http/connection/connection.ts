@@ -1,5 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpRequest } from '../content/http-request';
 import { closeInSteps } from './closing';
 
 /** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
@@ -13,7 +14,7 @@ export class Connection {
   /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
   readonly accepted: Socket;
   #http: Socket | undefined;
-  #last: ServerResponse | undefined;
+  #last: ServerResponse<HttpRequest> | undefined;
   readonly #queued = new Set<ServerResponse>();
   #ending = false;
   #ignored = 0;
@@ -31,7 +32,7 @@ export class Connection {
   }
 
   /** The response to the last request that arrived; undefined: none arrived. */
-  get last(): ServerResponse | undefined {
+  get last(): ServerResponse<HttpRequest> | undefined {
     return this.#last;
   }
 
@@ -59,7 +60,7 @@ export class Connection {
   }
 
   /** Notes the response to a request that arrived. False: too many wait for the answers before theirs. */
-  received(response: ServerResponse): boolean {
+  received(response: ServerResponse<HttpRequest>): boolean {
     this.#last = response;
     // A response gets its socket when all before it are sent (pipelining, RFC 9112, section 9.3.2).
     if (response.socket !== null) return true;

@@ -1,12 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RequestError } from '../request-error';
+import { BodyMemory, SMALL_BODY } from './body-memory';
+import { cutShort, hasBody, type HttpRequest } from './http-request';
 
 const EMPTY = Buffer.alloc(0);
-
-/** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
-const SMALL = 65_536;
 
 /** Decoders by content coding (RFC 9110, section 8.4.1). */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -15,10 +14,6 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => createInflate()],
   ['br', () => createBrotliDecompress()],
 ]);
-
-const FAILURE = Symbol('failure of the body');
-
-type FailedRequest = IncomingMessage & { [FAILURE]?: RequestError };
 
 const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
@@ -50,18 +45,17 @@ export class BodyReader {
    * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
    * coding (415), broken or cut short (400), or no memory is left for it (503). The rest of it is then not read.
    */
-  read(request: IncomingMessage, response: ServerResponse, lower?: BodyLimit): Promise<Buffer> {
+  read(request: HttpRequest, response: ServerResponse, lower?: BodyLimit): Promise<Buffer> {
     const { headers } = request;
     const limit = lower !== undefined && lower.maxBytes < this.#limit.maxBytes ? lower : this.#limit;
     const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     if (!hasBody(request)) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
-    const failure = (request as FailedRequest)[FAILURE];
+    const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
     const coding = headers['content-encoding'];
-    if (request.destroyed) return Promise.reject(cutShort());
-    if (coding === undefined && length !== undefined && length <= SMALL) {
-      const body = readSmall(request, length);
+    if (coding === undefined && length !== undefined && length <= SMALL_BODY) {
+      const body = request.takeBody(length);
       if (headers.expect !== undefined) sendContinue(response);
       return body;
     }
@@ -74,7 +68,7 @@ export class BodyReader {
   }
 
   #readCounted(
-    request: IncomingMessage,
+    request: HttpRequest,
     response: ServerResponse,
     coding: string,
     { maxBytes, refusal }: BodyLimit,
@@ -128,28 +122,21 @@ export class BodyReader {
   }
 }
 
-/** Whether a request has a body that is not empty. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
-}
-
 /**
  * Waits for the end of a body that nobody needs: what a request with a broken body asks for is not done.
  *
  * @throws {RequestError} the body is broken or cut short (400), or larger than 64 KiB (413)
  */
-export function skipBody(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { [FAILURE]: failure, headers } = request as FailedRequest;
+export function skipBody(request: HttpRequest, response: ServerResponse): Promise<void> {
+  const { failure, headers } = request;
   if (failure !== undefined) return Promise.reject(failure);
-  if (request.destroyed) return Promise.reject(cutShort());
-  const text = `The body of a ${String(request.method)} request may have at most ${String(SMALL)} bytes.`;
-  if (Number(headers['content-length'] ?? 0) > SMALL) return Promise.reject(new RequestError(413, text, 'too-large'));
+  const text = `The body of a ${String(request.method)} request may have at most ${String(SMALL_BODY)} bytes.`;
+  if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(new RequestError(413, text, 'too-large'));
   return new Promise((resolve, reject) => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= SMALL) return;
+      if (bytes <= SMALL_BODY) return;
       request.removeAllListeners('data').pause();
       reject(new RequestError(413, text, 'too-large'));
     });
@@ -157,35 +144,6 @@ export function skipBody(request: IncomingMessage, response: ServerResponse): Pr
       reject(requestError(error));
     });
     if (headers.expect !== undefined) sendContinue(response);
-  });
-}
-
-/** Ends the body of a request of which the rest cannot be read: whoever reads it, now or later, gets this error. */
-export function endBody(request: IncomingMessage, error: RequestError): void {
-  (request as FailedRequest)[FAILURE] = error;
-  if (request.listenerCount('error') > 0) request.emit('error', error);
-}
-
-/** The path of nearly every call: resolves as soon as the last byte is there, mostly with the one chunk that came. */
-function readSmall(request: IncomingMessage, length: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let reading: Reading | undefined = { resolve, reject };
-    let chunks: Buffer[] | undefined;
-    let received = 0;
-    request.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (chunks === undefined && received === length) reading?.resolve(chunk);
-      else {
-        (chunks ??= []).push(chunk);
-        if (received === length) reading?.resolve(Buffer.concat(chunks, length));
-      }
-      if (received < length) return;
-      reading = undefined;
-      chunks = undefined;
-    });
-    request.on('error', (error) => {
-      reading?.reject(requestError(error));
-    });
   });
 }
 
@@ -213,81 +171,7 @@ function unknownCoding(coding: string): RequestError {
   return new RequestError(415, text, 'invalid', { 'Accept-Encoding': ACCEPTED_CODINGS });
 }
 
-/** What stopped a body: what {@link endBody} says, or that its connection is gone. */
+/** What stopped a body: what {@link HttpRequest.fail} says, or that its connection is gone. */
 function requestError(error: Error): RequestError {
   return error instanceof RequestError ? error : cutShort();
-}
-
-function cutShort(): RequestError {
-  return new RequestError(400, 'The request body cannot be read: the connection was closed before its end.');
-}
-
-/** Counts the bytes of the large bodies that are held together. */
-class BodyMemory {
-  readonly #maxBytes: number;
-  readonly #held = new WeakMap<ServerResponse, HeldBody>();
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Begins to hold the body of one request, until its response is closed at the latest. */
-  hold(response: ServerResponse): HeldBody {
-    const held = new HeldBody(this);
-    this.#held.set(response, held);
-    response.once('close', () => {
-      held.release();
-    });
-    return held;
-  }
-
-  /** Ends the hold on the body of a request. */
-  release(response: ServerResponse): void {
-    this.#held.get(response)?.release();
-  }
-
-  /** Takes room for so many bytes; false: there is too little. */
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#maxBytes) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  give(bytes: number): void {
-    this.#bytes -= bytes;
-  }
-
-  refusal(): RequestError {
-    const max = String(this.#maxBytes);
-    const text = `Too many large requests at once: their bodies have more than ${max} bytes together (MAX_BODY_MEMORY).`;
-    return new RequestError(503, text, 'busy', { 'Retry-After': '1' });
-  }
-}
-
-/** The bytes of one body. As long as it is small, none of them count; once it is large, all of them do. */
-class HeldBody {
-  readonly #memory: BodyMemory;
-  #bytes = 0;
-  #counted = 0;
-  #released = false;
-
-  constructor(memory: BodyMemory) {
-    this.#memory = memory;
-  }
-
-  /** Adds bytes; false: there is no room for them. */
-  grow(bytes: number): boolean {
-    this.#bytes += bytes;
-    if (this.#bytes <= SMALL || this.#released) return true;
-    if (!this.#memory.take(this.#bytes - this.#counted)) return false;
-    this.#counted = this.#bytes;
-    return true;
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#memory.give(this.#counted);
-  }
 }

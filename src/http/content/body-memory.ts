@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import { RequestError } from '../request-error';
+
+/** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
+export const SMALL_BODY = 65_536;
+
+/** Counts the bytes of the large bodies that are held together. */
+export class BodyMemory {
+  readonly #maxBytes: number;
+  readonly #held = new WeakMap<ServerResponse, HeldBody>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Begins to hold the body of one request, until its response is closed at the latest. */
+  hold(response: ServerResponse): HeldBody {
+    const held = new HeldBody(this);
+    this.#held.set(response, held);
+    response.once('close', () => {
+      held.release();
+    });
+    return held;
+  }
+
+  /** Ends the hold on the body of a request. */
+  release(response: ServerResponse): void {
+    this.#held.get(response)?.release();
+  }
+
+  /** Takes room for so many bytes; false: there is too little. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  refusal(): RequestError {
+    const max = String(this.#maxBytes);
+    const text = `Too many large requests at once: their bodies have more than ${max} bytes together (MAX_BODY_MEMORY).`;
+    return new RequestError(503, text, 'busy', { 'Retry-After': '1' });
+  }
+}
+
+/** The bytes of one body. As long as it is small, none of them count; once it is large, all of them do. */
+export class HeldBody {
+  readonly #memory: BodyMemory;
+  #bytes = 0;
+  #counted = 0;
+  #released = false;
+
+  constructor(memory: BodyMemory) {
+    this.#memory = memory;
+  }
+
+  /** Adds bytes; false: there is no room for them. */
+  grow(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (this.#bytes <= SMALL_BODY || this.#released) return true;
+    if (!this.#memory.take(this.#bytes - this.#counted)) return false;
+    this.#counted = this.#bytes;
+    return true;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#memory.give(this.#counted);
+  }
+}
