@@ -19,11 +19,15 @@ export function builderText(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
+/** What may have to be written otherwise; halves of characters are rarely alone. */
+const NOT_AS_IT_IS = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD]|[&<>]/;
+
 /**
  * Writes a string as character data from which a parser reads the same string. Quotes stay as they are. A carriage return
  * becomes a reference, since a parser would read a line feed (XML 1.0, section 2.11).
  */
 export function xmlText(text: string): string {
+  if (!NOT_AS_IT_IS.test(text)) return text;
   return xmlCharacters(text).replace(/[&<>\r]/g, (character) => ENTITIES[character] ?? character);
 }
 

@@ -47,17 +47,16 @@ const NOT_CHARSETS = new Set(['base64', 'hex']);
 
 /** Tells whether {@link decode} knows a character set by this name; case, punctuation and quotes do not matter. */
 export function isKnownCharset(charset: string): boolean {
+  if (charset === 'utf-8') return true;
   const name = plainName(charset);
   return isUtf8Name(name) || (iconv.encodingExists(name) && !NOT_CHARSETS.has(name));
 }
 
 /** Decodes bytes, without their byte order mark. Undefined: they are not valid in this character set. */
 export function decode(body: Buffer, charset: string): string | undefined {
+  if (charset === 'utf-8') return decodeUtf8(body);
   const name = plainName(charset);
-  if (isUtf8Name(name)) {
-    if (!isUtf8(body)) return undefined;
-    return body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0);
-  }
+  if (isUtf8Name(name)) return decodeUtf8(body);
   const unit = UNICODE_UNITS.get(/^(?:utf|ucs)(\d+)/.exec(name)?.[1] ?? '') ?? 1;
   if (body.length % unit !== 0) return undefined;
   const text = iconv.decode(body, name);
@@ -65,6 +64,10 @@ export function decode(body: Buffer, charset: string): string | undefined {
   // The decoder writes U+FFFD for invalid bytes, except in UTF-16. It can also be a character of the text.
   if (unit === 2 || !text.includes('\uFFFD')) return text;
   return isEncoded(text, body, name) ? text : undefined;
+}
+
+function decodeUtf8(body: Buffer): string | undefined {
+  return isUtf8(body) ? body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0) : undefined;
 }
 
 /** Bytes of a code unit, by the number in the name of a Unicode encoding. */
