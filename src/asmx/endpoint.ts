@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import type { Handler } from '../http/server';
 import type { Service } from '../service/call';
@@ -30,18 +29,29 @@ export async function endpoint(contract: Contract, service: Service, options: En
   checkOperations(contract, service);
   const pipeline = new Pipeline({ ...options, service });
   const soap = await soapBindings(contract, service);
+  const operations = asHandler(httpBindings(contract, service, pipeline, options));
   const router = Router();
-  router.use(httpBindings(contract, service, pipeline, options));
   const needsKey = options.access?.proofsOf('record').includes('key') === true;
   if (options.events !== undefined) router.use(await eventsPages(contract, { ...options, needsKey }, options.events));
   router.use(await documents(contract, service, soap, options));
+  const pages = asHandler(router);
   const path = options.path.toLowerCase();
 
   return (request, response, next) => {
     if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
       pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
-    } else router(request as IncomingMessage as Parameters<typeof router>[0], response as Parameters<typeof router>[1], next);
+    } else {
+      operations(request, response, (error) => {
+        if (error === undefined || error === null) pages(request, response, next);
+        else next(error);
+      });
+    }
   };
+}
+
+/** Routers work without an Express application, although their types ask for its requests and responses. */
+function asHandler(router: Router): Handler {
+  return router as unknown as Handler;
 }
 
 function pathOf(target: string): string {

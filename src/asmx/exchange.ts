@@ -38,11 +38,14 @@ export abstract class Exchange implements Call {
 
   readonly request: HttpRequest;
   readonly response: ServerResponse;
+  /** What the request's `Content-Type` says; undefined: it has none, or none that can be read. */
+  readonly mediaType: MediaType | undefined;
   readonly #endpoint: EndpointOptions;
 
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
     this.request = request;
     this.response = response;
+    this.mediaType = endpoint.mediaTypes.parse(request.headers['content-type']);
     this.#endpoint = endpoint;
   }
 
@@ -79,7 +82,7 @@ export abstract class Exchange implements Call {
   abstract invoke(): Promise<string>;
 
   /** Sends the reply. */
-  abstract reply(body: string): Promise<void>;
+  abstract reply(body: string): void | Promise<void>;
 
   /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
@@ -93,11 +96,6 @@ export abstract class Exchange implements Call {
     if (this.place === undefined) throw new Error('The call is not in progress.');
     this.forgetMessage();
     return this.place.whileIdle(wait);
-  }
-
-  /** What the request's `Content-Type` says; undefined: it has none, or none that can be read. */
-  mediaType(): MediaType | undefined {
-    return this.#endpoint.mediaTypes.parse(this.request.headers['content-type']);
   }
 
   /** Tells the operator what to change. */

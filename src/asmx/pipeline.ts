@@ -77,7 +77,8 @@ export class Pipeline {
     try {
       try {
         await this.#receive(exchange, place);
-        await exchange.reply(await exchange.invoke());
+        const sending = exchange.reply(await exchange.invoke());
+        if (sending !== undefined) await sending;
       } finally {
         place.giveBack();
       }

@@ -20,17 +20,18 @@ const COMPRESS = {
 
 /**
  * Sends a whole reply with status 200, compressed where that is worth it and `Accept-Encoding` prefers br or gzip. A reply
- * that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+ * that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5). Without compression it
+ * is sent at once.
  *
  * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
  */
-export async function replyCompressed(
+export function replyCompressed(
   request: IncomingMessage,
   response: ServerResponse,
   contentType: string,
   body: string,
   headers?: OutgoingHttpHeaders,
-): Promise<void> {
+): void | Promise<void> {
   if (body.length < MIN_LENGTH) {
     reply(response, 200, contentType, body, headers);
     return;
@@ -44,6 +45,7 @@ export async function replyCompressed(
     reply(response, 200, contentType, body, fields);
     return;
   }
-  const compressed = await COMPRESS[coding](Buffer.from(body));
-  reply(response, 200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
+  return COMPRESS[coding](Buffer.from(body)).then((compressed) => {
+    reply(response, 200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
+  });
 }

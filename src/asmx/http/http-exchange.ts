@@ -127,7 +127,7 @@ class HttpExchange extends Exchange {
     return this.#result.body;
   }
 
-  override reply(body: string): Promise<void> {
+  override reply(body: string): void | Promise<void> {
     const { contentType = '', headers } = this.#result ?? {};
     return replyCompressed(this.request, this.response, contentType, body, headers);
   }
@@ -157,7 +157,7 @@ class HttpExchange extends Exchange {
     return {
       query: questionMark === -1 ? '' : target.slice(questionMark + 1),
       headers,
-      mediaType: this.mediaType(),
+      mediaType: this.mediaType,
       body: this.#body,
     };
   }

@@ -48,7 +48,7 @@ export class SoapExchange extends Exchange {
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
-    this.#version = this.mediaType()?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    this.#version = this.mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -56,7 +56,7 @@ export class SoapExchange extends Exchange {
   }
 
   override route(): void {
-    const mediaType = this.mediaType();
+    const mediaType = this.mediaType;
     if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type']);
     this.operation = operationOfHeader(
       this.#version,
@@ -67,7 +67,7 @@ export class SoapExchange extends Exchange {
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const xml = decodeMessage(body, this.mediaType()?.charset);
+    const xml = decodeMessage(body, this.mediaType?.charset);
     const { envelopes } = this.#bindings;
     if (body.length <= LARGE_MESSAGE) this.#accept(envelopes.read(xml));
     else
@@ -77,7 +77,7 @@ export class SoapExchange extends Exchange {
   }
 
   #accept(envelope: Envelope): void {
-    const mediaType = this.mediaType();
+    const mediaType = this.mediaType;
     const { version, security } = envelope;
     this.#version = version;
     this.#envelope = envelope;
@@ -131,7 +131,7 @@ export class SoapExchange extends Exchange {
     );
   }
 
-  override reply(envelope: string): Promise<void> {
+  override reply(envelope: string): void | Promise<void> {
     return replyCompressed(this.request, this.response, this.#version.contentType, envelope);
   }
 
