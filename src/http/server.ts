@@ -5,6 +5,7 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import { isAuthority } from './address/authority';
 import type { AdminPages } from './admin';
+import { Arrivals } from './connection/arrivals';
 import { lastAnswer } from './connection/connection';
 import { Connections } from './connection/connections';
 import { stopDeadline, stopListening } from './connection/stop';
@@ -77,6 +78,7 @@ export class HttpServer {
   readonly #handler: Handler;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
+  readonly #arrivals = new Arrivals();
   readonly #requestIds = new RequestIds();
   /** The last `Host` that was found valid: nearly every request has the same. */
   #validHost = '';
@@ -135,7 +137,10 @@ export class HttpServer {
     const { limits, observer, tls } = this.#options;
     if (this.#connections.count < limits.maxConnections) {
       this.#connections.accepted(socket);
-      if (tls === undefined) this.#connections.opened(socket);
+      if (tls === undefined) {
+        this.#connections.opened(socket);
+        this.#arrivals.add(socket);
+      }
       return;
     }
     const text = `Too many connections: more than ${String(limits.maxConnections)} (MAX_CONNECTIONS).`;
