@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import type { Handler } from '../http/server';
+import type { Handler } from '../http/request/handler';
 import type { Service } from '../service/call';
 import { checkOperations, type Contract } from './contract';
 import { documents } from './documents/documents';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Callers } from '../http/address/forwarded';
-import type { HttpRequest } from '../http/content/http-request';
+import type { HttpRequest } from '../http/request/http-request';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/request-error';
 import type { Binding, Call, Content } from '../service/call';

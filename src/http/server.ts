@@ -3,50 +3,16 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
-import { isAuthority } from './address/authority';
 import type { AdminPages } from './admin';
 import { Arrivals } from './connection/arrivals';
 import { lastAnswer } from './connection/connection';
 import { Connections } from './connection/connections';
 import { stopDeadline, stopListening } from './connection/stop';
 import { seconds, unreadable, type ParserError } from './connection/unreadable';
-import { skipBody } from './content/body';
-import { hasBody, HttpRequest } from './content/http-request';
-import { normalizeTarget, protocolProblem } from './protocol';
-import { replyText, replyWithoutBody } from './reply';
-import { RequestError, type Refusal } from './request-error';
-import { RequestIds } from './request-id';
-
-/** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
-export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
-
-/** The handler of a server that has only its pages. */
-export const noHandler: Handler = (_request, _response, next) => {
-  next();
-};
-
-/** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
-export interface Refused {
-  readonly refusal: Refusal;
-  /** Why, as a sentence. */
-  readonly reason: string;
-  /** HTTP status of the answer; undefined: there was none. */
-  readonly status: number | undefined;
-  /** The address of the connection. */
-  readonly remoteAddress: string | undefined;
-  /** Undefined: none could be read. */
-  readonly request?: IncomingMessage;
-}
-
-/** Is told what no handler sees. */
-export interface ServerObserver {
-  refused(this: void, refused: Refused): void;
-  /**
-   * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
-   * to know.
-   */
-  readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
-}
+import type { Handler } from './request/handler';
+import { HttpRequest } from './request/http-request';
+import type { ServerObserver } from './request/observer';
+import { Reception } from './request/reception';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {
@@ -75,23 +41,19 @@ const HANDOVER_TIMEOUT = 5000;
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
   readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
-  readonly #handler: Handler;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #arrivals = new Arrivals();
-  readonly #requestIds = new RequestIds();
-  /** The last `Host` that was found valid: nearly every request has the same. */
-  #validHost = '';
-  #stopping = false;
+  readonly #reception: Reception;
 
   constructor(handler: Handler, options: ServerOptions) {
     const { limits, observer, tls } = options;
-    this.#handler = handler;
     this.#options = options;
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
+    this.#reception = new Reception({ ...options, handler }, this.#connections);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,
@@ -101,7 +63,7 @@ export class HttpServer {
       IncomingMessage: HttpRequest,
     };
     const answer = (request: HttpRequest, response: ServerResponse<HttpRequest>): void => {
-      this.#answer(request, response);
+      this.#reception.receive(request, response);
     };
     if (tls === undefined) this.#server = createServer(settings, answer);
     else {
@@ -191,86 +153,6 @@ export class HttpServer {
     last.req.fail(error);
   }
 
-  #answer(request: HttpRequest, response: ServerResponse<HttpRequest>): void {
-    const { observer } = this.#options;
-    const connection = this.#connections.of(request.socket);
-    // After an answer with which the connection ends, nothing is acted on that could not be answered.
-    if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
-      connection?.ignored();
-      return;
-    }
-    this.#requestIds.identify(request);
-    const isInTurn = connection.received(response);
-    if (this.#stopping || isFaulty(request)) response.shouldKeepAlive = false;
-    const { answered } = observer;
-    if (answered !== undefined) {
-      const started = performance.now();
-      response.once('close', () => {
-        answered(request, response, performance.now() - started);
-      });
-    }
-    if (!isInTurn) {
-      connection.close();
-      const text = 'Too many requests wait on one connection.';
-      this.#refuse(response, new RequestError(503, text, 'busy', { Connection: 'close', 'Retry-After': '1' }));
-      return;
-    }
-    normalizeTarget(request);
-    const problem = protocolProblem(request) ?? this.#hostProblem(request);
-    if (problem !== undefined) {
-      this.#refuse(response, problem);
-      return;
-    }
-    if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
-      skipBody(request, response).then(
-        () => {
-          this.#dispatch(request, response);
-        },
-        (error: unknown) => {
-          this.#unhandled(response, error);
-        },
-      );
-    } else this.#dispatch(request, response);
-  }
-
-  #dispatch(request: HttpRequest, response: ServerResponse): void {
-    const { url = '', method } = request;
-    const page = this.#options.pages.get(url);
-    if (page !== undefined) void page(request, response);
-    else if (url === '*' && method === 'OPTIONS')
-      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
-    else {
-      this.#handler(request, response, (error) => {
-        this.#unhandled(response, error);
-      });
-    }
-  }
-
-  /** `Host` must be a valid authority. It may be missing with HTTP/1.0. */
-  #hostProblem({ headers: { host } }: IncomingMessage): RequestError | undefined {
-    if (host === undefined || host === this.#validHost) return undefined;
-    if (!isAuthority(host)) return new RequestError(400, 'The Host header is not a valid authority.');
-    this.#validHost = host;
-    return undefined;
-  }
-
-  #unhandled(response: ServerResponse, error: unknown): void {
-    if (response.headersSent) response.destroy();
-    else if (error === undefined || error === null)
-      this.#refuse(response, new RequestError(404, 'There is nothing at this address.'));
-    else if (error instanceof RequestError) this.#refuse(response, error);
-    else if ((error as { status?: unknown }).status === 400)
-      this.#refuse(response, new RequestError(400, 'The address is not valid.'));
-    else replyText(response, 500, 'The request could not be answered.');
-  }
-
-  #refuse(response: ServerResponse, { status, message, refusal, headers }: RequestError): void {
-    const { req: request } = response;
-    const { remoteAddress } = request.socket;
-    this.#options.observer.refused({ refusal, reason: message, status, remoteAddress, request });
-    replyText(response, status, message, headers);
-  }
-
   /** Uses these certificates for new connections. A server without TLS stays without. */
   replaceTls(tls: SecureContextOptions): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
@@ -313,13 +195,7 @@ export class HttpServer {
   }
 
   #stop(idleTimeout: number, deadline = stopDeadline()): Promise<void> {
-    this.#stopping = true;
-    this.#connections.announceEnd();
+    this.#reception.end();
     return stopListening(this.#server, this.#connections, performance.now() + idleTimeout, deadline);
   }
-}
-
-/** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
-function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
-  return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
 }

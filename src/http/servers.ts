@@ -2,7 +2,9 @@ import type { Config } from '../config/config';
 import { authority } from './address/authority';
 import { withIndex, type AdminPages } from './admin';
 import { stopDeadline } from './connection/stop';
-import { HttpServer, noHandler, type Handler, type ServerObserver } from './server';
+import { noHandler, type Handler } from './request/handler';
+import type { ServerObserver } from './request/observer';
+import { HttpServer } from './server';
 import { readTls } from './tls';
 
 /** What the servers of one process answer. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallReport } from '../asmx/pipeline';
 import type { Metrics, Outcome } from './metrics';
 import { requestId } from '../http/request-id';
-import type { ServerObserver } from '../http/server';
+import type { ServerObserver } from '../http/request/observer';
 import { LimitedLines, type Logger } from './logger';
 import { messageChain } from '../lang/message-chain';
 import type { RefusedCall, RefusedCalls } from './refused-calls';

@@ -2,7 +2,9 @@ import type { Config } from '../config/config';
 import { healthPages, metricsPage, withIndex, type MetricsSource } from '../http/admin';
 import { authority } from '../http/address/authority';
 import { Readiness } from '../http/readiness';
-import { HttpServer, noHandler, type ServerObserver } from '../http/server';
+import { noHandler } from '../http/request/handler';
+import type { ServerObserver } from '../http/request/observer';
+import { HttpServer } from '../http/server';
 import { LimitedLines, type Logger } from '../telemetry/logger';
 import { requestFields } from '../telemetry/observation';
 

@@ -7,7 +7,7 @@ import type { InFlight } from '../../http/in-flight';
 import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
 import { RequestError } from '../../http/request-error';
-import type { ServerObserver } from '../../http/server';
+import type { ServerObserver } from '../../http/request/observer';
 import { messageChain } from '../../lang/message-chain';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../contract';

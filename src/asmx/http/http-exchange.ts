@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { replyCompressed } from '../../http/compressed-reply';
-import type { HttpRequest } from '../../http/content/http-request';
+import type { HttpRequest } from '../../http/request/http-request';
 import { reply, replyWithoutBody } from '../../http/reply';
 import { RequestError } from '../../http/request-error';
 import { shortened } from '../../lang/shortened';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { replyCompressed } from '../../http/compressed-reply';
-import type { HttpRequest } from '../../http/content/http-request';
+import type { HttpRequest } from '../../http/request/http-request';
 import { reply } from '../../http/reply';
 import type { Refusal, RequestError } from '../../http/request-error';
 import { LARGE_MESSAGE } from '../../lang/let-others-run';

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpRequest } from '../content/http-request';
+import type { HttpRequest } from '../request/http-request';
 import { closeInSteps } from './closing';
 
 /** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RequestError } from '../request-error';
 import { BodyMemory, SMALL_BODY } from './body-memory';
-import { cutShort, hasBody, type HttpRequest } from './http-request';
+import { cutShort, hasBody, type HttpRequest } from '../request/http-request';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -131,7 +131,8 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
   const { failure, headers } = request;
   if (failure !== undefined) return Promise.reject(failure);
   const text = `The body of a ${String(request.method)} request may have at most ${String(SMALL_BODY)} bytes.`;
-  if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(new RequestError(413, text, 'too-large'));
+  if (Number(headers['content-length'] ?? 0) > SMALL_BODY)
+    return Promise.reject(new RequestError(413, text, 'too-large'));
   return new Promise((resolve, reject) => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {

@@ -56,7 +56,8 @@ export class HttpRequest extends IncomingMessage {
 
   // @ts-expect-error -- it is an accessor in Node too, which Node's types do not say.
   override get readableEnded(): boolean {
-    return this.#isStream ? (Reflect.get(IncomingMessage.prototype, 'readableEnded', this) as boolean) : this.complete;
+    if (!this.#isStream) return this.complete;
+    return Reflect.get(IncomingMessage.prototype, 'readableEnded', this) === true;
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RequestError } from './request-error';
+import { RequestError } from '../request-error';
 
 /**
  * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, which all

@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isAuthority } from '../address/authority';
+import type { AdminPages } from '../admin';
+import type { Connections } from '../connection/connections';
+import { skipBody } from '../content/body';
+import { replyText, replyWithoutBody } from '../reply';
+import { RequestError } from '../request-error';
+import { RequestIds } from '../request-id';
+import type { Handler } from './handler';
+import { hasBody, type HttpRequest } from './http-request';
+import type { ServerObserver } from './observer';
+import { normalizeTarget, protocolProblem } from './protocol';
+
+/** Who answers requests. */
+export interface ReceptionOptions {
+  readonly pages: AdminPages;
+  /** Answers what is for no page. */
+  readonly handler: Handler;
+  readonly observer: ServerObserver;
+}
+
+/**
+ * Takes each request of a server from its header to the page or the handler that answers it. Refuses those that are not valid
+ * HTTP, and what a handler leaves to the server.
+ */
+export class Reception {
+  readonly #options: ReceptionOptions;
+  readonly #connections: Connections;
+  readonly #requestIds = new RequestIds();
+  /** The last `Host` that was found valid: nearly every request has the same. */
+  #validHost = '';
+  #isEnding = false;
+
+  constructor(options: ReceptionOptions, connections: Connections) {
+    this.#options = options;
+    this.#connections = connections;
+  }
+
+  /** From now on each answer ends its connection. */
+  end(): void {
+    this.#isEnding = true;
+    this.#connections.announceEnd();
+  }
+
+  /** Answers a request that arrived, unless its connection has ended before. */
+  receive(request: HttpRequest, response: ServerResponse<HttpRequest>): void {
+    const { observer } = this.#options;
+    const connection = this.#connections.of(request.socket);
+    // After an answer with which the connection ends, nothing is acted on that could not be answered.
+    if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
+      connection?.ignored();
+      return;
+    }
+    this.#requestIds.identify(request);
+    const isInTurn = connection.received(response);
+    if (this.#isEnding || isFaulty(request)) response.shouldKeepAlive = false;
+    const { answered } = observer;
+    if (answered !== undefined) {
+      const started = performance.now();
+      response.once('close', () => {
+        answered(request, response, performance.now() - started);
+      });
+    }
+    if (!isInTurn) {
+      connection.close();
+      const text = 'Too many requests wait on one connection.';
+      this.#refuse(response, new RequestError(503, text, 'busy', { Connection: 'close', 'Retry-After': '1' }));
+      return;
+    }
+    normalizeTarget(request);
+    const problem = protocolProblem(request) ?? this.#hostProblem(request);
+    if (problem !== undefined) {
+      this.#refuse(response, problem);
+      return;
+    }
+    if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
+      skipBody(request, response).then(
+        () => {
+          this.#dispatch(request, response);
+        },
+        (error: unknown) => {
+          this.#unhandled(response, error);
+        },
+      );
+    } else this.#dispatch(request, response);
+  }
+
+  #dispatch(request: HttpRequest, response: ServerResponse): void {
+    const { url = '', method } = request;
+    const page = this.#options.pages.get(url);
+    if (page !== undefined) void page(request, response);
+    else if (url === '*' && method === 'OPTIONS')
+      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
+    else {
+      this.#options.handler(request, response, (error) => {
+        this.#unhandled(response, error);
+      });
+    }
+  }
+
+  /** `Host` must be a valid authority. It may be missing with HTTP/1.0. */
+  #hostProblem({ headers: { host } }: IncomingMessage): RequestError | undefined {
+    if (host === undefined || host === this.#validHost) return undefined;
+    if (!isAuthority(host)) return new RequestError(400, 'The Host header is not a valid authority.');
+    this.#validHost = host;
+    return undefined;
+  }
+
+  #unhandled(response: ServerResponse, error: unknown): void {
+    if (response.headersSent) response.destroy();
+    else if (error === undefined || error === null)
+      this.#refuse(response, new RequestError(404, 'There is nothing at this address.'));
+    else if (error instanceof RequestError) this.#refuse(response, error);
+    else if ((error as { status?: unknown }).status === 400)
+      this.#refuse(response, new RequestError(400, 'The address is not valid.'));
+    else replyText(response, 500, 'The request could not be answered.');
+  }
+
+  #refuse(response: ServerResponse, { status, message, refusal, headers }: RequestError): void {
+    const { req: request } = response;
+    const { remoteAddress } = request.socket;
+    this.#options.observer.refused({ refusal, reason: message, status, remoteAddress, request });
+    replyText(response, status, message, headers);
+  }
+}
+
+/** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
+function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
+  return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
+}
