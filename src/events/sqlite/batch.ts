@@ -1,0 +1,116 @@
+import type { NewEvent } from '../event-log';
+
+/** The texts of an event, in the order in which they are packed. */
+const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
+
+/** A text of an event. */
+export type TextProperty = (typeof TEXTS)[number];
+
+/** Most events that are packed together. */
+export const MAX_PACKED_EVENTS = 512;
+
+/**
+ * A batch is the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and, for each
+ * text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ */
+const COUNT_BYTES = 4;
+const TIME_BYTES = 8;
+const PLACE_BYTES = 8;
+const LENGTH_OFFSET = 4;
+const HEAD_BYTES = TIME_BYTES + TEXTS.length * PLACE_BYTES;
+
+/** Where a text starts that an event does not have. */
+const NOWHERE = 0;
+
+/** Where the place of a text stands in the head of its event. */
+const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i * PLACE_BYTES])) as Readonly<
+  Record<TextProperty, number>
+>;
+
+/**
+ * Packs up to {@link MAX_PACKED_EVENTS} events, in their order, into bytes with a buffer of their own: it can be
+ * transferred to another thread, and the bytes sent to another process. A lone surrogate becomes U+FFFD. {@link PackedEvents} reads them there.
+ */
+export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
+  let joined = '';
+  for (const event of events) for (const text of textsOf(event)) if (text !== undefined) joined += text;
+  // In ASCII every character takes one byte, and all texts are written at once. Others are measured and written one by one:
+  // halves of a character that meet where two texts are joined are not that character.
+  const isAscii = Buffer.byteLength(joined) === joined.length;
+  const textsStart = headOf(events.length);
+  const size = isAscii ? joined.length : events.reduce((sum, event) => textsOf(event).reduce(addLength, sum), 0);
+  // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.
+  const bytes = Buffer.allocUnsafeSlow(textsStart + size);
+  const heads = new DataView(bytes.buffer);
+  heads.setUint32(0, events.length, true);
+  if (isAscii) bytes.write(joined, textsStart, 'latin1');
+  let start = textsStart;
+  for (const [i, event] of events.entries()) {
+    let place = headOf(i);
+    heads.setFloat64(place, event.recordedAt, true);
+    place += TIME_BYTES;
+    for (const text of textsOf(event)) {
+      const length = text === undefined ? 0 : isAscii ? text.length : bytes.write(text, start);
+      heads.setUint32(place, text === undefined ? NOWHERE : start, true);
+      heads.setUint32(place + LENGTH_OFFSET, length, true);
+      place += PLACE_BYTES;
+      start += length;
+    }
+  }
+  return bytes;
+}
+
+/** Reads what {@link packEvents} has packed, where it stands. Events are known by their places in the batch, from 0. */
+export class PackedEvents {
+  readonly bytes: Buffer;
+  readonly #heads: DataView;
+
+  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.#heads = new DataView(buffer, byteOffset, byteLength);
+  }
+
+  /** How many events there are. */
+  get count(): number {
+    return this.#heads.getUint32(0, true);
+  }
+
+  recordedAt(i: number): number {
+    return this.#heads.getFloat64(headOf(i), true);
+  }
+
+  /** Where a text starts, in bytes; 0: the event does not have it. */
+  start(i: number, name: TextProperty): number {
+    return this.#heads.getUint32(headOf(i) + PLACES[name], true);
+  }
+
+  /** How long a text is, in bytes. */
+  length(i: number, name: TextProperty): number {
+    return this.#heads.getUint32(headOf(i) + PLACES[name] + LENGTH_OFFSET, true);
+  }
+
+  text(i: number, name: TextProperty): string | undefined {
+    const start = this.start(i, name);
+    return start === NOWHERE ? undefined : this.bytes.toString('utf8', start, start + this.length(i, name));
+  }
+
+  event(i: number): NewEvent {
+    const texts = Object.fromEntries(TEXTS.map((name) => [name, this.text(i, name)]));
+    return { ...(texts as Pick<NewEvent, TextProperty>), recordedAt: this.recordedAt(i) };
+  }
+}
+
+/** In the order of {@link TEXTS}; written out, which takes a third of the time. */
+function textsOf(event: NewEvent): readonly (string | undefined)[] {
+  const { id, source, attributes, arrival, data, idempotencyKey, webhookId } = event;
+  return [id, source, attributes, arrival, data, idempotencyKey, webhookId];
+}
+
+function addLength(sum: number, text: string | undefined): number {
+  return text === undefined ? sum : sum + Buffer.byteLength(text);
+}
+
+/** Where the head of an event stands in a batch. */
+function headOf(i: number): number {
+  return COUNT_BYTES + i * HEAD_BYTES;
+}
