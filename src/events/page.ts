@@ -18,10 +18,12 @@ export const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** Measures an event. */
 export function sizeOf({ attributes, data }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
-  return {
-    headBytes: wireBytes(attributes) + SEQUENCE_MEMBER_BYTES,
-    dataBytes: data === undefined ? 0 : wireBytes(data) + 1,
-  };
+  return sizeFrom(wireBytes(attributes), data === undefined ? undefined : wireBytes(data));
+}
+
+/** The size of an event from that of its attributes and its data, as `wireBytes` counts; undefined: no data. */
+export function sizeFrom(attributes: number, data: number | undefined): EventSize {
+  return { headBytes: attributes + SEQUENCE_MEMBER_BYTES, dataBytes: data === undefined ? 0 : data + 1 };
 }
 
 /** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what still fits. */

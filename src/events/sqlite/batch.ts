@@ -1,7 +1,7 @@
 import type { NewEvent } from '../event-log';
 
 /** The texts of an event, in the order in which they are packed. */
-const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
+export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
 
 /** A text of an event. */
 export type TextProperty = (typeof TEXTS)[number];
@@ -79,6 +79,11 @@ export class PackedEvents {
     return this.#heads.getFloat64(headOf(i), true);
   }
 
+  /** Whether an event has a text. */
+  has(i: number, name: TextProperty): boolean {
+    return this.start(i, name) !== NOWHERE;
+  }
+
   /** Where a text starts, in bytes; 0: the event does not have it. */
   start(i: number, name: TextProperty): number {
     return this.#heads.getUint32(headOf(i) + PLACES[name], true);
@@ -90,8 +95,9 @@ export class PackedEvents {
   }
 
   text(i: number, name: TextProperty): string | undefined {
+    if (!this.has(i, name)) return undefined;
     const start = this.start(i, name);
-    return start === NOWHERE ? undefined : this.bytes.toString('utf8', start, start + this.length(i, name));
+    return this.bytes.toString('utf8', start, start + this.length(i, name));
   }
 
   event(i: number): NewEvent {

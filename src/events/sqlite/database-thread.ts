@@ -30,16 +30,21 @@ export class DatabaseThread {
     await (this.#worker ?? this.#connect());
   }
 
-  /** Asks the database to do something; rejects with an error that has its message. Questions are answered in their order. */
+  /**
+   * Asks the database to do something; rejects with an error that has its message. Questions are answered in their order.
+   *
+   * @param transferred - buffers in the argument that are handed over rather than copied.
+   */
   async ask<O extends Operation>(
     operation: O,
     argument?: Parameters<SqliteDatabase[O]>[0],
+    transferred: readonly ArrayBuffer[] = [],
   ): Promise<ReturnType<SqliteDatabase[O]>> {
     const worker = await (this.#worker ?? this.#connect());
     const call = ++this.#calls;
     const answer = deferred<unknown>();
     this.#answers.set(call, answer);
-    worker.postMessage({ call, operation, argument } satisfies WorkerCall);
+    worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
     return (await answer.promise) as ReturnType<SqliteDatabase[O]>;
   }
 

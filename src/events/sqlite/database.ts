@@ -1,9 +1,10 @@
-import type { EventQuery, LoggedEvent, NewEvent, ScanQuery } from '../event-log';
+import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import { backUp } from './backup';
 import { SqliteConnection, type SqliteOptions } from './connection/connection';
 import { SqliteReader, type ScannedSlice } from './reader';
 import { SqliteRates, type RatesProgress } from './rates';
-import { SqliteRecorder, type RecordedEvents } from './recorder';
+import type { RecordedEvents } from './insertion';
+import { SqliteRecorder } from './recorder';
 import { SqliteRetention } from './retention';
 import { SqliteSearch, type SearchSlice, type SliceQuery } from './search';
 import { SqliteTimes } from './times';
@@ -30,8 +31,8 @@ export class SqliteDatabase {
   }
 
   /** As {@link SqliteRecorder.append}. */
-  append(events: readonly NewEvent[]): RecordedEvents {
-    return this.#recorder.append(events);
+  append(batches: readonly Uint8Array[]): RecordedEvents[] {
+    return this.#recorder.append(batches);
   }
 
   /** As `EventLog.read`. */

@@ -20,12 +20,12 @@ import {
 } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
 import { requireSearchable } from '../search/search-event';
+import { MAX_PACKED_EVENTS, packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
 import { SlicedQueries } from './sliced-queries';
 import { SqliteWatch } from './watch';
 
-/** Most events, and most characters of their payloads, that share one commit: no caller waits for more than that. */
-const BATCH_MAX_EVENTS = 512;
+/** Most characters of events that share one commit: no caller waits for more than that. */
 const BATCH_MAX_CHARACTERS = 1024 * 1024;
 
 /** How long after a commit the next one is expected, in milliseconds. */
@@ -110,12 +110,21 @@ export class SqliteEventLog implements EventLog {
 
   async #commit(events: readonly NewEvent[]): Promise<Appended[]> {
     const started = performance.now();
-    const { firstIds, newest } = await this.#thread.ask('append', events);
+    const batches = inBatches(events).map(packEvents);
+    const results = await this.#thread.ask(
+      'append',
+      batches,
+      batches.map(({ buffer }) => buffer),
+    );
+    const newest = results.findLast((result) => result.newest !== undefined)?.newest;
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     this.#lastCommit = performance.now();
-    const recorded = events.length - firstIds.size;
+    const recorded = results.reduce((sum, { firstIds }) => sum - firstIds.size, events.length);
     this.#committed({ events: events.length, recorded, milliseconds: performance.now() - started });
-    return events.map(({ id }, i) => ({ id: firstIds.get(i) ?? id, recorded: !firstIds.has(i) }));
+    return events.map(({ id }, i) => {
+      const firstId = results[Math.floor(i / MAX_PACKED_EVENTS)]?.firstIds.get(i % MAX_PACKED_EVENTS);
+      return { id: firstId ?? id, recorded: firstId === undefined };
+    });
   }
 
   #isRecording(): boolean {
@@ -126,7 +135,7 @@ export class SqliteEventLog implements EventLog {
     let characters = 0;
     const size = this.#waiting.findIndex(({ event }, i) => {
       characters += event.attributes.length + event.arrival.length + (event.data?.length ?? 0);
-      return i === BATCH_MAX_EVENTS || (i > 0 && characters > BATCH_MAX_CHARACTERS);
+      return i === MAX_PACKED_EVENTS || (i > 0 && characters > BATCH_MAX_CHARACTERS);
     });
     return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
   }
@@ -210,4 +219,9 @@ export class SqliteEventLog implements EventLog {
     await this.#sliced.settled();
     await this.#thread.end();
   }
+}
+
+function inBatches(events: readonly NewEvent[]): (readonly NewEvent[])[] {
+  const batches = Math.ceil(events.length / MAX_PACKED_EVENTS);
+  return Array.from({ length: batches }, (_, i) => events.slice(i * MAX_PACKED_EVENTS, (i + 1) * MAX_PACKED_EVENTS));
 }

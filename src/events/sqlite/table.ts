@@ -1,5 +1,4 @@
 import type { NewEvent, StoredEvent } from '../event-log';
-import { sizeOf } from '../page';
 import { paddedSequence } from '../position';
 
 /** What is worked out about an event when it is recorded. */
@@ -7,14 +6,14 @@ interface Derived {
   readonly headBytes: number;
   readonly dataBytes: number;
   /**
-   * When the event was recorded, if an event before it was recorded later; otherwise null. The times of the other events
-   * grow with their positions, so that only these few need an index, and recording an event does not pay for one.
+   * When the event was recorded, if an event before it came later; otherwise null. The times of the other events grow with
+   * their positions, so that only these few need an index, and recording an event does not pay for one.
    */
   readonly lateAt: number | null;
 }
 
 /** What a row holds of an event besides its `sequence`. */
-type Property = keyof NewEvent | keyof Derived;
+export type Property = keyof NewEvent | keyof Derived;
 
 type SqlValue = string | number | null;
 
@@ -53,10 +52,16 @@ export const CREATE_EVENTS = `
   CREATE INDEX events_late_at ON events (late_at) WHERE late_at IS NOT NULL;
 `;
 
-/** Inserts the values of {@link rowOf}, or nothing where an event with one of its keys is there. */
-export const INSERT_EVENT = `
-  INSERT INTO events (${PROPERTIES.map(column).join(', ')})
-  VALUES (${PROPERTIES.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+/**
+ * Inserts a row for each row of a source, in their order, or nothing where an event with one of its keys is there.
+ *
+ * @param value - the expression for the value of a property.
+ */
+export function insertEvents(value: (property: Property) => string, source: string): string {
+  // Without WHERE, ON CONFLICT would be taken for a part of the source.
+  return `INSERT INTO events (${PROPERTIES.map(column).join(', ')})
+          SELECT ${PROPERTIES.map(value).join(', ')} FROM ${source} WHERE true ON CONFLICT DO NOTHING`;
+}
 
 /** Finds the `id` of the first event that has one of the keys in {@link keysOf}. */
 export const FIND_FIRST_ID = `
@@ -71,17 +76,6 @@ export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${
 
 /** A row that was read with {@link STORED_COLUMNS}. */
 export type StoredRow = { readonly sequence: number } & Readonly<Record<keyof NewEvent, SqlValue>>;
-
-/**
- * The values of {@link INSERT_EVENT}. By position: libsql takes 1 to 3 µs longer for a row with named parameters.
- *
- * @param newestAt - when the most recent of the events before was recorded.
- */
-export function rowOf(event: NewEvent, newestAt: number): SqlValue[] {
-  const { headBytes, dataBytes } = sizeOf(event);
-  const derived: Derived = { headBytes, dataBytes, lateAt: event.recordedAt < newestAt ? event.recordedAt : null };
-  return PROPERTIES.map((property) => (isDerived(property) ? derived[property] : event[property]) ?? null);
-}
 
 /** The values of {@link FIND_FIRST_ID}. */
 export function keysOf(event: NewEvent): SqlValue[] {
