@@ -87,7 +87,8 @@ export class DatabaseFiles {
       return this.#marksReader.isRight(
         this.#path,
         ({ identity, stamp }) =>
-          identity === this.#identity && (searchWal(this.#wal, stamp) === 'found' || stamp === this.#current().stamp),
+          // After a checkpoint the first is nearly always so, and reading the whole write-ahead log takes milliseconds.
+          identity === this.#identity && (stamp === this.#current().stamp || searchWal(this.#wal, stamp) === 'found'),
       );
     } catch {
       return false;
