@@ -43,6 +43,10 @@ export class EventFactory {
   readonly #defaultMembers: string;
   readonly #uuids = new UuidGenerator();
   readonly #mayBeSecret = memoized((name) => SECRET_HEADER.test(name));
+  /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty where there is none. */
+  readonly #contentTypeMember = memoized((mediaType) =>
+    isContentType(mediaType) ? `,"datacontenttype":${JSON.stringify(mediaType)}` : '',
+  );
   #lastTime = { milliseconds: NaN, text: '' };
 
   constructor(defaults: EventDefaults) {
@@ -58,6 +62,7 @@ export class EventFactory {
   async make(arrival: Arrival): Promise<NewEvent> {
     const { payload, headers } = arrival;
     const recordedAt = Date.now();
+    const data = payload && dataMember(payload);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = arrival.attributes
       ? this.#withSenderAttributes(arrival, arrival.attributes, trace, recordedAt)
@@ -66,7 +71,7 @@ export class EventFactory {
       id,
       source,
       attributes,
-      data: payload && (await dataMember(payload)),
+      data: typeof data === 'string' ? data : await data,
       arrival: this.#describe(arrival),
       recordedAt,
       idempotencyKey: deliveryKey(headers['idempotency-key']),
@@ -81,8 +86,7 @@ export class EventFactory {
     recordedAt: number,
   ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
     const id = this.#uuids.next();
-    const mediaType = mediaTypeOf(payload);
-    const contentType = mediaType === undefined ? '' : `,"datacontenttype":${JSON.stringify(mediaType)}`;
+    const contentType = payload?.mediaType === undefined ? '' : this.#contentTypeMember(payload.mediaType);
     const time = this.#timeText(recordedAt);
     const traceMembers = trace === undefined ? '' : `,${JSON.stringify(trace).slice(1, -1)}`;
     const attributes =
@@ -101,7 +105,8 @@ export class EventFactory {
     const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
     const missing = isTraced ? undefined : trace;
     const context = { id, source, type, time, binding, ...withoutReservedNames(others), ...missing };
-    const contentType = mediaTypeOf(payload) ?? datacontenttype;
+    const mediaType = payload?.mediaType;
+    const contentType = mediaType !== undefined && isContentType(mediaType) ? mediaType : datacontenttype;
     return {
       id,
       source,
@@ -127,11 +132,9 @@ export class EventFactory {
   }
 }
 
-/** The `datacontenttype`; any other content type stays readable among the header fields of the arrival. */
-function mediaTypeOf(payload: Payload | undefined): string | undefined {
-  const mediaType = payload?.mediaType;
-  if (mediaType === undefined || mediaType.length > MAX_MEDIA_TYPE_LENGTH) return undefined;
-  return isMediaType(mediaType) ? mediaType : undefined;
+/** Whether a content type becomes the `datacontenttype`; any other stays readable among the header fields of the arrival. */
+function isContentType(mediaType: string): boolean {
+  return mediaType.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(mediaType);
 }
 
 /**

@@ -20,28 +20,38 @@ const MAX_GROWTH = 1.4;
  * Writes a payload as the data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. Other calls run
  * between the parts of a large one. A large text that would consist of escapes is written as its bytes in UTF-8.
  */
-export async function dataMember(payload: Payload): Promise<string> {
+export function dataMember(payload: Payload): string | Promise<string> {
   if ('bytes' in payload) return bytesMember(payload.bytes);
-  if ('json' in payload) return `"data":${(await inParts(payload.json, xmlSafe)) ?? ''}`;
-  const { text } = payload;
+  if ('json' in payload)
+    return isLarge(payload.json) ? largeJsonMember(payload.json) : `"data":${xmlSafe(payload.json)}`;
+  return isLarge(payload.text) ? largeTextMember(payload.text) : `"data":${jsonString(payload.text)}`;
+}
+
+function isLarge(content: string | Buffer): boolean {
+  return content.length > LARGE_MESSAGE;
+}
+
+function bytesMember(bytes: Buffer): string | Promise<string> {
+  const member = `"data_base64":"${bytes.toString('base64')}"`;
+  return isLarge(bytes) ? letOthersRun().then(() => member) : member;
+}
+
+async function largeJsonMember(json: string): Promise<string> {
+  return `"data":${(await inParts(json, xmlSafe)) ?? ''}`;
+}
+
+async function largeTextMember(text: string): Promise<string> {
   const maxBytes = text.isWellFormed() ? MAX_GROWTH * base64Length(text) : Infinity;
-  const string = await inParts(text, stringContent, maxBytes);
+  const string = await inParts(text, (part) => jsonString(part).slice(1, -1), maxBytes);
   return string === undefined ? bytesMember(Buffer.from(text)) : `"data":"${string}"`;
 }
 
-async function bytesMember(bytes: Buffer): Promise<string> {
-  const member = `"data_base64":"${bytes.toString('base64')}"`;
-  if (bytes.length > LARGE_MESSAGE) await letOthersRun();
-  return member;
-}
-
-/** Rewrites a text, a large one part by part. Undefined: a large one becomes longer than `maxBytes`. */
+/** Rewrites a large text part by part. Undefined: it becomes longer than `maxBytes`. */
 async function inParts(
   text: string,
   rewrite: (part: string) => string,
   maxBytes = Infinity,
 ): Promise<string | undefined> {
-  if (text.length <= LARGE_MESSAGE) return rewrite(text);
   const parts: string[] = [];
   let bytes = 0;
   for (let start = 0; start < text.length; start += LARGE_MESSAGE) {
@@ -58,12 +68,15 @@ function base64Length(text: string): number {
   return 4 * Math.ceil(Buffer.byteLength(text) / 3);
 }
 
-function stringContent(text: string): string {
-  return xmlSafe(JSON.stringify(text).slice(1, -1));
+/** A text as a JSON string that is {@link xmlSafe}: `JSON.stringify` escapes line breaks, tabs and lone surrogates itself. */
+function jsonString(text: string): string {
+  return withoutNoncharacters(JSON.stringify(text));
 }
 
-/** What {@link xmlSafe} replaces, but for lone surrogates. */
-const UNSAFE = /[\t\r\n\uFFFE\uFFFF]/;
+/** The two characters that XML forbids and JSON allows. */
+const NONCHARACTERS = ['\uFFFE', '\uFFFF'] as const;
+const NONCHARACTER = new RegExp(`[${NONCHARACTERS.join('')}]`);
+const SPACE = /[\t\r\n]/;
 
 /**
  * Makes JSON text survive XML 1.0 and stay on one line. What XML forbids (U+FFFE, U+FFFF, lone surrogates) can only
@@ -71,13 +84,15 @@ const UNSAFE = /[\t\r\n\uFFFE\uFFFF]/;
  * Both halves of a character that is cut in two become escapes, which means the same.
  */
 export function xmlSafe(json: string): string {
-  let safe = json;
-  if (UNSAFE.test(json)) {
-    // Not replaceAll, which takes five times as long where there are many.
-    for (const character of ['\uFFFE', '\uFFFF']) safe = safe.split(character).join(escaped(character));
-    for (const space of ['\t', '\r', '\n']) safe = safe.split(space).join(' ');
-  }
+  let safe = withoutNoncharacters(json);
+  if (SPACE.test(safe)) for (const space of ['\t', '\r', '\n']) safe = safe.split(space).join(' ');
   return safe.isWellFormed() ? safe : safe.replace(/\p{Surrogate}/gu, escaped);
+}
+
+function withoutNoncharacters(json: string): string {
+  if (!NONCHARACTER.test(json)) return json;
+  // Not replaceAll, which takes five times as long where there are many.
+  return NONCHARACTERS.reduce((safe, character) => safe.split(character).join(escaped(character)), json);
 }
 
 function escaped(character: string): string {
