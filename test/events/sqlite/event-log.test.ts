@@ -16,6 +16,34 @@ describeEventLog('SQLite', async () => {
   };
 });
 
+describe('a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+
+  it('records many events in one call, and knows those that come again, whatever their places', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const events = Array.from({ length: 1100 }, () => newEvent());
+    const before = [0, 300, 511, 512, 1099].map((i) => events[i] ?? newEvent());
+    await log.appendAll(before);
+    const appended = await log.appendAll(events);
+    expect(appended).toEqual(events.map((event) => ({ id: event.id, recorded: !before.includes(event) })));
+    expect(await log.count()).toBe(1100);
+    await log.close();
+  });
+
+  it('takes no time of a repetition for that of an event', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
+    await log.appendAll([newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 })]);
+    await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
+    const rates = await log.rates({ until: 4000, span: 1000, spans: 3 });
+    expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
+    await log.close();
+    const database = new Database(join(folder.path, 'events.db'));
+    expect(database.prepare('SELECT newest_at FROM totals').get()).toMatchObject({ newest_at: 3000 });
+    database.close();
+  });
+});
+
 describe('a SQLite event log that fails', () => {
   const folder = useTemporaryFolder();
   let file: string;
