@@ -1,3 +1,4 @@
+import './without-tracing';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/package-info';
 import type { Refusal } from '../http/request-error';

@@ -1,3 +1,4 @@
+import '../telemetry/without-tracing';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
 import { within } from '../lang/within';

@@ -1,4 +1,6 @@
-import { Server, WSDL } from 'soap';
+import './without-http-client';
+import { Server } from 'soap/lib/server';
+import { WSDL } from 'soap/lib/wsdl';
 import type { Call, Operation, ParameterValues, Service } from '../../service/call';
 import type { Contract } from '../contract';
 import { textElement } from '../text-element';

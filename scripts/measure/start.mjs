@@ -1,0 +1,101 @@
+// Measures what a start costs: node scripts/measure/start.mjs [STARTS] [DIST ...], by default 9 starts of dist.
+// - alone and with several workers: milliseconds to the first answer and until all workers have started, the processor time
+//   until then, and memory one second later;
+// - `asmx-webhook-events --help`.
+// Several builds take turns, so that `9 dist ../other/dist` compares two. Prints medians. Figures are those of all processes
+// of a start together; `resident` counts what they share once for each, `own` once in all. Linux only; needs `npm run build`.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { callOf } from '../bench/calls.mjs';
+import { median } from '../bench/median.mjs';
+
+const { SETTLED = '1000' } = process.env;
+const starts = Number(process.argv[2] ?? 9);
+const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];
+const hello = callOf('soap11', 'HelloWorld');
+
+const rows = builds.flatMap((build) => [
+  ...[1, 2, 3].map((workers) => ({
+    build,
+    what: `WORKERS=${workers}`,
+    run: () => startService(build, workers),
+    results: [],
+  })),
+  { build, what: 'events --help', run: () => runTool(build), results: [] },
+]);
+for (let i = 0; i < starts; i++) {
+  for (const { run, results } of rows) results.push(await run());
+}
+console.table(
+  rows.map(({ build, what, results }) => {
+    const medians = Object.keys(results[0]).map((name) => [name, median(results.map((result) => result[name]))]);
+    return { build, what, ...Object.fromEntries(medians.map(([name, value]) => [name, Math.round(value)])) };
+  }),
+);
+
+/** Starts the service on a new log, calls it as soon as it says that it answers, and stops it. */
+async function startService(build, workers) {
+  const cwd = await mkdtemp(join(tmpdir(), 'webhook-start-'));
+  const env = { PATH: process.env.PATH, PORT: '0', WORKERS: String(workers) };
+  const begun = performance.now();
+  const stdio = ['ignore', 'pipe', 'inherit'];
+  const child = spawn(process.execPath, [resolve(build, 'main.js')], { cwd, env, stdio });
+  const ended = once(child, 'exit');
+  const pids = new Set([child.pid]);
+  let first;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^WebHook answers at (\S+)/.exec(line)?.[1];
+    if (url !== undefined) first = answered(url).then(() => performance.now() - begun);
+    if (line.includes('"msg":"started"')) pids.add(JSON.parse(line).pid);
+    if (first !== undefined && pids.size === (workers === 1 ? 1 : 1 + workers) && line.includes('"started"')) break;
+  }
+  const firstAnswer = await first;
+  const all = performance.now() - begun;
+  const processor = await sum(pids, processorMilliseconds);
+  await setTimeout(Number(SETTLED));
+  const resident = await sum(pids, (pid) => mebibytes(pid, 'Rss'));
+  const own = await sum(pids, (pid) => mebibytes(pid, 'Pss'));
+  child.kill('SIGTERM');
+  await ended;
+  await rm(cwd, { recursive: true });
+  return { 'first ms': firstAnswer, 'all ms': all, 'cpu ms': processor, 'resident MiB': resident, 'own MiB': own };
+}
+
+async function answered(url) {
+  const response = await fetch(url + hello.path, hello);
+  if (!hello.right.test(await response.text())) throw new Error(`${url} did not answer HelloWorld.`);
+}
+
+/** Runs the tool for events; all of its time counts as that to the first answer. */
+async function runTool(build) {
+  const begun = performance.now();
+  const child = spawn(process.execPath, [resolve(build, 'cli', 'events.js'), '--help'], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return { 'first ms': performance.now() - begun };
+}
+
+async function sum(pids, figure) {
+  const figures = await Promise.all([...pids].map(figure));
+  return figures.reduce((total, one) => total + one, 0);
+}
+
+/** The processor time of all threads of a process so far, in milliseconds. */
+function processorMilliseconds(pid) {
+  return readdir(`/proc/${pid}/task`).then((threads) =>
+    sum(threads, async (thread) => {
+      const [nanoseconds] = (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ');
+      return Number(nanoseconds) / 1e6;
+    }),
+  );
+}
+
+/** A figure of the memory of a process: `Rss`, or `Pss`, which shares what several processes use among them. */
+async function mebibytes(pid, figure) {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(new RegExp(`^${figure}:\\s+(\\d+)`, 'm').exec(rollup)[1]) / 1024;
+}
