@@ -6,12 +6,7 @@ import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../events/event-log';
 import { openEventLog, openExistingEventLog } from '../events/open-event-log';
 import { messageChain } from '../lang/message-chain';
-import { backUp } from './backup';
-import { exportEvents } from './export';
-import { forwardEvents, RefusedError } from './forward/forward';
-import { importEvents, openInput } from './import';
 import { parseTask, USAGE, UsageError, type LogTask } from './options';
-import { printEvents } from './print';
 import { endOf, FROM_THE_FIRST } from './since';
 
 async function main(): Promise<void> {
@@ -21,25 +16,35 @@ async function main(): Promise<void> {
   else await perform(task);
 }
 
+/** Loads only what the task needs. */
 async function perform(task: LogTask): Promise<void> {
   switch (task.name) {
-    case 'print':
+    case 'print': {
+      const { printEvents } = await import('./print.js');
       return withLog(openExistingEventLog, async (log) =>
         printEvents(log, task.since ?? (await endOf(log)), task.follow),
       );
-    case 'forward':
+    }
+    case 'forward': {
+      const { forwardEvents } = await import('./forward/forward.js');
       return withLog(openExistingEventLog, (log, { forwardSecrets }) =>
         forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
       );
-    case 'export':
+    }
+    case 'export': {
+      const { exportEvents } = await import('./export.js');
       return withLog(openExistingEventLog, (log) => exportEvents(task.file, log, task.since ?? FROM_THE_FIRST));
+    }
     case 'import': {
+      const { importEvents, openInput } = await import('./import.js');
       // Opened first: a mistyped name must not leave an empty log.
       const input = await openInput(task.file);
       return withLog(openEventLog, (log) => importEvents(input, log));
     }
-    case 'backup':
+    case 'backup': {
+      const { backUp } = await import('./backup.js');
       return withLog(openExistingEventLog, (log) => backUp(task.file, log));
+    }
   }
 }
 
@@ -69,7 +74,7 @@ function fail(error: unknown): void {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2;
-  return error instanceof RefusedError ? 3 : 1;
+  return error instanceof Error && error.name === 'RefusedError' ? 3 : 1;
 }
 
 process.stdout.on('error', fail);

@@ -1,6 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import { parseArgs } from 'node:util';
 import { standardSecrets } from '../config/values';
+import { ValueError } from '../config/variable';
 import { quoted } from './quoted';
 import { parseSince, type Start } from './since';
 
@@ -141,9 +142,11 @@ function targetIn(text: string): URL {
 
 function secretsIn(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const parsed = standardSecrets.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw misuse(`--secret ${parsed.error.issues[0]?.message ?? ''}.`);
+  try {
+    return standardSecrets(text);
+  } catch (error) {
+    throw error instanceof ValueError ? misuse(`--secret ${error.message}.`) : error;
+  }
 }
 
 function sinceIn(text: string | undefined): Start | undefined {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { ValueError } from './variable';
 
 /** An event log in a file of this machine. */
 export interface SqliteLocation {
@@ -24,11 +24,6 @@ export interface JetStreamLocation {
 /** Where the event log is kept. */
 export type EventLogLocation = SqliteLocation | JetStreamLocation;
 
-/** Thrown for an address that cannot be used; the message says what it must look like. */
-export class LocationError extends Error {
-  override readonly name = 'LocationError';
-}
-
 const SQLITE = /^sqlite:(.+)$/s;
 const NATS = /^(nats|tls):\/\/(?:([^@]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
 const DEFAULT_PORT = '4222';
@@ -37,14 +32,14 @@ const DEFAULT_PORT = '4222';
  * Reads the address of an event log: `sqlite:FILE`, or `nats://USER:PASSWORD@HOST:PORT,…/STREAM?replicas=N`, with `tls://`
  * for encrypted connections; user and password are percent-encoded.
  *
- * @throws {LocationError} saying what is allowed, without any part of the address.
+ * @throws {ValueError} saying what is allowed, without any part of the address.
  */
-export function parseEventLogLocation(text: string): EventLogLocation {
+export function eventLog(text: string): EventLogLocation {
   const file = SQLITE.exec(text)?.[1];
   if (file !== undefined) return { engine: 'sqlite', file };
   const [, scheme, credentials, hosts = '', stream = '', query = ''] = NATS.exec(text) ?? [];
   if (scheme === undefined) {
-    throw new LocationError(
+    throw new ValueError(
       'must be sqlite: and the path of a file, as in sqlite:data/events.db, or the address of a NATS stream, as in ' +
         'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
     );
@@ -59,16 +54,6 @@ export function parseEventLogLocation(text: string): EventLogLocation {
   };
 }
 
-/** The value of `EVENT_LOG`. */
-export const eventLog = z.string().transform((value, context): EventLogLocation => {
-  try {
-    return parseEventLogLocation(value);
-  } catch (error) {
-    context.addIssue((error as Error).message);
-    return z.NEVER;
-  }
-});
-
 /** Replaces what may be a secret in the address of an event log by `***`. */
 export function withoutSecrets(text: string): string {
   if (SQLITE.test(text)) return text;
@@ -78,7 +63,7 @@ export function withoutSecrets(text: string): string {
 function serverOf(host: string): string {
   const address = `nats://${host}`;
   if (host === '' || /\s/.test(host) || !URL.canParse(address) || new URL(address).host !== host.toLowerCase()) {
-    throw new LocationError('must name its servers as host:port, with commas between them');
+    throw new ValueError('must name its servers as host:port, with commas between them');
   }
   const { hostname, port } = new URL(address);
   return `${hostname}:${port || DEFAULT_PORT}`;
@@ -95,18 +80,18 @@ function credentialsOf(text: string | undefined): Pick<JetStreamLocation, 'user'
   } catch {
     // The error below says so.
   }
-  throw new LocationError('must have user:password before the @; write : / @ and % in them percent-encoded');
+  throw new ValueError('must have user:password before the @; write : / @ and % in them percent-encoded');
 }
 
 function streamOf(name: string): string {
   if (/^[\w-]{1,64}$/.test(name)) return name;
-  throw new LocationError('must name the stream after a slash, in 1 to 64 letters, digits, - and _');
+  throw new ValueError('must name the stream after a slash, in 1 to 64 letters, digits, - and _');
 }
 
 function replicasOf(query: string): number {
   const [, replicas] = /^(?:replicas=([1-5]))?$/.exec(query) ?? ['', ''];
   if (replicas === '')
-    throw new LocationError('may have ?replicas= with a number from 1 to 5 at its end, and nothing else');
+    throw new ValueError('may have ?replicas= with a number from 1 to 5 at its end, and nothing else');
   return Number(replicas ?? 1);
 }
 

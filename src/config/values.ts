@@ -1,69 +1,76 @@
 import { availableParallelism } from 'node:os';
 import { compile } from 'proxy-addr';
-import { z } from 'zod';
 import { parseDuration } from '../lang/duration';
+import { ValueError, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
 
+/** Reads what an expression matches. */
+function matching(expression: RegExp, allowed: string): Read<string> {
+  return (value) => {
+    if (expression.test(value)) return value;
+    throw new ValueError(allowed);
+  };
+}
+
+/** Reads any text. */
+export const text: Read<string> = (value) => value;
+
 /** A whole number in a range, both ends included. */
-export function wholeNumber(from: number, to: number) {
-  const allowed = `must be a whole number from ${String(from)} to ${String(to)}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, { error: allowed, abort: true })
-    .transform(Number)
-    .refine((value) => value >= from && value <= to, allowed);
+export function wholeNumber(from: number, to: number): Read<number> {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (number >= from && number <= to) return number;
+    throw new ValueError(`must be a whole number from ${String(from)} to ${String(to)}`);
+  };
 }
 
 /** A duration, in milliseconds. */
-export const duration = z.string().transform((value, context) => {
+export const duration: Read<number> = (value) => {
   const milliseconds = parseDuration(value);
-  if (milliseconds === undefined || milliseconds <= 0) {
-    context.addIssue('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
-    return z.NEVER;
-  }
-  return milliseconds;
-});
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  throw new ValueError('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
+};
 
 /** A time limit, in milliseconds: from one second to an hour. */
-export const timeout = duration.refine(
-  (milliseconds) => milliseconds >= 1000 && milliseconds <= 3_600_000,
-  'must be a duration from 1s to 1h',
-);
+export const timeout: Read<number> = (value) => {
+  const milliseconds = duration(value);
+  if (milliseconds >= 1000 && milliseconds <= 3_600_000) return milliseconds;
+  throw new ValueError('must be a duration from 1s to 1h');
+};
 
 /** A host name or an IP address, without brackets. */
-export const host = z
-  .string()
-  .regex(/^[^\s[\]/]+$/, 'must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::');
+export const host = matching(/^[^\s[\]/]+$/, 'must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::');
 
 /** A switch. */
-export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+export const flag: Read<boolean> = (value) => {
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new ValueError('must be true or false');
+};
+
+/** The least severe log lines that are written. */
+export const logLevel = matching(/^(?:debug|info|warn|error|silent)$/, 'must be debug, info, warn, error or silent');
 
 /** One segment of a URL's path. */
-export const pathSegment = z
-  .string()
-  .regex(/^(?!\.+$)[\w.~-]+$/, 'must be one path segment of letters, digits and - . _ ~, without slashes');
+export const pathSegment = matching(
+  /^(?!\.+$)[\w.~-]+$/,
+  'must be one path segment of letters, digits and - . _ ~, without slashes',
+);
 
 /** The XML namespace of the operations; ends with a slash. */
-export const namespace = z
-  .string()
-  .refine((value) => value.endsWith('/'), {
-    error: 'must end with a slash, as in http://tempuri.org/',
-    abort: true,
-  })
-  .refine(
-    (value) => /^[^\s"<>{}|\\^`]+$/.test(value) && URL.canParse(value),
-    'must be an absolute URI, as in http://tempuri.org/',
-  );
+export const namespace: Read<string> = (value) => {
+  if (!value.endsWith('/')) throw new ValueError('must end with a slash, as in http://tempuri.org/');
+  if (/^[^\s"<>{}|\\^`]+$/.test(value) && URL.canParse(value)) return value;
+  throw new ValueError('must be an absolute URI, as in http://tempuri.org/');
+};
 
 /** A public base address, in the very characters in which callers see it; without a trailing slash once it is read. */
-export const baseUrl = z
-  .string()
-  .refine(
-    isBaseUrl,
+export const baseUrl: Read<string> = (value) => {
+  if (isBaseUrl(value)) return new URL(value).href.replace(/\/+$/, '');
+  throw new ValueError(
     'must be an http or https address without query, fragment or user, as in https://hooks.example.com',
-  )
-  .transform((value) => new URL(value).href.replace(/\/+$/, ''));
+  );
+};
 
 /** Whether a text is an absolute address that `URL` takes as it stands: its parser repairs what others read differently. */
 function isBaseUrl(text: string): boolean {
@@ -76,38 +83,37 @@ function isBaseUrl(text: string): boolean {
 }
 
 /** Trusted proxies: a number of them, or networks as `proxy-addr` takes them. */
-export const trustProxy = z.string().transform((value, context): number | readonly string[] => {
+export const trustProxy: Read<number | readonly string[]> = (value) => {
   if (/^\d{1,3}$/.test(value)) return Number(value);
   const networks = value.split(',').map((network) => network.trim());
   try {
     compile(networks);
   } catch {
     const names = 'loopback, linklocal, uniquelocal';
-    context.addIssue(
+    throw new ValueError(
       `must be a number of hops, or a list of addresses, networks as in 10.0.0.0/8, and the names ${names}`,
     );
   }
   return networks;
-});
+};
 
 /** The `type` of a CloudEvent. */
-export const eventType = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
+export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
 /** Host names of webhook senders, separated by commas, or `*` for all of them. */
-export const origins = z
-  .string()
-  .transform((value) => value.split(',').map((name) => name.trim()))
-  .refine(
-    (names) => names.every((name) => /^(?:\*|[\w.-]{1,253}(?::\d{1,5})?)$/.test(name)),
-    'must be * or a list of host names, as in eventgrid.azure.net,sender.example.com',
-  );
+export const origins: Read<readonly string[]> = (value) => {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.every((name) => /^(?:\*|[\w.-]{1,253}(?::\d{1,5})?)$/.test(name))) return names;
+  throw new ValueError('must be * or a list of host names, as in eventgrid.azure.net,sender.example.com');
+};
 
 /** A number of processes; `auto` stands for the number of cores. */
-export const workers = z.union([z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 128)], {
-  error: 'must be auto, or a whole number from 1 to 128',
-});
+export const workers: Read<number> = (value) => {
+  if (value === 'auto') return availableParallelism();
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+  if (number >= 1 && number <= 128) return number;
+  throw new ValueError('must be auto, or a whole number from 1 to 128');
+};
 
 /** A list of keys: separated by commas or line breaks, each of 16 to 256 printable characters without spaces. */
 export const keys = listOf(
@@ -115,45 +121,47 @@ export const keys = listOf(
   'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces',
 );
 
+const sharedSecrets = listOf(
+  /^[\x20-\x7e]{16,256}$/,
+  'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
+);
+
 /**
  * A list of secrets of senders that sign, separated as {@link keys} are. One that begins with `whsec_` is for Standard Webhooks and
  * has base64 after that; the other prefixes of that standard belong to public and private keys, which nobody else must be able to
  * sign with. Any other secret is a text that may contain spaces.
  */
-export const webhookSecrets = listOf(
-  /^[\x20-\x7e]{16,256}$/,
-  'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
-)
-  .refine(
-    (values) => !values.some((value) => /^wh[ps]k_|^-----BEGIN /i.test(value)),
-    'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
-  )
-  .refine(
-    (values) => values.every((value) => !/^whsec_/i.test(value) || isStandardSecret(value)),
-    'must have base64 of 16 bytes or more after whsec_',
-  );
+export const webhookSecrets: Read<readonly string[]> = (value) => {
+  const secrets = sharedSecrets(value);
+  if (secrets.some((secret) => /^wh[ps]k_|^-----BEGIN /i.test(secret))) {
+    throw new ValueError(
+      'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
+    );
+  }
+  if (secrets.every((secret) => !/^whsec_/i.test(secret) || isStandardSecret(secret))) return secrets;
+  throw new ValueError('must have base64 of 16 bytes or more after whsec_');
+};
 
 const NO_STANDARD_SECRET = 'must be whsec_ and base64 of 16 bytes or more; several are separated by commas';
 
-/** A list of the secrets of Standard Webhooks, separated as {@link keys} are: each `whsec_` and base64. */
-export const standardSecrets = listOf(/^.{1,256}$/, NO_STANDARD_SECRET).refine(
-  (values) => values.every(isStandardSecret),
-  NO_STANDARD_SECRET,
-);
+const shortTexts = listOf(/^.{1,256}$/, NO_STANDARD_SECRET);
 
-function listOf(item: RegExp, allowed: string) {
-  return z
-    .string()
-    .transform((value) =>
-      value
-        .split(/[,\r\n]/)
-        .map((secret) => secret.trim())
-        .filter((secret) => secret !== ''),
-    )
-    .refine((values) => values.length > 0 && values.every((value) => item.test(value)), {
-      error: allowed,
-      abort: true,
-    });
+/** A list of the secrets of Standard Webhooks, separated as {@link keys} are: each `whsec_` and base64. */
+export const standardSecrets: Read<readonly string[]> = (value) => {
+  const secrets = shortTexts(value);
+  if (secrets.every(isStandardSecret)) return secrets;
+  throw new ValueError(NO_STANDARD_SECRET);
+};
+
+function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
+  return (value) => {
+    const secrets = value
+      .split(/[,\r\n]/)
+      .map((secret) => secret.trim())
+      .filter((secret) => secret !== '');
+    if (secrets.length > 0 && secrets.every((secret) => item.test(secret))) return secrets;
+    throw new ValueError(allowed);
+  };
 }
 
 function isStandardSecret(secret: string): boolean {
@@ -164,12 +172,10 @@ function isStandardSecret(secret: string): boolean {
 }
 
 /** A number of calls in a time, as in `100/1m`; the time in milliseconds. */
-export const rate = z.string().transform((value, context) => {
+export const rate: Read<{ readonly calls: number; readonly milliseconds: number }> = (value) => {
   const [, calls = '', per = ''] = /^(\d{1,9})\/(\w+)$/.exec(value) ?? [];
   const milliseconds = parseDuration(per);
-  if (Number(calls) < 1 || milliseconds === undefined || milliseconds < 1000) {
-    context.addIssue('must be a number of calls and a duration of at least 1s, as in 600/1m');
-    return z.NEVER;
-  }
-  return { calls: Number(calls), milliseconds };
-});
+  if (Number(calls) >= 1 && milliseconds !== undefined && milliseconds >= 1000)
+    return { calls: Number(calls), milliseconds };
+  throw new ValueError('must be a number of calls and a duration of at least 1s, as in 600/1m');
+};

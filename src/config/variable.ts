@@ -1,4 +1,14 @@
-import type { z } from 'zod';
+/** Thrown for a text that is no value of its variable; the message says what it must be. */
+export class ValueError extends Error {
+  override readonly name = 'ValueError';
+}
+
+/**
+ * Reads the value that a text stands for.
+ *
+ * @throws {ValueError}
+ */
+export type Read<Value> = (text: string) => Value;
 
 /** The sections in which the variables are documented. */
 export type Group = 'Address' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
@@ -28,14 +38,14 @@ export class Variable<Value> {
   readonly otherwise: string;
   readonly secret: boolean;
   readonly #redact: (text: string) => string;
-  readonly #schema: z.ZodType<Value, string>;
+  readonly #read: Read<Value>;
 
   constructor(
     readonly name: string,
-    schema: z.ZodType<Value, string>,
+    read: Read<Value>,
     { group, description, default: standard, otherwise = 'none', secret = false, redact = (text) => text }: Description,
   ) {
-    this.#schema = schema;
+    this.#read = read;
     this.#redact = redact;
     this.group = group;
     this.description = description;
@@ -52,8 +62,12 @@ export class Variable<Value> {
   /** Parses the text of the variable, or its default where that is undefined. */
   parse(text = this.default): { readonly value: Value } | { readonly problem: string } {
     if (text === undefined) return { value: undefined as Value };
-    const parsed = this.#schema.safeParse(text);
-    return parsed.success ? { value: parsed.data } : { problem: parsed.error.issues[0]?.message ?? '' };
+    try {
+      return { value: this.#read(text) };
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      return { problem: error.message };
+    }
   }
 
   /** The variable with its text as a message may show it: `NAME=text`, or the name alone if the text is secret. */
@@ -65,19 +79,19 @@ export class Variable<Value> {
 /** Defines a variable that always has a value. */
 export function required<Value>(
   name: string,
-  schema: z.ZodType<Value, string>,
+  read: Read<Value>,
   description: Description & { readonly default: string },
 ): Variable<Value> {
-  return new Variable(name, schema, description);
+  return new Variable(name, read, description);
 }
 
 /** Defines a variable whose setting is undefined unless it is set. */
 export function optional<Value>(
   name: string,
-  schema: z.ZodType<Value, string>,
+  read: Read<Value>,
   description: Description,
 ): Variable<Value | undefined> {
-  return new Variable<Value | undefined>(name, schema, description);
+  return new Variable<Value | undefined>(name, read, description);
 }
 
 /** A table of variables, in the structure of the settings that are read from it. */

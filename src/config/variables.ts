@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   baseUrl,
   duration,
@@ -6,12 +5,14 @@ import {
   flag,
   host,
   keys,
+  logLevel,
   MEBIBYTE,
   namespace,
   origins,
   pathSegment,
   rate,
   standardSecrets,
+  text,
   timeout,
   trustProxy,
   webhookSecrets,
@@ -122,15 +123,15 @@ export const VARIABLES = {
   }),
   /** Files in PEM. */
   tls: {
-    cert: optional('TLS_CERT', z.string(), {
+    cert: optional('TLS_CERT', text, {
       group: 'TLS',
       description: 'file with the certificate and its chain',
     }),
-    key: optional('TLS_KEY', z.string(), {
+    key: optional('TLS_KEY', text, {
       group: 'TLS',
       description: 'file with the private key',
     }),
-    clientCa: optional('TLS_CLIENT_CA', z.string(), {
+    clientCa: optional('TLS_CLIENT_CA', text, {
       group: 'TLS',
       description: 'file with the authorities that sign client certificates',
     }),
@@ -199,15 +200,11 @@ export const VARIABLES = {
     }),
   },
   log: {
-    level: required(
-      'LOG_LEVEL',
-      z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent'),
-      {
-        group: 'Operation',
-        default: 'info',
-        description: '`debug`, `info`, `warn`, `error` or `silent`',
-      },
-    ),
+    level: required('LOG_LEVEL', logLevel, {
+      group: 'Operation',
+      default: 'info',
+      description: '`debug`, `info`, `warn`, `error` or `silent`',
+    }),
     access: required('ACCESS_LOG', flag, {
       group: 'Operation',
       default: 'false',

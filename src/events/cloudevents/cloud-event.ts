@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { parseTime } from '../../lang/rfc3339';
 import { wireBytes } from '../wire-bytes';
 import { isMediaType, isUri, isUriReference } from './syntax';
@@ -36,24 +35,43 @@ const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
 const EXTENSION_VALUE = 'must be a string that is not empty, a boolean or a 32-bit integer';
 
-const text = z
-  .string({ error: 'must be a string' })
-  .min(1, 'must not be empty')
-  .refine((value) => !NOT_IN_STRING.test(value), 'must not hold control characters, noncharacters or lone surrogates');
+/** Says what is wrong with the value of an attribute; undefined: nothing is. */
+type Check = (value: unknown) => string | undefined;
 
-const attributes = z
-  .object({
-    specversion: z.literal('1.0', { error: 'must be 1.0' }),
-    id: text.max(MAX_ID_LENGTH, `must not be longer than ${String(MAX_ID_LENGTH)} characters`),
-    source: text.refine(isUriReference, 'must be a URI reference (RFC 3986)'),
-    type: text,
-    time: text.refine((value) => parseTime(value) !== undefined, 'must be a time as in RFC 3339').optional(),
-    subject: text.optional(),
-    datacontenttype: text.refine(isMediaType, 'must be a media type (RFC 2046)').optional(),
-    dataschema: text.refine(isUri, 'must be an absolute URI (RFC 3986)').optional(),
-    data: z.undefined({ error: 'is reserved for the payload: give the attribute another name' }).optional(),
-  })
-  .catchall(z.union([text, z.boolean(), z.int32({ error: EXTENSION_VALUE })], { error: EXTENSION_VALUE }));
+/** A string of CloudEvents for which a condition holds. */
+function text(isValid: (value: string) => boolean = () => true, problem = ''): Check {
+  return (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (value === '') return 'must not be empty';
+    if (NOT_IN_STRING.test(value)) return 'must not hold control characters, noncharacters or lone surrogates';
+    return isValid(value) ? undefined : problem;
+  };
+}
+
+const anyText = text();
+
+/** The attributes that CloudEvents 1.0 names, in the order in which they are checked. */
+const CONTEXT: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['specversion', (value) => (value === '1.0' ? undefined : 'must be 1.0')],
+  ['id', text((id) => id.length <= MAX_ID_LENGTH, `must not be longer than ${String(MAX_ID_LENGTH)} characters`)],
+  ['source', text(isUriReference, 'must be a URI reference (RFC 3986)')],
+  ['type', anyText],
+  ['time', text((time) => parseTime(time) !== undefined, 'must be a time as in RFC 3339')],
+  ['subject', anyText],
+  ['datacontenttype', text(isMediaType, 'must be a media type (RFC 2046)')],
+  ['dataschema', text(isUri, 'must be an absolute URI (RFC 3986)')],
+  ['data', () => 'is reserved for the payload: give the attribute another name'],
+]);
+
+const REQUIRED: readonly string[] = ['specversion', 'id', 'source', 'type'];
+
+/** An extension: a String, a Boolean or an Integer of CloudEvents. */
+const extension: Check = (value) => {
+  if (typeof value === 'string') return anyText(value);
+  if (typeof value === 'boolean') return undefined;
+  // Of other numbers `| 0` takes another one.
+  return typeof value === 'number' && (value | 0) === value ? undefined : EXTENSION_VALUE;
+};
 
 /**
  * Checks context attributes against CloudEvents 1.0, section 3. An attribute that is null counts as missing.
@@ -72,14 +90,17 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
     const name = misnamed.slice(0, 64);
     throw new CloudEventError(`The CloudEvent's attribute ${name} must have a name of lower-case letters and digits.`);
   }
-  const parsed = attributes.safeParse(present);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const name = String(issue?.path[0] ?? '');
-    const problem = Object.hasOwn(present, name) ? issue?.message : 'is missing';
-    throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem ?? 'is not valid'}.`);
+  const names = new Set([...CONTEXT.keys(), ...Object.keys(present)]);
+  for (const name of names) {
+    const problem = problemOf(name, present);
+    if (problem !== undefined) throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem}.`);
   }
   return present as unknown as SenderAttributes;
+}
+
+function problemOf(name: string, present: Readonly<Record<string, unknown>>): string | undefined {
+  if (!Object.hasOwn(present, name)) return REQUIRED.includes(name) ? 'is missing' : undefined;
+  return (CONTEXT.get(name) ?? extension)(present[name]);
 }
 
 function bytesOf(attributes: Readonly<Record<string, unknown>>): number {
