@@ -2,6 +2,7 @@
 import './config/require-node';
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './config/command-line';
 import { ConfigError, eventLogSettings, loadConfig, type Config } from './config/config';
@@ -93,9 +94,14 @@ async function startService(
   refusalsOfAll?: RefusalsOfAll,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
   const { openEventLog } = await import('./events/open-event-log.js');
+  const opening = openEventLog(config.eventLog, eventLogSettings(config));
+  // Awaited below; until then a failure is nobody's.
+  opening.catch(() => undefined);
+  // The database thread starts while this one loads the rest.
+  await setImmediate();
   const { startApp } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
-  const log = await openEventLog(config.eventLog, eventLogSettings(config));
+  const log = await opening;
   const app = await startApp(config, log, logger, refusalsOfAll);
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };

@@ -147,6 +147,19 @@ describe('the service as a process', () => {
     expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port".')]);
   });
 
+  it('loads no package that its configuration does not use', async () => {
+    const preload = join(__dirname, '..', 'support', 'loaded-modules.cjs');
+    const service = await startProcess({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    await callOperation(service.url, 'soap11', 'RecordEvent');
+    await send(new URL('/metrics', service.url).href);
+    await service.end('SIGTERM');
+    const packages = /^Loaded packages: (.*)$/m.exec(service.output())?.[1]?.split(' ') ?? [];
+    expect(packages).toEqual(expect.arrayContaining(['soap', 'router', 'prom-client']));
+    const unused =
+      /^(?:@nats-io\/|@opentelemetry\/|axios|express$|zod$|xmlbuilder2$|xml-crypto$|rate-limiter-flexible$|cli-progress$)/;
+    expect(packages.filter((name) => unused.test(name))).toEqual([]);
+  });
+
   it('does not start on a version of Node that is too old', async () => {
     const preload = join(__dirname, '..', 'support', 'old-node.cjs');
     const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);

@@ -15,29 +15,26 @@ export interface KnownName {
 export function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
   const given = unknown.toUpperCase();
   const near = known
-    .filter(
-      ({ name, guards }) =>
-        typingErrors(given, name) <= allowedErrors(name, guards) || isVariation(given, name, guards),
-    )
+    .filter((one) => isNear(given, one))
     .sort((one, other) => distance(given, one.name) - distance(given, other.name));
   return near[0]?.name;
 }
 
+/** Most typing errors that are forgiven in any name. */
+const MAX_ERRORS = 2;
+
+function isNear(given: string, { name, guards }: KnownName): boolean {
+  if (given.replaceAll('_', '') === name.replaceAll('_', '') || (guards && given === `${name}_FILE`)) return true;
+  // Each name of the environment is compared with all that are known, and most differ in length by more than errors can.
+  if (Math.abs(given.length - name.length) > MAX_ERRORS) return false;
+  const errors = distance(given, name);
+  return errors <= allowedErrors(name, guards) || (errors === 2 && sorted(given) === sorted(name));
+}
+
+/** Letters to add, drop or change; two letters in the wrong order are one error, and allowed in any name. */
 function allowedErrors(name: string, guards: boolean): number {
   if (name.length < 7) return 0;
-  return guards && name.length >= 9 ? 2 : 1;
-}
-
-/** Letters to add, drop or change; two letters in the wrong order are one error. */
-function typingErrors(given: string, name: string): number {
-  const errors = distance(given, name);
-  return errors === 2 && sorted(given) === sorted(name) ? 1 : errors;
-}
-
-function isVariation(given: string, name: string, guards: boolean): boolean {
-  const swapped = sorted(given) === sorted(name) && distance(given, name) === 2;
-  const withoutUnderscores = given.replaceAll('_', '') === name.replaceAll('_', '');
-  return swapped || withoutUnderscores || (guards && given === `${name}_FILE`);
+  return guards && name.length >= 9 ? MAX_ERRORS : 1;
 }
 
 function sorted(text: string): string {

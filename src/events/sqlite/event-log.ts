@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { deferred, type Deferred } from '../../lang/deferred';
@@ -72,7 +72,8 @@ export class SqliteEventLog implements EventLog {
       ...options,
     });
     try {
-      await mkdir(dirname(options.file), { recursive: true });
+      // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
+      mkdirSync(dirname(options.file), { recursive: true });
       await log.#thread.start();
     } catch (cause) {
       throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
