@@ -10,6 +10,17 @@ export class ValueError extends Error {
  */
 export type Read<Value> = (text: string) => Value;
 
+/** Whether a text stands for a value. */
+export function isValue(read: Read<unknown>, text: string): boolean {
+  try {
+    read(text);
+    return true;
+  } catch (error) {
+    if (error instanceof ValueError) return false;
+    throw error;
+  }
+}
+
 /** The sections in which the variables are documented. */
 export type Group = 'Address' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 

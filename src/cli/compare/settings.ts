@@ -1,4 +1,5 @@
 import { baseUrl, namespace, pathSegment } from '../../config/values';
+import { isValue } from '../../config/variable';
 import { quoted } from '../quoted';
 import type { Wsdl } from './wsdl/wsdl';
 
@@ -14,7 +15,7 @@ export function settingsFor(wsdl: Wsdl): string[] {
 }
 
 function namespaceLines(targetNamespace: string): string[] {
-  if (namespace.safeParse(targetNamespace).success) return [entry('SERVICE_NAMESPACE', targetNamespace)];
+  if (isValue(namespace, targetNamespace)) return [entry('SERVICE_NAMESPACE', targetNamespace)];
   const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
   return [`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI that ends with a slash.`];
 }
@@ -23,7 +24,7 @@ function addressLines({ ports }: Wsdl): string[] {
   const address = ports.find((port) => port.address !== undefined)?.address ?? '';
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
-  if (url === undefined || !pathSegment.safeParse(root).success) {
+  if (url === undefined || !isValue(pathSegment, root)) {
     const path =
       'The path of this service is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
     return [`# The old address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
@@ -31,7 +32,7 @@ function addressLines({ ports }: Wsdl): string[] {
   const base = url.origin + prefix;
   return [
     entry('SERVICE_ROOT', root),
-    ...(baseUrl.safeParse(base).success
+    ...(isValue(baseUrl, base)
       ? ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`]
       : []),
   ];
