@@ -11,7 +11,7 @@ export default {
   mutate: [
     'src/events/{event,page,payload}.ts',
     'src/events/cloudevents/*.ts',
-    'src/asmx/soap/envelope/{envelope-reader,fragment}.ts',
+    'src/asmx/soap/envelope/{envelope-builder,envelope-reader,fragment}.ts',
     'src/asmx/http/{binary-mode,form-fields,http-content,http-payload}.ts',
     'src/http/auth/*.ts',
     'src/http/address/forwarded.ts',

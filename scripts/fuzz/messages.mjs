@@ -8,6 +8,8 @@ const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 const WSSE = `${WSS}-wssecurity-secext-1.0.xsd`;
 const WSU = `${WSS}-wssecurity-utility-1.0.xsd`;
 
+const ODD_ATTRIBUTES = SPLINTERS.filter((text) => text.startsWith(' ') && text.includes('='));
+
 /** Recorded messages of clients. */
 const RECORDED = JSON.parse(readFileSync(new URL('../../test/fixtures/asmx-cases.json', import.meta.url), 'utf8'))
   .map(({ request }) => request.body)
@@ -51,7 +53,13 @@ export function messagesOf(seed) {
     return `${inTag()}${name}=${quoted(words())}`;
   };
   const declaration = () => `${inTag()}xmlns${chance(0.4) ? '' : `:${prefix()}`}=${quoted(chance(0.05) ? '' : uri())}`;
-  const attributes = () => (chance(0.6) ? '' : some(2, attribute) + (chance(0.3) ? some(2, declaration) : ''));
+  /** Duplicates if both prefixes have the same namespace. */
+  const twins = () => ((name) => ` p:${name}="1"${chance(0.5) ? ` ${name}="2"` : ''} q:${name}="3"`)(local());
+  const attributes = () => {
+    if (chance(0.6)) return '';
+    const odd = chance(0.04) ? one(ODD_ATTRIBUTES) : '';
+    return odd + (chance(0.05) ? twins() : some(2, attribute)) + (chance(0.3) ? some(2, declaration) : '');
+  };
   const element = (depth) => {
     const name = chance(0.8) ? local() : `${prefix()}:${local()}`;
     const tag = `${name}${attributes()}${beforeEnd()}`;
@@ -106,7 +114,7 @@ export function messagesOf(seed) {
       ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"`,
       ' xmlns:xsd="http://www.w3.org/2001/XMLSchema"',
     ];
-    const declarations = `${chance(0.5) ? others.join('') : ''} xmlns${p && `:${p}`}="${one(SOAP)}"${p === 's' || chance(0.7) ? '' : ` xmlns:s="${SOAP[0]}"`}${some(2, () => ` xmlns:${one(['p', 'q', 'p.q', 'n-1', '_x'])}${below(2)}="${uri()}"`)}${chance(0.9) ? ' xmlns:p="urn:p" xmlns:q="urn:q"' : ''}`;
+    const declarations = `${chance(0.5) ? others.join('') : ''} xmlns${p && `:${p}`}="${one(SOAP)}"${p === 's' || chance(0.7) ? '' : ` xmlns:s="${SOAP[0]}"`}${some(2, () => ` xmlns:${one(['p', 'q', 'p.q', 'n-1', '_x'])}${below(2)}="${uri()}"`)}${chance(0.9) ? ' xmlns:p="urn:p"' : ''}${chance(0.9) ? ` xmlns:q="urn:${one(['q', 'q', 'q', 'p'])}"` : ''}`;
     const header = chance(0.35) ? `<${q}Header>${space()}${some(2, block)}${space()}</${q}Header>` : '';
     const body = `<${q}Body${chance(0.1) ? attributes() : ''}>${space()}${chance(0.9) ? operation() : content(0)}${chance(0.1) ? content(1) : ''}${space()}</${q}Body>`;
     const after = chance(0.04) ? element(2) : '';

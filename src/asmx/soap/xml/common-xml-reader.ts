@@ -22,7 +22,7 @@ const DECLARATION =
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
  * ASCII, attributes, text, references, CDATA sections and comments. It gives up on everything else, right or wrong, which is
- * then for `saxes` to read. What it reads it reads as `saxes` does; `scripts/fuzz-envelopes.mjs` compares them.
+ * then for `saxes` to read. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares them.
  */
 export class CommonXmlReader {
   readonly #xml: string;
