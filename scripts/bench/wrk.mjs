@@ -15,8 +15,8 @@ const LOAD_CORE = '1';
 const REPORT = `
 done = function(summary, latency)
   local errors = summary.errors
-  io.write(string.format('REPORT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"wrong":%d,"broken":%d,"processor":%f}',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status,
+  io.write(string.format('REPORT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"max":%d,"wrong":%d,"broken":%d,"processor":%f}',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max, errors.status,
     errors.connect + errors.read + errors.write + errors.timeout, os.clock()))
 end
 `;
@@ -54,13 +54,14 @@ export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
   await check(target, call);
   const report = /REPORT (.*)/.exec(stdout)?.[1];
   if (report === undefined) throw new Error(`wrk printed: ${stdout}${stderr}`);
-  const { requests, microseconds, p50, p99, wrong, broken, processor } = JSON.parse(report);
+  const { requests, microseconds, p50, p99, max, wrong, broken, processor } = JSON.parse(report);
   const duration = microseconds / 1e6;
   return {
     requests,
     rate: requests / duration,
     p50: p50 / 1000,
     p99: p99 / 1000,
+    max: max / 1000,
     errors: wrong + broken,
     generator: processor / duration,
   };

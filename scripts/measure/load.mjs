@@ -1,5 +1,6 @@
 // Measures the service under kinds of load that the bench does not show: node scripts/measure/load.mjs [EVENTS]
-// - from 1 to 1,000 connections, medians of three rounds, beside a bare node:http server;
+// - from 1 to 5,000 connections, medians of three rounds, beside a bare node:http server;
+// - how long the first requests wait of 1,000 and 5,000 connections that arrive at once, in both;
 // - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
 // - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
 // Needs `npm run build` and wrk.
@@ -10,8 +11,11 @@ import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/median.mjs';
 import { SERVERS, SERVICE, start } from '../bench/process.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
+import { waitsToBeLetIn } from './arrivals.mjs';
 
-const CONNECTIONS = [1, 8, 32, 64, 256, 1000];
+const CONNECTIONS = [1, 8, 32, 64, 256, 1000, 5000];
+/** More than the service takes unless it is told to: the checks of the bench have connections too. */
+const ROOM = { MAX_CONNECTIONS: '6000' };
 const EVENTS = Number(process.argv[2] ?? 1_000_000);
 const hello = callOf('soap11', 'HelloWorld');
 const record = callOf('soap11', 'RecordEvent');
@@ -19,13 +23,14 @@ const record = callOf('soap11', 'RecordEvent');
 await requireWrk();
 const folder = await mkdtemp(join(tmpdir(), 'webhook-load-'));
 await connections();
+await arrivals();
 await slowDisk();
 await endurance();
 await rm(folder, { recursive: true });
 
 async function connections() {
   const limit = await start(SERVERS, { argument: ['limit'], cwd: folder });
-  const server = await start(SERVICE, { cwd: folder, variables: { EVENT_LOG: 'sqlite:connections.db' } });
+  const server = await start(SERVICE, { cwd: folder, variables: { ...ROOM, EVENT_LOG: 'sqlite:connections.db' } });
   const contenders = { limit: [limit, hello], HelloWorld: [server, hello], RecordEvent: [server, record] };
   for (const [{ url }, call] of Object.values(contenders)) await load(url, call);
   const rows = CONNECTIONS.map((count) => ({ connections: count, limit: [], HelloWorld: [], RecordEvent: [] }));
@@ -50,8 +55,30 @@ function named(operation, results) {
     [`${operation}/s`]: Math.round(middle('rate')),
     [`${operation} p50 ms`]: middle('p50'),
     [`${operation} p99 ms`]: middle('p99'),
+    [`${operation} max ms`]: middle('max'),
     [`${operation} errors`]: results.reduce((sum, { errors }) => sum + errors, 0),
   };
+}
+
+async function arrivals() {
+  const preload = ['first-requests.cjs'];
+  const contenders = {
+    limit: await start(SERVERS, { argument: ['limit'], cwd: folder, preload }),
+    service: await start(SERVICE, { cwd: folder, preload, variables: { ...ROOM, EVENT_LOG: 'sqlite:arrivals.db' } }),
+  };
+  const rows = [];
+  for (const [name, server] of Object.entries(contenders)) {
+    await load(server.url, hello);
+    for (const connections of [1000, 5000]) {
+      const rounds = [];
+      for (let round = 0; round < 3; round++) rounds.push(await waitsToBeLetIn(server, hello, connections));
+      const middle = (part) => Math.round(median(rounds.map((waits) => waits[Math.floor((connections - 1) * part)])));
+      rows.push({ server: name, connections, 'p50 ms': middle(0.5), 'p99 ms': middle(0.99), 'max ms': middle(1) });
+    }
+    await server.stop();
+  }
+  console.log('How long the first requests waited of connections that arrived at once:');
+  console.table(rows);
 }
 
 async function slowDisk() {

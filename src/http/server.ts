@@ -53,7 +53,7 @@ export class HttpServer {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
-    this.#reception = new Reception({ ...options, handler }, this.#connections);
+    this.#reception = new Reception({ ...options, handler }, this.#connections, this.#arrivals);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,
@@ -99,10 +99,8 @@ export class HttpServer {
     const { limits, observer, tls } = this.#options;
     if (this.#connections.count < limits.maxConnections) {
       this.#connections.accepted(socket);
-      if (tls === undefined) {
-        this.#connections.opened(socket);
-        this.#arrivals.add(socket);
-      }
+      this.#arrivals.accepted();
+      if (tls === undefined) this.#connections.opened(socket);
       return;
     }
     const text = `Too many connections: more than ${String(limits.maxConnections)} (MAX_CONNECTIONS).`;

@@ -1,40 +1,51 @@
-import type { Socket } from 'node:net';
-
-/** How long connections wait for others that arrive with them, in milliseconds: accepting a thousand takes 50 to 100. */
-const MAX_WAIT = 150;
+/** How long calls wait for connections that arrive, in milliseconds. */
+const MAX_WAIT = 100;
 
 /**
- * Lets connections that arrive together in before it reads from any of them. Node accepts one connection in each turn of its
- * event loop (https://github.com/libuv/libuv/pull/3696), and a turn takes as long as the calls of those that were let in
- * before: the last of a thousand would wait for more than a second.
+ * Lets connections in before the calls of others. Node accepts one connection in each turn of its event loop
+ * (https://github.com/libuv/libuv/pull/3696), and a turn takes as long as the calls in it: the last of a thousand that arrive at
+ * once would wait for seconds. So calls wait as long as every turn brings another connection; then turns are short.
  */
 export class Arrivals {
-  #waiting: Socket[] = [];
-  #seen = 0;
+  #accepted = 0;
   #since = 0;
+  #isGoingOn = false;
+  #waiting: (() => void)[] = [];
 
-  /** Reads from a connection that was accepted, as soon as a turn of the event loop has brought no other. */
-  add(socket: Socket): void {
-    // Node begins to read from it before.
-    process.nextTick(() => socket.pause());
-    if (this.#waiting.push(socket) > 1) return;
+  /** Whether connections are arriving, so that a call should {@link Arrivals.wait}. */
+  get isGoingOn(): boolean {
+    return this.#isGoingOn;
+  }
+
+  /** Notes that a connection was accepted. */
+  accepted(): void {
+    this.#accepted++;
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
     this.#since = performance.now();
     this.#lookAgain();
   }
 
+  /** Makes a call as soon as no more connections arrive, in the order of the calls. */
+  wait(call: () => void): void {
+    this.#waiting.push(call);
+  }
+
+  /** Looks after two turns of the event loop whether they brought another connection. */
   #lookAgain(): void {
-    this.#seen = this.#waiting.length;
+    const before = this.#accepted;
     setImmediate(() => {
       setImmediate(() => {
-        if (this.#waiting.length > this.#seen && performance.now() - this.#since < MAX_WAIT) this.#lookAgain();
-        else this.#read();
+        if (this.#accepted > before && performance.now() - this.#since < MAX_WAIT) this.#lookAgain();
+        else this.#end();
       });
     });
   }
 
-  #read(): void {
-    const sockets = this.#waiting;
+  #end(): void {
+    this.#isGoingOn = false;
+    const calls = this.#waiting;
     this.#waiting = [];
-    for (const socket of sockets) socket.resume();
+    for (const call of calls) call();
   }
 }

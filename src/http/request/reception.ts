@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isAuthority } from '../address/authority';
 import type { AdminPages } from '../admin';
+import type { Arrivals } from '../connection/arrivals';
 import type { Connections } from '../connection/connections';
 import { skipBody } from '../content/body';
 import { replyText, replyWithoutBody } from '../reply';
@@ -26,14 +27,16 @@ export interface ReceptionOptions {
 export class Reception {
   readonly #options: ReceptionOptions;
   readonly #connections: Connections;
+  readonly #arrivals: Arrivals;
   readonly #requestIds = new RequestIds();
   /** The last `Host` that was found valid: nearly every request has the same. */
   #validHost = '';
   #isEnding = false;
 
-  constructor(options: ReceptionOptions, connections: Connections) {
+  constructor(options: ReceptionOptions, connections: Connections, arrivals: Arrivals) {
     this.#options = options;
     this.#connections = connections;
+    this.#arrivals = arrivals;
   }
 
   /** From now on each answer ends its connection. */
@@ -73,6 +76,15 @@ export class Reception {
       this.#refuse(response, problem);
       return;
     }
+    if (this.#arrivals.isGoingOn) {
+      this.#arrivals.wait(() => {
+        this.#accept(request, response);
+      });
+    } else this.#accept(request, response);
+  }
+
+  /** Has a valid request answered; what GET and HEAD have as a body is not for anybody. */
+  #accept(request: HttpRequest, response: ServerResponse): void {
     if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
       skipBody(request, response).then(
         () => {
