@@ -1,0 +1,37 @@
+import { setImmediate } from 'node:timers/promises';
+import { Arrivals } from '../../../src/http/connection/arrivals';
+
+describe('calls while connections arrive', () => {
+  const turns = async (count: number) => {
+    for (let i = 0; i < count; i++) await setImmediate();
+  };
+
+  it('wait as long as every turn brings another connection, and then go on in their order', async () => {
+    const arrivals = new Arrivals();
+    const made: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      arrivals.accepted();
+      expect(arrivals.isGoingOn).toBe(true);
+      arrivals.wait(() => made.push(i));
+      await turns(1);
+    }
+    expect(made).toEqual([]);
+    await turns(10);
+    expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(arrivals.isGoingOn).toBe(false);
+  });
+
+  it('do not wait longer than 100 ms, however many connections arrive', async () => {
+    const arrivals = new Arrivals();
+    const began = performance.now();
+    let waited: number | undefined;
+    arrivals.accepted();
+    arrivals.wait(() => (waited = performance.now() - began));
+    while (waited === undefined && performance.now() - began < 5000) {
+      arrivals.accepted();
+      await turns(1);
+    }
+    expect(waited).toBeGreaterThanOrEqual(100);
+    expect(waited).toBeLessThan(1000);
+  });
+});
