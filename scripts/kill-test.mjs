@@ -1,10 +1,12 @@
-// Kills the service under load, 100 times by default, and checks each time that no answered event is lost or recorded
-// twice; or kills the forwarder of events, and checks that its target has each of them: node scripts/kill-test.mjs [TIMES] [forwarder]
+// Kills the service under load, 100 times by default, and checks each time that no answered event is lost or recorded twice;
+// or one of two workers and then their supervisor; or the forwarder of events, and checks that its target has each of them:
+// node scripts/kill-test.mjs [TIMES] [service|workers|forwarder]
 import { spawnSync } from 'node:child_process';
 
 const [times = '100', what = 'service'] = process.argv.slice(2);
 const suite = what === 'forwarder' ? 'test/system/forward' : 'test/system/kills';
-const { status } = spawnSync('npx', ['jest', '--config', 'jest.system.config.mjs', suite, '-t', 'kills'], {
+const names = { service: 'one process .* kills', workers: 'workers .* kills', forwarder: 'kills' };
+const { status } = spawnSync('npx', ['jest', '--config', 'jest.system.config.mjs', suite, '-t', names[what]], {
   cwd: new URL('..', import.meta.url),
   env: { ...process.env, KILLS: times },
   stdio: 'inherit',

@@ -2,6 +2,7 @@
 import './config/require-node';
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './config/command-line';
@@ -75,7 +76,8 @@ async function runAlone(
 /** Answers as one of several processes. */
 async function runWorker(config: Config, logger: Logger): Promise<void> {
   const { joinSupervisor, refusalsOfAllWorkers } = await import('./workers/worker.js');
-  const { log, app } = await startService(config, logger, refusalsOfAllWorkers());
+  const { writerPipe } = await import('./workers/worker-descriptors.js');
+  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(), writerPipe());
   const stop = stopper(logger, async () => {
     await membership.leave();
     await log.close();
@@ -92,9 +94,10 @@ async function startService(
   config: Config,
   logger: Logger,
   refusalsOfAll?: RefusalsOfAll,
+  pipe?: Duplex,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
   const { openEventLog } = await import('./events/open-event-log.js');
-  const opening = openEventLog(config.eventLog, eventLogSettings(config));
+  const opening = openEventLog(config.eventLog, eventLogSettings(config), pipe);
   // Awaited below; until then a failure is nobody's.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

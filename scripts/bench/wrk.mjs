@@ -38,16 +38,16 @@ export async function requireWrk() {
 
 /**
  * Calls an address from so many connections for so many seconds. Resolves to requests per second, latencies in
- * milliseconds, errors, and the share of its core that wrk took: near 1, wrk is what limits. Throws if an answer before or after
- * was wrong.
+ * milliseconds, errors, the seconds of processor time that wrk took, and their share of the time: near 1, wrk is what limits.
+ * Throws if an answer before or after was wrong.
  */
-export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
+export async function load(url, call, { connections = 32, seconds = 3, cores = LOAD_CORE } = {}) {
   const target = url + call.path;
   await check(target, call);
   const script = join(tmpdir(), `webhook-bench-${process.pid}-${++scripts}.lua`);
   await writeFile(script, luaOf(call));
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', '-s', script, target];
-  const { stdout, stderr } = await run('taskset', ['-c', LOAD_CORE, 'wrk', ...options]);
+  const { stdout, stderr } = await run('taskset', ['-c', cores, 'wrk', ...options]);
   await rm(script);
   // When its time was over, wrk left a call on each connection unfinished: MAX_IN_FLIGHT still counts those.
   await setTimeout(200);
@@ -64,6 +64,7 @@ export async function load(url, call, { connections = 32, seconds = 3 } = {}) {
     max: max / 1000,
     errors: wrong + broken,
     generator: processor / duration,
+    processorSeconds: processor,
   };
 }
 

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
 import type { EventLogLocation } from '../config/event-log-location';
 import { EventLogError, type EventLog, type Retention } from './event-log';
+
+export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/messages';
 
 /** What the engines need to know besides the location. */
 export interface EventLogSettings {
@@ -14,17 +17,46 @@ export interface EventLogSettings {
 /**
  * Opens the event log at a location, and creates it where it is missing.
  *
+ * @param pipe - to a {@link SharedWriter}, which then does what writes to the log.
  * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
  */
-export async function openEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
+export async function openEventLog(
+  location: EventLogLocation,
+  settings: EventLogSettings,
+  pipe?: Duplex,
+): Promise<EventLog> {
   if (location.engine === 'jetstream') {
     const { JetStreamEventLog } = await loadJetStream();
     return JetStreamEventLog.open({ ...location, ...settings, create: true });
   }
-  const { retention } = settings;
-  const forgets = retention.maxEvents !== undefined || retention.maxAge !== undefined;
   const { SqliteEventLog } = await loadSqlite();
-  return SqliteEventLog.open({ file: location.file, ...(forgets ? { retention } : {}) });
+  if (pipe !== undefined) return SqliteEventLog.withWriter(pipe, { file: location.file });
+  return SqliteEventLog.open(sqliteOptions(location, settings));
+}
+
+/** Writes to one log for several processes. */
+export interface SharedWriter {
+  /** Resolves once the log is open. @throws {EventLogError} as {@link openEventLog}. */
+  start(): Promise<void>;
+  /** Writes what the process at the other end of a pipe records, until the pipe ends. */
+  serve(pipe: Duplex): void;
+  /** Resolves once all pipes have ended and the log is closed. */
+  close(): Promise<void>;
+}
+
+/** Returns what makes a writer for several processes; undefined: in the engine of this location each writes for itself. */
+export async function sharedWriters(
+  location: EventLogLocation,
+  settings: EventLogSettings,
+): Promise<(() => SharedWriter) | undefined> {
+  if (location.engine !== 'sqlite') return undefined;
+  const { SqliteSharedWriter } = await import('./sqlite/shared/shared-writer.js');
+  return () => new SqliteSharedWriter(sqliteOptions(location, settings));
+}
+
+function sqliteOptions({ file }: { readonly file: string }, { retention }: EventLogSettings) {
+  const forgets = retention.maxEvents !== undefined || retention.maxAge !== undefined;
+  return { file, ...(forgets ? { retention } : {}) };
 }
 
 /**

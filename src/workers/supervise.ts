@@ -1,7 +1,10 @@
 import cluster from 'node:cluster';
-import type { Config } from '../config/config';
+import { eventLogSettings, type Config } from '../config/config';
 import { environmentOfInherited } from '../config/service-manager/inherited-sockets';
 import type { Notify } from '../config/service-manager/notify';
+import { withWriterProtocol } from '../config/writer-protocol';
+import { sharedWriters, WRITER_PROTOCOL } from '../events/open-event-log';
+import { messageChain } from '../lang/message-chain';
 import type { Logger } from '../telemetry/logger';
 import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';
@@ -9,12 +12,15 @@ import { Supervisor } from './supervisor';
 import { WorkerMetrics } from './worker-metrics';
 import { WorkerRefusals } from './worker-refusals';
 import { forkWorker } from './worker-process';
+import { workerDescriptors } from './worker-descriptors';
+import { Writers } from './writers';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
- * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request.
+ * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request. Where an engine has
+ * one writer at a time, that is this process, with a thread for it.
  *
- * @throws the public or the admin address cannot be used.
+ * @throws the public or the admin address, or the event log, cannot be used.
  */
 export async function supervise(
   config: Config,
@@ -25,22 +31,38 @@ export async function supervise(
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { inherited } = config;
+  const makeWriter = await sharedWriters(config.eventLog, eventLogSettings(config));
+  const writers =
+    makeWriter &&
+    new Writers(makeWriter, (error) => {
+      logger.error({ reason: messageChain(error) }, 'the log was not closed');
+    });
   cluster.setupPrimary({
     // JSON, the default between processes, has no NaN.
     serialization: 'advanced',
-    // A socket of the service manager comes to each worker as its descriptor 3. This process keeps its own.
-    stdio: ['inherit', 'inherit', 'inherit', ...(inherited === undefined ? [] : [inherited.fd]), 'ipc'],
+    stdio: workerDescriptors(inherited?.fd, writers !== undefined),
   });
   const metrics = new WorkerMetrics();
   const refusals = new WorkerRefusals();
   let port = config.port;
-  const fork = () => forkWorker(inherited === undefined ? { PORT: String(port) } : environmentOfInherited());
+  let opened = Promise.resolve();
+  const fork = () =>
+    forkWorker({
+      ...(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
+      ...(writers && withWriterProtocol(WRITER_PROTOCOL)),
+    });
   const supervisor = new Supervisor(config.workers, fork, {
     started(worker) {
       metrics.add(worker);
       refusals.add(worker);
+      writers?.add(worker);
     },
-    ready: announce,
+    ready(url) {
+      const failed = (): undefined => undefined;
+      void opened.then(() => {
+        announce(url);
+      }, failed);
+    },
     lost(pid, cause) {
       logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
     },
@@ -57,7 +79,9 @@ export async function supervise(
       logger.error({ worker: pid }, 'a worker did not end in time and is killed');
     },
     ended(code) {
-      logger.flush(() => process.exit(code));
+      void Promise.resolve(writers?.close()).then(() => {
+        logger.flush(() => process.exit(code));
+      });
     },
   });
   const adminUrl = await startAdminServer(config, supervisor, metrics, logger);
@@ -68,11 +92,15 @@ export async function supervise(
     });
   }
   process.on('SIGHUP', () => {
+    writers?.renew();
     notify('RELOADING=1');
     void supervisor.renew().then(() => {
       notify('READY=1');
     });
   });
   supervisor.start();
+  // The workers start meanwhile.
+  if (writers !== undefined) opened = writers.start();
+  await opened;
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
 }

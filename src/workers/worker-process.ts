@@ -1,7 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { Duplex } from 'node:stream';
 import { deferred, type Deferred } from '../lang/deferred';
 import type { RefusedCall } from '../telemetry/refused-calls';
 import type { Figures, FromWorker, ToWorker } from './messages';
+import { WRITER_DESCRIPTOR } from './worker-descriptors';
 
 /** How a process ended. */
 export interface End {
@@ -14,6 +16,8 @@ export interface End {
 /** A worker as its supervisor sees it. None of its promises rejects. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
+  /** Leads to the worker, which sends what it records, where it was started with such a pipe. */
+  readonly writerPipe: Duplex | undefined;
   /** Resolves to the address of the endpoint when the worker is ready to answer. */
   readonly ready: Promise<string>;
   /** Resolves when the process has ended, or could not be started. */
@@ -82,6 +86,11 @@ class ClusterWorker implements WorkerProcess {
 
   get pid(): number | undefined {
     return this.#worker.process.pid;
+  }
+
+  get writerPipe(): Duplex | undefined {
+    // Undefined also where there is no process.
+    return this.#worker.process.stdio?.[WRITER_DESCRIPTOR] as Duplex | undefined;
   }
 
   get ready(): Promise<string> {
@@ -166,6 +175,7 @@ class Question<T> {
 /** A worker for which the system had no process. */
 class FailedWorker implements WorkerProcess {
   readonly pid = undefined;
+  readonly writerPipe = undefined;
   readonly ready = new Promise<string>(() => undefined);
   readonly ended: Promise<End>;
   readonly closed = Promise.resolve();

@@ -4,12 +4,15 @@ import { SqliteEventLog } from '../../src/events/sqlite/event-log';
 import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { recordTwice } from '../support/load';
-import { startProcess } from '../support/process';
+import { childrenOf, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
-/** Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. */
-export function describeKills(kills: number): void {
-  describe('what was answered', () => {
+/**
+ * Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. With
+ * several workers one of them is killed each time, and later their supervisor.
+ */
+export function describeKills(kills: number, workers = 1): void {
+  describe(`what ${workers === 1 ? 'one process' : `${String(workers)} workers`} answered`, () => {
     const folder = useTemporaryFolder();
 
     it(
@@ -18,7 +21,7 @@ export function describeKills(kills: number): void {
         const file = join(folder.path, 'data', 'events.db');
         const answers = new Map<string, Set<string>>();
         for (let kill = 0; kill < kills; kill++) {
-          const service = await startProcess({}, folder.path);
+          const service = await startProcess({ WORKERS: String(workers) }, folder.path);
           let killed = false;
           let sent = 0;
           const recording = recordTwice(25, service.url, `kill-${String(kill)}`, answers, () => {
@@ -26,6 +29,12 @@ export function describeKills(kills: number): void {
             return killed;
           });
           await eventually('events are recorded', () => sent > 75 + 20 * (kill % 10));
+          if (workers > 1) {
+            process.kill((await childrenOf(service))[kill % workers] ?? 0, 'SIGKILL');
+            // The callers whose connections it had give up.
+            const until = sent + 20;
+            await recordTwice(1, service.url, `after-${String(kill)}`, answers, () => sent++ > until);
+          }
           killed = true;
           await service.end('SIGKILL');
           await recording;

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
@@ -70,6 +71,13 @@ export async function startProcess(variables: Readonly<Record<string, string>>, 
       return code ?? by;
     },
   };
+}
+
+/** The process ids of the service's child processes (Linux). */
+export async function childrenOf({ child }: ServiceProcess): Promise<number[]> {
+  const pid = String(child.pid);
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** The log lines in what a process printed. */

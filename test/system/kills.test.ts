@@ -1,4 +1,7 @@
 import { describeKills } from '../main/kills';
 
 /** Ten times by default, a hundred by `scripts/kill-test.mjs`. */
-describeKills(Number(process.env.KILLS ?? 10));
+const KILLS = Number(process.env.KILLS ?? 10);
+
+describeKills(KILLS);
+describeKills(KILLS, 2);

@@ -11,6 +11,8 @@ import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
 
+const WORKERS = [{}, { WORKERS: '2' }];
+
 /** Records events over all bindings, one after the other, until it is stopped; tells what was answered and what not. */
 function recorder(url: string) {
   let stopped = false;
@@ -63,11 +65,11 @@ function expectFaults(faults: ReadonlySet<string>): void {
   }
 }
 
-describe('the service goes on by itself, with all that was answered,', () => {
+describe.each(WORKERS)('with %j the service goes on by itself, with all that was answered,', (workers) => {
   const folder = useTemporaryFolder();
 
   it('when another program let go of the database that it had locked for ten seconds', async () => {
-    const service = await startProcess({}, folder.path);
+    const service = await startProcess(workers, folder.path);
     const calls = recorder(service.url);
     await calls.resumed();
     const other = new Database(join(folder.path, 'data', 'events.db'));
@@ -88,7 +90,7 @@ describe('the service goes on by itself, with all that was answered,', () => {
   }, 60_000);
 
   it('when the folder of the log, which was moved away, is back', async () => {
-    const service = await startProcess({}, folder.path);
+    const service = await startProcess(workers, folder.path);
     const data = join(folder.path, 'data');
     const calls = recorder(service.url);
     await calls.resumed();
@@ -108,7 +110,7 @@ describe('the service goes on by itself, with all that was answered,', () => {
   });
 
   it('when the folder of the log was removed and made again, on a new log', async () => {
-    const service = await startProcess({}, folder.path);
+    const service = await startProcess(workers, folder.path);
     const data = join(folder.path, 'data');
     const calls = recorder(service.url);
     await calls.resumed();
@@ -131,13 +133,13 @@ const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? u
 describeUnless(cannotMount, 'the service on a disk that gets full', () => {
   const folder = useTemporaryFolder();
 
-  it('refuses what it cannot keep and goes on when there is room again', async () => {
+  it.each(WORKERS)('with %j refuses what it cannot keep and goes on when there is room again', async (workers) => {
     const disk = join(folder.path, 'disk');
     await mkdir(disk);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
     try {
       await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
-      const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db' }, folder.path);
+      const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
       const calls = recorder(service.url);
       await calls.failed();
       await eventually('the service is not ready', async () => (await ready(service)) === 503);

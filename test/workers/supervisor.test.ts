@@ -9,6 +9,7 @@ class FakeWorker implements WorkerProcess {
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
   readonly closed = this.#ended.promise.then(() => undefined);
+  readonly writerPipe = undefined;
   readonly lastFigures = undefined;
   readonly lastRefusals = [];
   readonly signals: NodeJS.Signals[] = [];

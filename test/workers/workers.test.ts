@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { everyEvent } from '../support/load';
 import { metricsAt } from '../support/metrics';
-import { killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
+import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -216,11 +216,4 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** The process ids of the service's child processes (Linux). */
-async function childrenOf({ child }: ServiceProcess): Promise<number[]> {
-  const pid = String(child.pid);
-  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return list.trim().split(/\s+/).filter(Boolean).map(Number);
 }

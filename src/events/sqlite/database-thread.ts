@@ -1,12 +1,17 @@
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { deferred, type Deferred } from '../../lang/deferred';
+import { EventLogError } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
 import type { SqliteDatabase } from './database';
 import type { Operation, WorkerCall, WorkerReply } from './worker';
 
 /** How long a database that could not be opened is not tried again, in milliseconds. */
 const OPEN_PAUSE = 250;
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
+const DEFAULT_RETENTION_PAUSE = 1000;
 
 /**
  * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
@@ -21,13 +26,24 @@ export class DatabaseThread {
   #calls = 0;
   readonly #answers = new Map<number, Deferred<unknown>>();
 
-  constructor(options: SqliteOptions) {
-    this.#options = options;
+  constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
+    this.#options = { busyTimeout: DEFAULT_BUSY_TIMEOUT, retentionPause: DEFAULT_RETENTION_PAUSE, ...options };
   }
 
-  /** Opens the database. The first question does so too. */
+  /**
+   * Opens the database and creates it, folders included, where it is missing. The first question opens it too.
+   *
+   * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
+   */
   async start(): Promise<void> {
-    await (this.#worker ?? this.#connect());
+    const { file } = this.#options;
+    try {
+      // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
+      mkdirSync(dirname(file), { recursive: true });
+      await (this.#worker ?? this.#connect());
+    } catch (cause) {
+      throw new EventLogError(`The event log ${file} cannot be opened.`, { cause });
+    }
   }
 
   /**

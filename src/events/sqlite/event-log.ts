@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { deferred, type Deferred } from '../../lang/deferred';
 import { writeNewFile } from '../../lang/new-file';
@@ -22,17 +21,16 @@ import type { SqliteOptions } from './connection/connection';
 import { requireSearchable } from '../search/search-event';
 import { MAX_PACKED_EVENTS, packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
+import { RemoteWriter } from './shared/remote-writer';
 import { SlicedQueries } from './sliced-queries';
 import { SqliteWatch } from './watch';
+import { localWriter, type Writer } from './writer';
 
 /** Most characters of events that share one commit: no caller waits for more than that. */
 const BATCH_MAX_CHARACTERS = 1024 * 1024;
 
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
-
-const DEFAULT_BUSY_TIMEOUT = 5000;
-const DEFAULT_RETENTION_PAUSE = 1000;
 
 /** An event that waits for its commit. */
 interface Waiting {
@@ -46,6 +44,7 @@ interface Waiting {
  */
 export class SqliteEventLog implements EventLog {
   readonly #thread: DatabaseThread;
+  readonly #writer: Writer;
   readonly #sliced: SlicedQueries;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
@@ -54,8 +53,9 @@ export class SqliteEventLog implements EventLog {
   #lastCommit = -Infinity;
   #committed: (commit: Commit) => void = () => undefined;
 
-  private constructor(options: SqliteOptions) {
-    this.#thread = new DatabaseThread(options);
+  private constructor(thread: DatabaseThread, writer: Writer) {
+    this.#thread = thread;
+    this.#writer = writer;
     this.#sliced = new SlicedQueries(this.#thread, () => this.#isRecording());
   }
 
@@ -66,27 +66,24 @@ export class SqliteEventLog implements EventLog {
    * other methods, names the file.
    */
   static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
-    const log = new SqliteEventLog({
-      busyTimeout: DEFAULT_BUSY_TIMEOUT,
-      retentionPause: DEFAULT_RETENTION_PAUSE,
-      ...options,
-    });
-    try {
-      // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
-      mkdirSync(dirname(options.file), { recursive: true });
-      await log.#thread.start();
-    } catch (cause) {
-      throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
-    }
-    return log;
+    const thread = new DatabaseThread(options);
+    await thread.start();
+    return new SqliteEventLog(thread, localWriter(thread));
+  }
+
+  /**
+   * Makes the log of one process of several, which reads the file itself, opening it for the first reader, and has its events
+   * written by a `SharedWriter` at the other end of a pipe.
+   */
+  static withWriter(pipe: Duplex, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
+    return new SqliteEventLog(new DatabaseThread(options), new RemoteWriter(pipe));
   }
 
   append(event: NewEvent): Promise<Appended> {
     if (this.#closing !== undefined) return Promise.reject(new EventLogError('The event log is closed.'));
     const outcome = deferred<Appended>();
     this.#waiting.push({ event, outcome });
-    // Not at once: requests that arrived in the same turn of the event loop share the commit.
-    this.#committing ??= setImmediate().then(() => this.#commitWaiting());
+    this.#committing ??= this.#commitWaiting();
     return outcome.promise;
   }
 
@@ -96,7 +93,10 @@ export class SqliteEventLog implements EventLog {
   }
 
   async #commitWaiting(): Promise<void> {
+    // Not at once: requests that arrived in the same turn of the event loop share the commit.
+    await setImmediate();
     while (this.#waiting.length > 0) {
+      await this.#gather();
       const batch = this.#takeBatch();
       try {
         const appended = await this.#commit(batch.map(({ event }) => event));
@@ -109,14 +109,18 @@ export class SqliteEventLog implements EventLog {
     this.#committing = undefined;
   }
 
+  /** Waits as long as the writer asks for while each turn of the event loop brings further events. */
+  async #gather(): Promise<void> {
+    const deadline = performance.now() + this.#writer.gatherTime;
+    for (let before = 0; this.#waiting.length > before && performance.now() < deadline;) {
+      before = this.#waiting.length;
+      await setImmediate();
+    }
+  }
+
   async #commit(events: readonly NewEvent[]): Promise<Appended[]> {
     const started = performance.now();
-    const batches = inBatches(events).map(packEvents);
-    const results = await this.#thread.ask(
-      'append',
-      batches,
-      batches.map(({ buffer }) => buffer),
-    );
+    const results = await this.#writer.append(inBatches(events).map(packEvents));
     const newest = results.findLast((result) => result.newest !== undefined)?.newest;
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     this.#lastCommit = performance.now();
@@ -175,8 +179,12 @@ export class SqliteEventLog implements EventLog {
   watch(listener: (newest: bigint) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
     const watch = new SqliteWatch(() => this.#thread.ask('newest'), listener);
+    const endNews = this.#writer.watch((newest) => {
+      watch.tell(newest);
+    });
     this.#watches.add(watch);
     return () => {
+      endNews();
       watch.end();
       this.#watches.delete(watch);
     };
@@ -187,7 +195,7 @@ export class SqliteEventLog implements EventLog {
   }
 
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', () => this.#thread.ask('check'));
+    return this.#call('The event log cannot take events.', () => this.#writer.check());
   }
 
   backup(file: string): Promise<void> {
@@ -217,6 +225,7 @@ export class SqliteEventLog implements EventLog {
   async #close(): Promise<void> {
     await this.#committing;
     for (const watch of this.#watches) watch.end();
+    await this.#writer.close();
     await this.#sliced.settled();
     await this.#thread.end();
   }

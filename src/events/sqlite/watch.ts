@@ -27,8 +27,11 @@ export class SqliteWatch {
   }
 
   async #poll(): Promise<void> {
+    const told = this.#told;
     try {
-      this.tell(await this.#newest());
+      const newest = await this.#newest();
+      // Whoever told a position meanwhile may have told one that the look did not see.
+      if (this.#told === told) this.tell(newest);
     } catch {
       // Whoever reads or records is told why; the next look may go well.
     }

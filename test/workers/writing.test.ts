@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { callOperation, eventsOf, resultOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { everyEvent, recordFrom } from '../support/load';
+import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+describe('with several workers, what they record', () => {
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  const start = async (variables: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
+    const service = await startProcess({ WORKERS: '2', ...variables }, folder.path);
+    await eventually('both workers have started', () => service.output().match(/"started"/g)?.length === 2);
+    return service;
+  };
+
+  it('is in the log once after their supervisor was killed, and none of them lives on', async () => {
+    const service = await start();
+    const workers = await childrenOf(service);
+    let calls = 0;
+    let killed = false;
+    const recording = recordFrom(50, service.url, () => {
+      calls++;
+      return killed;
+    });
+    await eventually('calls are under way', () => calls > 500);
+    killed = true;
+    await service.end('SIGKILL');
+    const answered = await recording;
+    expect(answered.length).toBeGreaterThan(100);
+    await eventually('the workers have ended', () => !workers.some(isRunning));
+
+    const again = await start();
+    const ids = (await everyEvent(again.url)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(answered.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(await again.end('SIGTERM')).toBe(0);
+  });
+
+  it('is one event with one id where 1,000 copies of a CloudEvent come over 50 connections', async () => {
+    const service = await start();
+    const headers = { 'Content-Type': 'application/cloudevents+json' };
+    const body = JSON.stringify({ specversion: '1.0', id: 'the one', source: '/sender', type: 't', data: 1 });
+    const connection = async (): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let copy = 0; copy < 20; copy++) {
+        const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
+        expect(answer.status).toBe(200);
+        ids.push(resultOf(answer));
+      }
+      return ids;
+    };
+    const ids = (await Promise.all(Array.from({ length: 50 }, connection))).flat();
+    expect([ids.length, ...new Set(ids)]).toEqual([1000, 'the one']);
+    expect((await everyEvent(service.url)).map(({ id }) => id)).toEqual(['the one']);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('is recorded while one of them hangs', async () => {
+    const service = await start();
+    const [hanging = 0] = await childrenOf(service);
+    let stopped = false;
+    const recorded = recordFrom(20, service.url, () => stopped);
+    process.kill(hanging, 'SIGSTOP');
+    const ids: string[] = [];
+    // Whoever the other one accepts is answered.
+    const answered = async () => {
+      ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
+      return ids.length === 20;
+    };
+    await eventually('calls are answered', answered);
+    stopped = true;
+    process.kill(hanging, 'SIGCONT');
+    const all = [...ids, ...(await recorded)];
+    expect((await everyEvent(service.url)).map(({ id }) => id).sort()).toEqual(all.sort());
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('is forgotten when RETENTION_MAX_EVENTS says so', async () => {
+    const service = await start({ RETENTION_MAX_EVENTS: '5' });
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
+    const kept = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
+    await eventually('the oldest are gone', async () => (await kept()).length === 5);
+    expect(await kept()).toEqual(ids.slice(-5));
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('needs a log that can be opened: otherwise the start ends with one message', async () => {
+    const file = join(folder.path, 'notes.txt');
+    await writeFile(file, 'not a database\n'.repeat(100));
+    const { code, output } = await runToEnd({ WORKERS: '2', EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
+    expect(code).toBe(1);
+    expect(output.replace(/^\{.*\n/gm, '')).toBe(
+      `The event log ${file} cannot be opened. ---> file is not a database\n`,
+    );
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
