@@ -12,6 +12,7 @@ import { viewerCheck } from './http/auth/viewers';
 import { BodyReader } from './http/content/body';
 import { MediaTypes } from './http/content/media-type';
 import { InFlight } from './http/in-flight';
+import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/readiness';
 import { startServers } from './http/servers';
 import type { Service } from './service/call';
@@ -91,7 +92,7 @@ export async function startApp(
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
     inFlight,
     largeMessages: new LargeMessages(),
-    rate: limits.rate && (await import('./http/rate-limit.js')).rateLimit(limits.rate, addressOf),
+    rate: limits.rate && rateLimit(limits.rate, addressOf),
     access,
     hint: (key, message) => {
       hints.once(key, message);

@@ -11,11 +11,10 @@ export function xmlCharacters(text: string): string {
 
 /**
  * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
- * ampersand escaped before, the document says what the text says; a carriage return is written as a reference, since readers
- * take a bare one for a line feed.
+ * ampersand escaped before, the document says what the text says.
  */
 export function builderText(text: string): string {
-  return xmlCharacters(text).replaceAll('&', '&amp;').replaceAll('\r', '&#xD;');
+  return xmlCharacters(text).replaceAll('&', '&amp;');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };

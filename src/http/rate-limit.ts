@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory';
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes';
 import type { Limits } from '../config/config';
 import { RequestError } from './request-error';
 

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 
 const ROOT = join(__dirname, '..', '..');
-const DEPLOYED = readdirSync(join(ROOT, 'deploy'));
+/** Those in its folders belong to docs/containers.md and docs/migrating.md. */
+const DEPLOYED = readdirSync(join(ROOT, 'deploy'), { withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map(({ name }) => name);
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
