@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router } from '../http/express-router';
 import type { Handler } from '../http/request/handler';
 import type { Service } from '../service/call';
 import { checkOperations, type Contract } from './contract';

@@ -1,7 +1,7 @@
 import Module, { createRequire } from 'node:module';
 
 /**
- * Puts off loading a CommonJS module until one of its exports is used. This is for modules that a library requires although the
+ * Puts off loading a CommonJS module until it is called or one of its exports is used. This is for modules that a library requires although the
  * service does not use what they are for: call it before the library is loaded. A library that has no such module is left as it is.
  *
  * @param library - the file of the library that requires the module, as in `soap/lib/wsdl`.
@@ -13,15 +13,15 @@ export function loadWhenUsed(library: string, module: string): void {
   const placeholder = new Module(file);
   placeholder.filename = file;
   placeholder.loaded = true;
-  placeholder.exports = new Proxy(
-    {},
-    {
-      get(_target, name): unknown {
-        if (require.cache[file] === placeholder) Reflect.deleteProperty(require.cache, file);
-        return Reflect.get(createRequire(file)(file) as object, name);
-      },
-    },
-  );
+  const load = (): unknown => {
+    if (require.cache[file] === placeholder) Reflect.deleteProperty(require.cache, file);
+    return createRequire(file)(file);
+  };
+  // A function, since that is what some modules export.
+  placeholder.exports = new Proxy(() => undefined, {
+    get: (_target, name): unknown => Reflect.get(load() as object, name),
+    apply: (_target, self, values: unknown[]): unknown => Reflect.apply(load() as () => unknown, self, values),
+  });
   require.cache[file] = placeholder;
 }
 

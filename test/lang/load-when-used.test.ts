@@ -33,6 +33,12 @@ describe('a module that is loaded when used', () => {
     ).toBe('loaded\n4 2 1\n');
   });
 
+  it('is called where it is a function', async () => {
+    await writeFile(join(folder.path, 'part.js'), "console.log('loaded'); module.exports = (n) => n / 2;");
+    const program = "const half = require('./part'); console.log('ready'); console.log(half(8));";
+    expect(printed(program)).toBe('ready\nloaded\n4\n');
+  });
+
   it('may be missing', () => {
     expect(printed("console.log(require('./library.js').half(8));", './other')).toBe('loaded\n4\n');
   });

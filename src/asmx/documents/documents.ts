@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import etag from 'etag';
-import { Router } from 'express';
+import { Router } from '../../http/express-router';
 import fresh from 'fresh';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';

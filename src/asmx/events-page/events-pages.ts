@@ -1,5 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Router } from 'express';
+import { Router } from '../../http/express-router';
 import type { EventLog } from '../../events/event-log';
 import type { ViewerCheck } from '../../http/auth/viewers';
 import { replyCompressed } from '../../http/compressed-reply';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { Router } from 'express';
+import { Router } from '../../http/express-router';
 import { replyCompressed } from '../../http/compressed-reply';
 import type { HttpRequest } from '../../http/request/http-request';
 import { reply, replyWithoutBody } from '../../http/reply';

@@ -1,0 +1,3 @@
+import './express-parts';
+
+export { Router } from 'express';
