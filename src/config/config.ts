@@ -112,7 +112,7 @@ export function loadConfig(): Config {
 }
 
 /** Messages and log lines show where a file is, whatever the working directory of the process. */
-function withAbsolutePaths(config: Config): Config {
+export function withAbsolutePaths(config: Config): Config {
   const { eventLog, tls } = config;
   return {
     ...config,
