@@ -6,8 +6,9 @@ import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../events/event-log';
 import { openEventLog, openExistingEventLog } from '../events/open-event-log';
 import { messageChain } from '../lang/message-chain';
-import { parseTask, USAGE, UsageError, type LogTask } from './options';
+import { parseTask, UsageError, type LogTask } from './options';
 import { endOf, FROM_THE_FIRST } from './since';
+import { USAGE } from './usage';
 
 async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
@@ -44,6 +45,20 @@ async function perform(task: LogTask): Promise<void> {
     case 'backup': {
       const { backUp } = await import('./backup.js');
       return withLog(openExistingEventLog, (log) => backUp(task.file, log));
+    }
+    case 'compact': {
+      const { compact } = await import('./compact.js');
+      return withLog(openExistingEventLog, compact);
+    }
+    case 'verify': {
+      const { verifyLog } = await import('./verify.js');
+      return withLog(openExistingEventLog, async (log) => {
+        if (!(await verifyLog(log))) process.exitCode = 1;
+      });
+    }
+    case 'forget': {
+      const { forgetEvents } = await import('./forget.js');
+      return withLog(openExistingEventLog, (log) => forgetEvents(task.events, log));
     }
   }
 }

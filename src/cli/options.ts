@@ -5,35 +5,6 @@ import { ValueError } from '../config/variable';
 import { quoted } from './quoted';
 import { parseSince, type Start } from './since';
 
-/** How the tool is used, as `--help` prints it. */
-export const USAGE = `Works on the event log that EVENT_LOG names, also while the service runs.
-
-Usage: asmx-webhook-events [--since WHEN] [--follow]
-       asmx-webhook-events [--since WHEN] [--follow] --forward URL [--position FILE] [--raw] [--skip-refused]
-       asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE
-
-  --since WHEN    prints the events since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence
-  --follow        prints events as they are recorded: those --since, or from now on
-  --export FILE   writes all events, or those --since, to a new file
-  --import FILE   records the events of a file that are not in the log yet
-  --backup FILE   copies a log in SQLite, as it is at one moment, to a new file
-  --help          prints this page
-  --version       prints the version
-
-One CloudEvent a line (NDJSON), with what the log keeps beside it in the member _log. FILE may be - for standard output or
-input, except for --backup and --position.
-
-With --forward:
-
-  --forward URL    posts the events to an address instead of printing them, in order, each until it was taken
-  --position FILE  keeps in a file how far that came, and goes on from there the next time, whatever --since says then
-  --raw            posts the payload as it came, instead of the CloudEvent
-  --skip-refused   passes over events that are answered with 4xx, instead of ending
-  --secret SECRET  signs what is posted (Standard Webhooks) with whsec_ and base64; all users of the machine see arguments,
-                   but not the variable FORWARD_SECRETS
-
-Exit code: 0 done, 1 failed, 2 arguments that make no sense, 3 the address refused an event or redirected it.`;
-
 /** What the tool is asked to do. */
 export type Task =
   | { readonly name: 'help' }
@@ -42,7 +13,10 @@ export type Task =
   | ForwardTask
   | { readonly name: 'export'; readonly file: string; readonly since: Start | undefined }
   | { readonly name: 'import'; readonly file: string }
-  | { readonly name: 'backup'; readonly file: string };
+  | { readonly name: 'backup'; readonly file: string }
+  | { readonly name: 'verify' | 'compact' }
+  /** `events`: an id or a sequence each. */
+  | { readonly name: 'forget'; readonly events: readonly string[] };
 
 /** Posting events to an address. */
 export interface ForwardTask {
@@ -72,12 +46,15 @@ export class UsageError extends Error {
 }
 
 const FORWARD_FLAGS = ['raw', 'skip-refused'];
-const FLAGS = ['follow', 'help', 'version', ...FORWARD_FLAGS];
+const UPKEEP = ['verify', 'compact'] as const;
+const FLAGS = ['follow', 'help', 'version', ...UPKEEP, ...FORWARD_FLAGS];
 const FILES = ['export', 'import', 'backup'] as const;
+const TASKS = [...FILES, ...UPKEEP, 'forward', 'forget'] as const;
 const NEEDS: ReadonlyMap<string, string> = new Map([
   ['since', 'a duration, a time or a sequence'],
   ...FILES.map((name): [string, string] => [name, 'the name of a file']),
   ['forward', 'an address'],
+  ['forget', 'an id or a sequence'],
   ['position', 'the name of a file'],
   ['secret', 'a secret'],
 ]);
@@ -88,10 +65,10 @@ const NEEDS: ReadonlyMap<string, string> = new Map([
  * @throws {UsageError} they are unknown, contradict each other or ask for nothing.
  */
 export function parseTask(args: readonly string[]): Task {
-  const given = optionsIn(args);
+  const { given, events } = optionsIn(args);
   if (given.has('help')) return { name: 'help' };
   if (given.has('version')) return { name: 'version' };
-  const [name, another] = [...FILES, 'forward' as const].filter((option) => given.has(option));
+  const [name, another] = TASKS.filter((option) => given.has(option));
   const since = sinceIn(given.get('since'));
   const follow = given.has('follow');
   if (another !== undefined && name !== undefined) throw contradiction(name, another);
@@ -100,10 +77,14 @@ export function parseTask(args: readonly string[]): Task {
   if (orphan !== undefined) throw misuse(`--${orphan} needs --forward.`);
   if (name === undefined) {
     if (follow || since !== undefined) return { name: 'print', since, follow };
-    throw misuse('Nothing to do: give --since, --follow, --forward, --export, --import or --backup.');
+    throw misuse(
+      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --verify, --compact or --forget.',
+    );
   }
   if (follow) throw contradiction(name, 'follow');
   if (since !== undefined && name !== 'export') throw contradiction(name, 'since');
+  if (name === 'forget') return { name, events };
+  if (name === 'verify' || name === 'compact') return { name };
   const file = given.get(name) ?? '';
   if (name === 'export') return { name, file, since };
   if (name === 'backup' && file === '-') throw misuse('--backup cannot write to standard output: name a file.');
@@ -156,8 +137,8 @@ function sinceIn(text: string | undefined): Start | undefined {
   throw misuse(`--since ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
 }
 
-/** The options by name, each with its value; an option without one has an empty value. */
-function optionsIn(args: readonly string[]): Map<string, string> {
+/** The options by name, each with its value; an option without one has an empty value. `events`: those to forget. */
+function optionsIn(args: readonly string[]): { given: Map<string, string>; events: string[] } {
   const { tokens } = parseArgs({
     args: [...args],
     options: {
@@ -170,16 +151,22 @@ function optionsIn(args: readonly string[]): Map<string, string> {
     tokens: true,
   });
   const given = new Map<string, string>();
+  const events: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') throw misuse(`${quoted(token.value)} is not an option.`);
+    if (token.kind === 'positional') {
+      if (!given.has('forget')) throw misuse(`${quoted(token.value)} is not an option.`);
+      events.push(token.value);
+      continue;
+    }
     const { name, rawName, value } = token;
     if (!FLAGS.includes(name)) requireValue(token);
     else if (value !== undefined) throw misuse(`${rawName} takes no value.`);
-    if (given.has(name)) throw misuse(`${rawName} is given twice.`);
+    if (name === 'forget') events.push(value ?? '');
+    else if (given.has(name)) throw misuse(`${rawName} is given twice.`);
     given.set(name, value ?? '');
   }
-  return given;
+  return { given, events };
 }
 
 function requireValue({ name, rawName, value, inlineValue }: OptionToken): void {

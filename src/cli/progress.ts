@@ -1,4 +1,5 @@
 import { SingleBar } from 'cli-progress';
+import type { Progress } from '../events/event-log';
 
 /** The least amount of work for which a bar is shown. */
 const LONG = 10_000;
@@ -12,4 +13,18 @@ export function progressBar(what: string, total: number): SingleBar | undefined 
   });
   bar.start(total, 0);
   return bar;
+}
+
+/** Shows how far a task is that tells so itself, as {@link progressBar} does, until it ends. */
+export async function followProgress<T>(what: string, task: (progress: Progress) => Promise<T>): Promise<T> {
+  let bar: SingleBar | undefined;
+  try {
+    return await task((done, total) => {
+      bar ??= progressBar(what, total);
+      bar?.setTotal(total);
+      bar?.update(done);
+    });
+  } finally {
+    bar?.stop();
+  }
 }

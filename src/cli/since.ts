@@ -1,6 +1,7 @@
 import type { EventLog } from '../events/event-log';
 import { parseDuration } from '../lang/duration';
 import { parseTime } from '../lang/rfc3339';
+import { readEvents } from './read';
 
 /** Which events are printed or exported. */
 export interface Start {
@@ -26,14 +27,6 @@ export function parseSince(text: string): Start | undefined {
 
 /** The start of the events that are yet to be recorded. */
 export async function endOf(log: EventLog): Promise<Start> {
-  const newest = {
-    id: undefined,
-    sequence: undefined,
-    after: undefined,
-    limit: 1,
-    maxBytes: Infinity,
-    referenceBytes: 0,
-  };
-  const [event] = await log.read(newest);
+  const [event] = await readEvents(log, { limit: 1 });
   return { after: BigInt(event?.sequence ?? 0) };
 }

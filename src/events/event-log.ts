@@ -188,6 +188,9 @@ export interface Commit {
   readonly milliseconds: number;
 }
 
+/** Is told now and then how much of a long task is done. What `total` counts may change while others write. */
+export type Progress = (done: number, total: number) => void;
+
 /**
  * An append-only log of events in one order, which several processes may use at the same time. Each engine implements it in
  * a folder of its own; the suite in `test/events/event-log-suite.ts` is what they all promise.
@@ -285,6 +288,24 @@ export interface EventLog {
    */
   check(): Promise<void>;
 
+  /**
+   * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more, copies
+   * and backups elsewhere apart. Their positions are not used again, and an event that is sent again is recorded anew. Others
+   * can go on reading and writing.
+   *
+   * @returns the positions of those events that the log held.
+   * @throws {EventLogError}
+   */
+  forget(positions: readonly bigint[], progress?: Progress): Promise<bigint[]>;
+
+  /**
+   * Looks for damage in how the log is kept, and writes nothing. Returns what it found, a line each. Does not look at what
+   * the events say.
+   *
+   * @throws {EventLogError} the log could not be read.
+   */
+  verify(): Promise<string[]>;
+
   /** Finishes what was asked before and releases the log. Calls after it are refused. */
   close(): Promise<void>;
 
@@ -295,4 +316,12 @@ export interface EventLog {
    * @throws {EventLogError} the file exists already, or cannot be written.
    */
   backup?(file: string): Promise<void>;
+
+  /**
+   * Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. Only
+   * engines whose servers do not do so by themselves have this method.
+   *
+   * @throws {EventLogError}
+   */
+  compact?(progress?: Progress): Promise<number>;
 }

@@ -32,6 +32,10 @@ describe('the arguments of the tool', () => {
     ],
     [['--import=-x'], { name: 'import', file: '-x' }],
     [['--backup', 'a'], { name: 'backup', file: 'a' }],
+    [['--verify'], { name: 'verify' }],
+    [['--compact'], { name: 'compact' }],
+    [['--forget', 'a'], { name: 'forget', events: ['a'] }],
+    [['--forget=-a', 'b', '--forget', '7', '--', '-c'], { name: 'forget', events: ['-a', 'b', '7', '-c'] }],
     [
       ['--follow', '--forward', 'http://u:p@[::1]:3000/hook?a=b'],
       { ...FORWARD, target: new URL('http://u:p@[::1]:3000/hook?a=b'), follow: true },
@@ -46,7 +50,10 @@ describe('the arguments of the tool', () => {
   });
 
   it.each([
-    [[], 'Nothing to do: give --since, --follow, --forward, --export, --import or --backup.'],
+    [
+      [],
+      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --verify, --compact or --forget.',
+    ],
     [['--nonsense'], '--nonsense is not an option.'],
     [['--nonsense=x'], '--nonsense is not an option.'],
     [['-x'], '-x is not an option.'],
@@ -56,6 +63,10 @@ describe('the arguments of the tool', () => {
     [['--export', 'a', '--follow'], '--export and --follow cannot be used together.'],
     [['--import', 'a', '--since', '1h'], '--import and --since cannot be used together.'],
     [['--backup', 'a', '--since', '1h'], '--backup and --since cannot be used together.'],
+    [['--verify', '--compact'], '--verify and --compact cannot be used together.'],
+    [['--forget', 'a', '--since', '1h'], '--forget and --since cannot be used together.'],
+    [['--forget'], '--forget needs an id or a sequence.'],
+    [['a', '--forget', 'b'], 'a is not an option.'],
     [['--export', 'a', '--export', 'b'], '--export is given twice.'],
     [['--follow=yes'], '--follow takes no value.'],
     [['--since'], '--since needs a duration, a time or a sequence.'],

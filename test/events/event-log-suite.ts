@@ -107,6 +107,51 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await ids()).toEqual([first.id]);
     });
 
+    describe('forgets', () => {
+      const positionOf = async (id: string) => BigInt((await log.read({ ...EVERYTHING, id }))[0]?.sequence ?? -1);
+
+      it('the events that it is told to, and no other', async () => {
+        for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
+        const [b, d] = [await positionOf('b'), await positionOf('d')];
+        expect(await log.forget([d, b, d + 10n])).toEqual([d, b]);
+        expect(await log.forget([b])).toEqual([]);
+        expect(await ids()).toEqual(['a', 'c']);
+        expect(await ids({ id: 'b' })).toEqual([]);
+        expect(await ids({ sequence: b })).toEqual([]);
+        expect(await ids({ after: b })).toEqual(['c']);
+        expect((await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual(['a', 'c']);
+        expect((await log.search({ text: 'xbx', limit: 10 })).events).toEqual([]);
+        expect(await log.count()).toBe(2);
+        expect(await log.verify()).toEqual([]);
+      });
+
+      it('the newest event without giving its position to another, and tells those who wait of the next', async () => {
+        await log.append(newEvent({ id: 'a' }));
+        const newest = await positionOf('a');
+        const told = watching(log);
+        await told.reaches(newest);
+        await log.forget([newest]);
+        await log.append(newEvent({ id: 'b' }));
+        expect(await positionOf('b')).toBeGreaterThan(newest);
+        await told.reaches(await positionOf('b'));
+        told.end();
+      });
+
+      it('an event with its keys, so that it is recorded when it is sent again', async () => {
+        const event = newEvent({ id: 'a', source: '/s', idempotencyKey: 'k', webhookId: 'w' });
+        await log.append(event);
+        const other = newEvent({ id: 'a', source: '/other' });
+        await log.append(other);
+        const position = BigInt((await log.scan({ after: 0n, limit: 1 }))[0]?.sequence ?? -1);
+        expect(await log.forget([position])).toEqual([position]);
+        expect(await ids({ id: 'a' })).toEqual(['a']);
+        expect(await log.append(other)).toEqual({ id: 'a', recorded: false });
+        expect(await log.append(newEvent({ id: 'b', idempotencyKey: 'k' }))).toEqual({ id: 'b', recorded: true });
+        expect(await log.append({ ...event, idempotencyKey: undefined })).toEqual({ id: 'a', recorded: true });
+        expect(await ids({ id: 'a' })).toEqual(['a', 'a']);
+      });
+    });
+
     it('records copies that arrive at the same moment only once', async () => {
       const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(newEvent({ id: 'same' }))));
       expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);

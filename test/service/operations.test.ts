@@ -49,6 +49,8 @@ describe('an operation that fails in the event log', () => {
     watch: () => () => undefined,
     onCommit: () => undefined,
     check: () => Promise.resolve(),
+    forget: () => Promise.resolve([]),
+    verify: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   };
   let service: TestService;

@@ -6,6 +6,7 @@ import {
   type EventQuery,
   type LoggedEvent,
   type NewEvent,
+  type Progress,
   type Rate,
   type RatesQuery,
   type Retention,
@@ -16,13 +17,23 @@ import {
 } from '../event-log';
 import type { JetStreamLocation } from '../../config/event-log-location';
 import { JetStreamConnection } from './connection';
+import { JetStreamForgetting } from './forgetting';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';
 import { JetStreamRates } from './rates';
 import { JetStreamReader, type PlacedEvent } from './reader';
 import { JetStreamRecorder } from './recorder';
 import { JetStreamRetention } from './retention';
-import { KEYS_EXTRA_AGE, noteOwnSource, provideStreams, requireEvents, streamNames, type StreamNames } from './schema';
+import {
+  infoOf,
+  KEYS_EXTRA_AGE,
+  keysMissing,
+  noteOwnSource,
+  provideStreams,
+  requireEvents,
+  streamNames,
+  type StreamNames,
+} from './schema';
 import { JetStreamSearch } from './search';
 import { JetStreamStore } from './store';
 import { JetStreamWatch } from './watch';
@@ -59,6 +70,7 @@ export class JetStreamEventLog implements EventLog {
   readonly #search: JetStreamSearch;
   readonly #rates: JetStreamRates;
   readonly #probe: JetStreamProbe;
+  readonly #forgetting: JetStreamForgetting;
   readonly #retention: JetStreamRetention | undefined;
   readonly #calls = new Set<Promise<unknown>>();
   readonly #watches = new Set<JetStreamWatch>();
@@ -80,6 +92,7 @@ export class JetStreamEventLog implements EventLog {
     this.#reader = new JetStreamReader(names, this.#store, ids);
     this.#search = new JetStreamSearch(this.#reader, () => this.#recordings > 0);
     this.#rates = new JetStreamRates(connection, names);
+    this.#forgetting = new JetStreamForgetting(connection, names, this.#store, this.#reader, ids);
     this.#probe = new JetStreamProbe(connection, names, this.#store);
     const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
@@ -243,6 +256,19 @@ export class JetStreamEventLog implements EventLog {
     return this.#call('The event log cannot take events.', () =>
       this.#probe.check(this.#recorder.eventBytes, this.#connection.deadline()),
     );
+  }
+
+  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
+    return this.#call('The events could not be removed.', () => this.#forgetting.forget(positions, progress));
+  }
+
+  /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */
+  verify(): Promise<string[]> {
+    return this.#reading(async (deadline) => {
+      const { messages } = await this.#reader.state(deadline);
+      const keys = await infoOf(this.#connection, this.#names.keys, deadline);
+      return messages > 0 && keys === undefined ? [keysMissing(this.#names)] : [];
+    });
   }
 
   close(): Promise<void> {

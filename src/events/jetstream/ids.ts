@@ -61,6 +61,15 @@ export class JetStreamIds {
     if (!(await this.slotsOf(event.id, deadline)).includes(slot)) await this.add(event, deadline);
   }
 
+  /** Removes the entries of an event. */
+  async erase(event: NewEvent, deadline: number): Promise<void> {
+    const { events, keys } = this.#names;
+    const slot = slotSubject(events, event);
+    for await (const message of this.#store.all(keys, this.#subjectOf(event.id), deadline)) {
+      if (decode(message)?.slot === slot) await this.#store.erase(keys, message.seq, deadline);
+    }
+  }
+
   /** The subjects on which events with an id may be. */
   async slotsOf(id: string, deadline: number): Promise<string[]> {
     const own = this.#ownSources.map((source) => slotSubject(this.#names.events, { id, source }));

@@ -131,12 +131,30 @@ export class JetStreamStore {
     return from;
   }
 
+  /** The messages on a subject, oldest first, each fetched when it is asked for. */
+  async *all(stream: string, subject: string, deadline: number): AsyncGenerator<StoredMsg> {
+    let message = await this.next(stream, 1, deadline, subject);
+    while (message !== undefined) {
+      yield message;
+      message = await this.next(stream, message.seq + 1, deadline, subject);
+    }
+  }
+
   /** Removes the message at a position, if it still exists. */
   async remove(stream: string, position: number, deadline: number): Promise<void> {
+    await this.#delete(stream, position, false, deadline);
+  }
+
+  /** As {@link remove}, and has each server overwrite it where it is stored. */
+  async erase(stream: string, position: number, deadline: number): Promise<void> {
+    await this.#delete(stream, position, true, deadline);
+  }
+
+  async #delete(stream: string, position: number, erase: boolean, deadline: number): Promise<void> {
     const { manager } = this.#connection;
     await this.#connection.retry(deadline, async () => {
       try {
-        await manager.streams.deleteMessage(stream, position, false);
+        await manager.streams.deleteMessage(stream, position, erase);
       } catch (error) {
         if (!(error instanceof JetStreamApiError) || (await this.#holds(stream, position))) throw error;
       }

@@ -8,6 +8,12 @@ import { SqliteRecorder } from './recorder';
 import { SqliteRetention } from './retention';
 import { SqliteSearch, type SearchSlice, type SliceQuery } from './search';
 import { SqliteTimes } from './times';
+import { SqliteForgetting, type Clearing } from './upkeep/forgetting';
+import { FreePages, PAGE_BYTES } from './upkeep/free-pages';
+import { SqliteVerification } from './upkeep/verification';
+
+/** How long a step of a compaction should take, in milliseconds: it has a thread of its own, and only writes wait for it. */
+const COMPACTION_STEP = 20;
 
 /** The parts of the engine that work on one connection, synchronously. Each method takes one argument, or none. */
 export class SqliteDatabase {
@@ -17,6 +23,9 @@ export class SqliteDatabase {
   readonly #search: SqliteSearch;
   readonly #rates: SqliteRates;
   readonly #retention: SqliteRetention | undefined;
+  readonly #forgetting: SqliteForgetting;
+  readonly #freePages: FreePages;
+  readonly #verification: SqliteVerification;
 
   /** @throws the database cannot be opened, is not a database, or not one of this program and version. */
   constructor(options: SqliteOptions) {
@@ -27,6 +36,9 @@ export class SqliteDatabase {
     this.#reader = new SqliteReader(connection, times);
     this.#search = new SqliteSearch(connection, times);
     this.#rates = new SqliteRates(connection, times);
+    this.#forgetting = new SqliteForgetting(connection);
+    this.#freePages = new FreePages(connection, COMPACTION_STEP);
+    this.#verification = new SqliteVerification(connection);
     this.#retention = options.retention && new SqliteRetention(connection, options.retention);
   }
 
@@ -80,6 +92,41 @@ export class SqliteDatabase {
     this.#connection.reading(() => {
       backUp(this.#connection, file);
     });
+  }
+
+  /** As {@link SqliteVerification.verify}. */
+  verify(): string[] {
+    return this.#connection.snapshot(() => this.#verification.verify());
+  }
+
+  /** As {@link SqliteForgetting.forget}. */
+  forget(positions: readonly number[]): boolean[] {
+    return this.#forgetting.forget(positions);
+  }
+
+  /** As {@link SqliteForgetting.clear}. */
+  clear(page: number): Clearing {
+    return this.#forgetting.clear(page);
+  }
+
+  /** Bytes of free pages; undefined: the file cannot shrink while it is in use. */
+  freeBytes(): number | undefined {
+    return this.#connection.reading(() => this.#freePages.bytes());
+  }
+
+  /** Gives some free pages back. Returns how many bytes that were; 0: nothing is left. */
+  giveBack(): number {
+    return this.#freePages.giveBack(0) * PAGE_BYTES;
+  }
+
+  /** As {@link SqliteConnection.emptyWal}. */
+  emptyWal(): boolean {
+    return this.#connection.emptyWal();
+  }
+
+  /** As {@link SqliteConnection.rebuild}. */
+  rebuild(): void {
+    this.#connection.rebuild();
   }
 
   /** Forgets a few events that are past retention. Returns whether there is more to do. */

@@ -10,6 +10,7 @@ import {
   type EventQuery,
   type LoggedEvent,
   type NewEvent,
+  type Progress,
   type Rate,
   type RatesQuery,
   type ScanQuery,
@@ -23,6 +24,7 @@ import { MAX_PACKED_EVENTS, packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared/remote-writer';
 import { SlicedQueries } from './sliced-queries';
+import { SqliteUpkeep } from './upkeep/upkeep';
 import { SqliteWatch } from './watch';
 import { localWriter, type Writer } from './writer';
 
@@ -46,6 +48,7 @@ export class SqliteEventLog implements EventLog {
   readonly #thread: DatabaseThread;
   readonly #writer: Writer;
   readonly #sliced: SlicedQueries;
+  readonly #upkeep: SqliteUpkeep;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -56,6 +59,7 @@ export class SqliteEventLog implements EventLog {
   private constructor(thread: DatabaseThread, writer: Writer) {
     this.#thread = thread;
     this.#writer = writer;
+    this.#upkeep = new SqliteUpkeep(thread);
     this.#sliced = new SlicedQueries(this.#thread, () => this.#isRecording());
   }
 
@@ -202,6 +206,18 @@ export class SqliteEventLog implements EventLog {
     return this.#call('The event log could not be copied.', () =>
       writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary)),
     );
+  }
+
+  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
+    return this.#call('The events could not be removed.', () => this.#upkeep.forget(positions, progress));
+  }
+
+  compact(progress: Progress = () => undefined): Promise<number> {
+    return this.#call('The log could not be compacted.', () => this.#upkeep.compact(progress));
+  }
+
+  verify(): Promise<string[]> {
+    return this.#reading(() => this.#thread.ask('verify'));
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {

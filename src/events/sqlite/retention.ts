@@ -1,12 +1,13 @@
 import type Database from 'libsql';
 import type { Retention } from '../event-log';
 import type { SqliteConnection } from './connection/connection';
+import { adapted, FreePages, type Bounds } from './upkeep/free-pages';
 
 /** How long one step should take, in milliseconds: a write that arrives meanwhile waits for it. */
 const STEP_TARGET = 4;
-/** Bounds between which the work of a step adapts to the target: rows to delete, pages to give back. */
-const ROWS = { from: 1, to: 1024 };
-const PAGES = { from: 4, to: 256 };
+
+/** Rows to delete in a step. */
+const ROWS: Bounds = { from: 1, to: 1024 };
 /** Most bytes that one step deletes, unless a single event has more. */
 const STEP_BYTES = 512 * 1024;
 
@@ -31,9 +32,8 @@ export class SqliteRetention {
   readonly #late: Database.Statement;
   readonly #delete: Database.Statement;
   readonly #subtract: Database.Statement;
-  readonly #free: Database.Statement;
+  readonly #freePages: FreePages;
   #rows = 64;
-  #pages = 16;
   #turn = 0;
 
   constructor(connection: SqliteConnection, retention: Retention) {
@@ -45,19 +45,17 @@ export class SqliteRetention {
     this.#late = connection.prepare(`SELECT ${columns} FROM events WHERE late_at < ? ORDER BY late_at LIMIT ?`);
     this.#delete = connection.prepare('DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))');
     this.#subtract = connection.prepare('UPDATE totals SET events = events - ?');
-    this.#free = connection.prepare('PRAGMA freelist_count');
+    this.#freePages = new FreePages(connection, STEP_TARGET);
   }
 
   /** Takes one step: forgets events or, when none is due and now and then in between, shrinks. Returns whether to go on. */
   step(): boolean {
     const started = performance.now();
     if (++this.#turn % SHRINK_EVERY !== 0 && this.#forget()) {
-      this.#rows = adapted(this.#rows, performance.now() - started, ROWS);
+      this.#rows = adapted(this.#rows, performance.now() - started, STEP_TARGET, ROWS);
       return true;
     }
-    const shrank = this.#shrink();
-    if (shrank) this.#pages = adapted(this.#pages, performance.now() - started, PAGES);
-    return shrank || this.#due().length > 0;
+    return this.#freePages.giveBack(SPARE_PAGES) > 0 || this.#due().length > 0;
   }
 
   #forget(): boolean {
@@ -94,33 +92,4 @@ export class SqliteRetention {
     }
     if (maxAge !== Infinity) yield* this.#late.all(horizon, this.#rows) as OldRow[];
   }
-
-  /**
-   * Gives free pages back. The write-ahead log is written back at once: pages that were moved are scattered over the file,
-   * and a thousand of them would hold up the write that comes to write them back.
-   */
-  #shrink(): boolean {
-    const free = this.#freePages();
-    if (free <= SPARE_PAGES) return false;
-    const pages = String(Math.min(this.#pages, free - SPARE_PAGES));
-    this.#connection.transaction(() => {
-      this.#connection.execute(`PRAGMA incremental_vacuum(${pages})`);
-    });
-    this.#connection.execute('PRAGMA wal_checkpoint(PASSIVE)');
-    return this.#freePages() < free;
-  }
-
-  #freePages(): number {
-    return (this.#free.get() as { freelist_count: number }).freelist_count;
-  }
-}
-
-/** Halves or doubles the work of a step, by how long the last one took, in milliseconds. */
-function adapted(
-  amount: number,
-  elapsed: number,
-  { from, to }: { readonly from: number; readonly to: number },
-): number {
-  if (elapsed > STEP_TARGET) return Math.max(from, amount >> 1);
-  return elapsed < STEP_TARGET / 2 ? Math.min(to, amount * 2) : amount;
 }

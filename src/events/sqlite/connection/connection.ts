@@ -25,6 +25,9 @@ export interface SqliteOptions {
 /** What the write-ahead log shrinks to once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
+/** How long readers may hold up the emptying of the write-ahead log, while writers wait, in milliseconds. */
+const EMPTY_WAL_BUSY_TIMEOUT = 50;
+
 /** How long another process may take to finish its commit and to notice that a file was lost, in milliseconds. */
 const OTHERS_NOTICE = 250;
 
@@ -40,6 +43,7 @@ export class SqliteConnection {
   readonly #stamps = new Stamps();
   readonly #readMarks: Database.Statement;
   readonly #writeStamp: Database.Statement;
+  readonly #emptyWal: Database.Statement;
 
   /**
    * @throws the database cannot be opened, is not a database, or not one of this program and version; or the write-ahead log
@@ -59,10 +63,13 @@ export class SqliteConnection {
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     });
     database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+    // What is deleted, by retention too, is overwritten. Off by default in SQLite.
+    database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
     this.#transactions = new Transactions(database);
     this.#readMarks = this.prepare(readMarks());
     this.#writeStamp = this.prepare(WRITE_STAMP);
+    this.#emptyWal = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
     // The first read makes the write-ahead log where there is none.
     this.#marks();
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
@@ -128,6 +135,37 @@ export class SqliteConnection {
       this.requireFiles();
       throw error;
     }
+  }
+
+  /**
+   * Writes the write-ahead log back to the file and empties it. False: a reader still needs it. Writers wait meanwhile, so it
+   * is written back without them first, and a reader is not waited for.
+   */
+  emptyWal(): boolean {
+    this.execute('PRAGMA wal_checkpoint(PASSIVE)');
+    this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
+    try {
+      return this.reading(() => (this.#emptyWal.get() as { busy: number }).busy === 0);
+    } finally {
+      this.setBusyTimeout();
+    }
+  }
+
+  /**
+   * Writes the whole file anew, so that it has no free pages and can shrink while it is in use.
+   *
+   * @throws another process has the file open.
+   */
+  rebuild(): void {
+    // In this mode a write needs the file for itself alone, even where the others do nothing.
+    this.execute('PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL');
+    try {
+      this.execute('VACUUM');
+    } finally {
+      this.execute('PRAGMA locking_mode = NORMAL');
+      this.#marks();
+    }
+    this.execute('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   /** Bytes of the file and of its write-ahead log. */

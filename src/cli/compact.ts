@@ -1,0 +1,16 @@
+import type { EventLog } from '../events/event-log';
+import { UsageError } from './options';
+import { followProgress } from './progress';
+
+/**
+ * Gives the space of forgotten events back, and says how much that was.
+ *
+ * @throws {UsageError} the log is not in SQLite.
+ */
+export async function compact(log: EventLog): Promise<void> {
+  const giveBack = log.compact?.bind(log);
+  if (giveBack === undefined) {
+    throw new UsageError('--compact works on a SQLite file. NATS servers give space back by themselves.');
+  }
+  console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
+}

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Progress } from '../../event-log';
+import { sequenceNumber } from '../../position';
+import type { DatabaseThread } from '../database-thread';
+
+/** Pause after each step that took the write lock, in milliseconds: a writer that waits for it looks again and again. */
+const REST = 20;
+
+/** Most events that are deleted in one step. */
+const MOST_DELETED = 64;
+
+/** How often, and after how many milliseconds, the write-ahead log is tried to be emptied while readers need it. */
+const TRIES = 300;
+const TRY_PAUSE = 100;
+
+/** Work on the whole file while others record events, in steps that hold them up for a few milliseconds each. */
+export class SqliteUpkeep {
+  readonly #thread: DatabaseThread;
+
+  constructor(thread: DatabaseThread) {
+    this.#thread = thread;
+  }
+
+  /** As `EventLog.forget`. */
+  async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+    if ((await this.#thread.ask('freeBytes')) === undefined) {
+      throw new Error(
+        'another program has made the file anew. Stop the service and run --compact first, which mends that',
+      );
+    }
+    const forgotten = await this.#delete(positions);
+    await this.#giveBack(() => undefined);
+    let clearing = { page: 1, pages: 1, wrote: false };
+    while (clearing.page <= clearing.pages) {
+      clearing = await this.#thread.ask('clear', clearing.page);
+      progress(clearing.page - 1, clearing.pages);
+      if (clearing.wrote) await delay(REST);
+    }
+    await this.#emptyWal();
+    return forgotten;
+  }
+
+  async #delete(positions: readonly bigint[]): Promise<bigint[]> {
+    const forgotten: bigint[] = [];
+    for (let done = 0; done < positions.length;) {
+      const rest = positions.slice(done, done + MOST_DELETED);
+      const deleted = await this.#thread.ask('forget', rest.map(sequenceNumber));
+      forgotten.push(...rest.filter((_, i) => deleted[i]));
+      done += deleted.length;
+      await delay(REST);
+    }
+    return forgotten;
+  }
+
+  /** As `EventLog.compact`. */
+  async compact(progress: Progress): Promise<number> {
+    if ((await this.#thread.ask('freeBytes')) === undefined) return this.#rebuild();
+    const bytes = await this.#giveBack(progress);
+    await this.#emptyWal();
+    return bytes;
+  }
+
+  async #giveBack(progress: Progress): Promise<number> {
+    let given = 0;
+    for (let step = await this.#thread.ask('giveBack'); step > 0; step = await this.#thread.ask('giveBack')) {
+      given += step;
+      progress(given, given + ((await this.#thread.ask('freeBytes')) ?? 0));
+      await delay(REST);
+    }
+    return given;
+  }
+
+  async #rebuild(): Promise<number> {
+    const before = await this.#thread.ask('bytes');
+    try {
+      await this.#thread.ask('rebuild');
+    } catch (cause) {
+      if (!/locked/.test((cause as Error).message)) throw cause;
+      throw new Error(
+        'another program has made the file anew, so that it cannot shrink while it is in use. Stop the service and run ' +
+          '--compact again: it writes the file anew, once',
+        { cause },
+      );
+    }
+    return before - (await this.#thread.ask('bytes'));
+  }
+
+  async #emptyWal(): Promise<void> {
+    for (let tries = 0; !(await this.#thread.ask('emptyWal')); tries++) {
+      if (tries === TRIES) {
+        throw new Error(
+          'another program, a backup perhaps, has been reading for too long. Run this again when it has ended',
+        );
+      }
+      await delay(TRY_PAUSE);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type Database from 'libsql';
+import type { SqliteConnection } from '../connection/connection';
+
+interface Totals {
+  readonly total: number;
+  readonly found: number;
+  readonly newest: number;
+  readonly lastGiven: number;
+}
+
+/** Looks for damage in the file. Writes nothing; others can go on writing meanwhile. */
+export class SqliteVerification {
+  readonly #check: Database.Statement;
+  readonly #totals: Database.Statement;
+
+  constructor(connection: SqliteConnection) {
+    this.#check = connection.prepare('PRAGMA integrity_check');
+    this.#totals = connection.prepare(
+      `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
+              ifnull((SELECT max(sequence) FROM events), 0) AS newest,
+              ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS "lastGiven"
+       FROM totals`,
+    );
+  }
+
+  /** Returns what is wrong, a line for each finding: in the pages and indexes, the total, the positions. */
+  verify(): string[] {
+    const pages = (this.#check.all() as { integrity_check: string }[]).map((row) => row.integrity_check);
+    if (pages.length !== 1 || pages[0] !== 'ok')
+      return pages.map((finding) => `The file is damaged: ${oneLine(finding)}`);
+    const { total, found, newest, lastGiven } = this.#totals.get() as Totals;
+    const findings: string[] = [];
+    if (found !== total) {
+      findings.push(`The log holds ${String(found)} events, and its total says ${String(total)}.`);
+    }
+    if (newest > lastGiven) {
+      findings.push(
+        `The newest event has position ${String(newest)}, and the last that was given is ${String(lastGiven)}.`,
+      );
+    }
+    return findings;
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
