@@ -111,6 +111,97 @@ describe('the tool for the event log', () => {
     expect(await stored(other)).toEqual(await stored(file));
   });
 
+  describe('that verifies', () => {
+    it('finds a log whole', async () => {
+      await fill(30);
+      const whole = { code: 0, output: '', errors: '30 events verified. The log is whole.\n' };
+      expect(await run(['--verify'])).toEqual(whole);
+    });
+
+    it('has a line for each event that is damaged', async () => {
+      await fill(6);
+      const database = new Database(file);
+      for (const [i, change] of [
+        "attributes = replace(attributes, 'specversion', 'version')",
+        "attributes = 'x'",
+        "id = 'other'",
+        'data = \'"data":{\'',
+        'data = \'"data_base64":"!"\'',
+        'arrival = 7',
+      ].entries()) {
+        database.exec(`UPDATE events SET ${change} WHERE sequence = ${String(i + 1)}`);
+      }
+      database.close();
+      const { code, output, errors } = await run(['--verify']);
+      expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
+        'Event 1: its attribute specversion is missing.',
+        'Event 2: its attributes are not a JSON object.',
+        'Event 3: its attribute id is not the one that it must be.',
+        'Event 4: its data is not valid JSON.',
+        'Event 5: its data is not valid base64.',
+        'Event 6: its arrival is not a JSON object.',
+        '',
+      ]);
+      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 6.\n' });
+    });
+
+    it('names pages that are damaged', async () => {
+      await fill(500);
+      const bytes = await readFile(file);
+      bytes.fill(0xff, 20 * 4096, 24 * 4096);
+      await writeFile(file, bytes);
+      const { code, output } = await run(['--verify']);
+      expect(code).toBe(1);
+      expect(output).toMatch(/^The file is damaged: /);
+    });
+  });
+
+  describe('that removes events', () => {
+    it('removes those that are named by id or sequence, and says which are unknown', async () => {
+      await fill(20);
+      const [first, second, third] = await stored(file);
+      const args = ['--forget', first?.id ?? '', second?.sequence ?? '', '3', 'nobody\u001b', '99'];
+      expect(await run(args)).toEqual({
+        code: 1,
+        output: '',
+        errors: '3 removed.\nThere is no event nobody\\u001b.\nThere is no event 99.\n',
+      });
+      const gone = [first?.sequence, second?.sequence, third?.sequence];
+      expect((await stored(file)).map(({ sequence }) => sequence)).not.toEqual(expect.arrayContaining(gone));
+      expect(await run(['--verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
+    });
+
+    it('removes none of several events that have a name', async () => {
+      const log = await SqliteEventLog.open({ file });
+      for (const source of ['/a', '/b']) await log.append(newEvent({ id: 'same', source }));
+      await log.append(newEvent({ id: '2' }));
+      await log.close();
+      const [one, two, three] = ['1', '2', '3'].map((position) => position.padStart(20, '0'));
+      const { code, errors } = await run(['--forget', 'same', '2']);
+      expect({ code, errors }).toEqual({
+        code: 1,
+        errors:
+          '0 removed.\n' +
+          `same names several events. Give the whole sequence of each that is meant: ${one}, ${two}.\n` +
+          `2 names several events. Give the whole sequence of each that is meant: ${two}, ${three}.\n`,
+      });
+      expect(await run(['--forget', two ?? ''])).toMatchObject({ code: 0, errors: '1 removed.\n' });
+      expect((await stored(file)).map(({ id }) => id)).toEqual(['same', '2']);
+    });
+  });
+
+  it('says how much space it gives back', async () => {
+    await fill(2000);
+    const database = new Database(file);
+    database.exec('DELETE FROM events WHERE sequence > 10; UPDATE totals SET events = 10');
+    database.close();
+    const before = (await readFile(file)).length;
+    const { code, errors } = await run(['--compact']);
+    expect(code).toBe(0);
+    expect(errors).toBe(`${String(before - (await readFile(file)).length)} bytes given back.\n`);
+    expect(await run(['--compact'])).toMatchObject({ errors: '0 bytes given back.\n' });
+  });
+
   it('never overwrites a file', async () => {
     await fill(1);
     for (const option of ['--export', '--backup']) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { send } from '../support/http';
@@ -62,6 +62,30 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     expect(await tool(back, '--import', 'jetstream.ndjson')).toMatchObject({ code: 0, errors: recorded });
     await tool(back, '--export', 'back.ndjson');
     expect(await lines('back.ndjson')).toEqual(await lines('sqlite.ndjson'));
+  });
+
+  it('remove an event so that no file of the server holds it', async () => {
+    const log = stream('FORGETS');
+    const service = await startProcess({ EVENT_LOG: log }, folder.path);
+    const record = async (mark: string): Promise<string> => {
+      const headers = { 'Idempotency-Key': `${mark}-key`, 'webhook-id': `${mark}-hook` };
+      return callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`, headers);
+    };
+    const id = await record('secret-mark');
+    await record('public-mark');
+    expect((await tool(log, '--forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
+    expect((await tool(log, '--verify')).errors).toBe('1 events verified. The log is whole.\n');
+    expect(await tool(log, '--compact')).toMatchObject({ code: 2 });
+    const names = await readdir(join(folder.path, 'jetstream'), { recursive: true, withFileTypes: true });
+    const files = names
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFile(join(parentPath, name)));
+    const holding = (text: string, bytes: Buffer[]) => bytes.filter((content) => content.includes(text)).length;
+    const contents = await Promise.all(files);
+    expect(holding('public-mark', contents)).toBeGreaterThan(0);
+    expect([holding('secret-mark', contents), holding(id, contents)]).toEqual([0, 0]);
+    expect(await record('secret-mark')).not.toBe(id);
+    await service.end('SIGTERM');
   });
 
   it('print, follow and do not copy the log', async () => {

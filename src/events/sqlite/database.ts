@@ -96,7 +96,7 @@ export class SqliteDatabase {
 
   /** As {@link SqliteVerification.verify}. */
   verify(): string[] {
-    return this.#connection.snapshot(() => this.#verification.verify());
+    return this.#connection.reading(() => this.#verification.verify());
   }
 
   /** As {@link SqliteForgetting.forget}. */

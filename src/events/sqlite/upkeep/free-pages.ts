@@ -59,8 +59,8 @@ export class FreePages {
       started = performance.now();
       this.#connection.execute(`PRAGMA incremental_vacuum(${pages})`);
     });
-    this.#pages = adapted(this.#pages, performance.now() - started, this.#stepTarget, PAGES);
     this.#connection.execute('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#pages = adapted(this.#pages, performance.now() - started, this.#stepTarget, PAGES);
     return Math.max(0, free - this.count());
   }
 }

@@ -25,9 +25,8 @@ export class SqliteVerification {
 
   /** Returns what is wrong, a line for each finding: in the pages and indexes, the total, the positions. */
   verify(): string[] {
-    const pages = (this.#check.all() as { integrity_check: string }[]).map((row) => row.integrity_check);
-    if (pages.length !== 1 || pages[0] !== 'ok')
-      return pages.map((finding) => `The file is damaged: ${oneLine(finding)}`);
+    const damage = this.#damage();
+    if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${oneLine(finding)}`);
     const { total, found, newest, lastGiven } = this.#totals.get() as Totals;
     const findings: string[] = [];
     if (found !== total) {
@@ -39,6 +38,17 @@ export class SqliteVerification {
       );
     }
     return findings;
+  }
+
+  /** What the check of the pages and indexes says. Some damage ends it with an error. */
+  #damage(): string[] {
+    const found: string[] = [];
+    try {
+      for (const row of this.#check.all() as { integrity_check: string }[]) found.push(row.integrity_check);
+    } catch (error) {
+      found.push((error as Error).message);
+    }
+    return found.filter((finding) => finding !== 'ok');
   }
 }
 
