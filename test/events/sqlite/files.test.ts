@@ -99,6 +99,24 @@ describe('the files of a SQLite event log', () => {
     }
   };
 
+  it('are not taken for replaced while a reader holds back what is written to the file', async () => {
+    const reader = new Database(file);
+    const writer = new Database(file);
+    for (let i = 0; i < 40; i++) {
+      await record(3);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM events').get();
+      await record(1);
+      writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      await record(1);
+      expect(await log.count()).toBe(5 * (i + 1));
+      await (await open(file)).close();
+      reader.exec('ROLLBACK');
+    }
+    reader.close();
+    writer.close();
+  });
+
   describe('while it is open', () => {
     it.each([3, 3000])(
       'moved away and replaced by another log, leave two whole logs, after %i events',

@@ -47,6 +47,12 @@ export class MarksReader {
   // libsql keeps a file open after `close` where a statement was prepared, but not after DETACH.
   readonly #database = new Database(':memory:');
 
+  constructor() {
+    // While a reader holds back a checkpoint, the file may lack pages at its end that it says it has: they are in the write-ahead
+    // log. Without this SQLite takes it for malformed. Nothing is ever written over this connection.
+    this.#database.exec('PRAGMA writable_schema = ON');
+  }
+
   /**
    * Makes sure that the write-ahead log beside a database file, if there is one, was written for this file.
    *
