@@ -171,6 +171,23 @@ describe('the tool for the event log', () => {
       expect(await run(['--verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
     });
 
+    it('removes one beside a running service, whose pages, totals and waiting readers go on', async () => {
+      const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
+      const record = (mark: string) => callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`);
+      const first = await record('mark-1');
+      const second = await record('mark-2');
+      const after = String(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).at(-1)?.sequence);
+      const waiting = send(`${service.url}/GetEvents?after=${after}&wait=30s`);
+      expect(await run(['--forget', first, second])).toMatchObject({ code: 0, errors: '2 removed.\n' });
+      const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
+      expect(files.filter((bytes) => bytes.includes('mark-') || bytes.includes(first))).toEqual([]);
+      expect(eventsOf(await callOperation(service.url, 'soap12', 'GetEvents'))).toEqual([]);
+      const third = await record('mark-3');
+      expect((await waiting).body.toString()).toContain(third);
+      expect(await run(['--verify'])).toMatchObject({ errors: '1 events verified. The log is whole.\n' });
+      await service.end('SIGTERM');
+    });
+
     it('removes none of several events that have a name', async () => {
       const log = await SqliteEventLog.open({ file });
       for (const source of ['/a', '/b']) await log.append(newEvent({ id: 'same', source }));

@@ -66,7 +66,9 @@ describe('the upkeep of a SQLite event log', () => {
     const kept = marked.filter((_, i) => !forgotten.has(i));
     expect(await remaining(kept)).toEqual(kept);
     expect(await log.verify()).toEqual([]);
-    expect(await log.append(newEvent({ id: kept[0], source: `/${kept[0] ?? ''}` }))).toMatchObject({ recorded: false });
+    expect(await log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` }))).toMatchObject({
+      recorded: false,
+    });
   });
 
   it('overwrites what retention forgets', async () => {

@@ -6,6 +6,9 @@ import { clearedPage, kindsOf, mapPageOf, nextMapPage } from './page-format';
 /** Most pages that are written in one transaction: a millisecond or two. */
 const CLEARED_PAGES = 32;
 
+/** How long pages are looked at in one go, in milliseconds. Nobody waits for that. */
+const LOOK_TIME = 50;
+
 /** How far the clearing of pages has come. */
 export interface Clearing {
   /** The next page to look at. */
@@ -54,7 +57,7 @@ export class SqliteForgetting {
     });
   }
 
-  /** Clears the unused room of some pages, from one on. Goes on until the slice has taken its time. */
+  /** Clears the unused room of some pages, from one on, as many as a step may take. */
   clear(page: number): Clearing {
     const { found, ...looked } = this.#connection.snapshot(() => this.#look(page));
     if (found.length > 0) this.#clearAll(found);
@@ -63,7 +66,7 @@ export class SqliteForgetting {
 
   /** Finds pages with something in their unused room. */
   #look(first: number): { found: number[]; page: number; pages: number } {
-    const deadline = sliceDeadline();
+    const deadline = performance.now() + LOOK_TIME;
     const pages = this.#pageCount();
     const found: number[] = [];
     let page = first;
