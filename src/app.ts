@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { loadContract } from './asmx/contract';
+import { loadContract, WSDL_FOLDER } from './asmx/contract';
 import { endpoint } from './asmx/endpoint';
 import { LargeMessages } from './asmx/large-messages';
 import { maxBytesAroundResult } from './asmx/reply-size';
@@ -63,7 +63,8 @@ export async function startApp(
   refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
 ): Promise<App> {
   const { limits } = config;
-  const contract = await loadContract(config.namespace);
+  const { protocols: bindings, documentation } = config;
+  const contract = await loadContract(config.namespace, WSDL_FOLDER, { bindings, documentation });
   const hints = new Hints(logger);
   const callers = callersOf(config, () => {
     hints.once('forwarded', FORWARDED_HINT);

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './config/command-line';
-import { ConfigError, eventLogSettings, loadConfig, type Config } from './config/config';
+import { ConfigError, eventLogSettings, loadConfig, switchedOff, type Config } from './config/config';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { VERSION } from './config/package-info';
@@ -112,7 +112,11 @@ async function startService(
 
 function started(app: App, config: Config, logger: Logger): void {
   const { url, adminUrl } = app;
-  logger.info({ version: VERSION, url, adminUrl, eventLog: locationName(config.eventLog) }, 'started');
+  const off = switchedOff(config);
+  logger.info(
+    { version: VERSION, url, adminUrl, eventLog: locationName(config.eventLog), ...(off.length > 0 && { off }) },
+    'started',
+  );
 }
 
 type Stop = (why: string, finish: () => Promise<void>) => void;

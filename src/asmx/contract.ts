@@ -4,6 +4,8 @@ import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
 import type { Operation, Service } from '../service/call';
 import { childElements } from './child-elements';
+import { namesOf, WHOLE_OFFER, type Offer } from './offer/offer';
+import { offeredWsdl } from './offer/offered-wsdl';
 import { operationInput, type OperationInput } from './parameters/schema';
 import { xmlAttribute } from './xml';
 
@@ -27,13 +29,15 @@ export interface Contract {
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
+  /** What of it this service offers. */
+  readonly offer: Offer;
   /** Names the operation whose element has this namespace and local name; undefined: no operation's has. */
   operation(namespace: string, localName: string): string | undefined;
   /** Names the operation with this SOAP action; undefined: no operation has it. */
   action(soapAction: string): string | undefined;
   /** The description of an operation. Undefined: there is no operation with this name. */
   describe(operation: string): ContractOperation | undefined;
-  /** Writes the WSDL 1.1 document, with this address for every port. */
+  /** Writes the WSDL 1.1 document of what is offered, with this address for every port. */
   wsdl(address: string): string;
   /** Writes the WSDL 1.1 document that also describes the parameters. */
   extendedWsdl(address: string): string;
@@ -48,16 +52,18 @@ export class ContractError extends Error {
  * Loads the contract for a namespace.
  *
  * @param folder - where the two WSDLs are.
+ * @param offer - what of it the service offers.
  * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
  *   extended WSDL lacks a parameter.
  * @throws {SchemaError} the schema describes parameters that the service cannot read.
  */
-export async function loadContract(namespace: string, folder = WSDL_FOLDER): Promise<Contract> {
-  const wsdl = await loadWsdl(join(folder, 'WebHooks.wsdl'), namespace);
-  const extendedWsdl = await loadWsdl(join(folder, 'WebHooks.extended.wsdl'), namespace);
-  const original = definitionsOf(wsdl(namespace), 'the WSDL');
+export async function loadContract(namespace: string, folder = WSDL_FOLDER, offer = WHOLE_OFFER): Promise<Contract> {
+  const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
+  const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
+  const whole = (text: string) => wsdlWriter(text, namespace, offer)(namespace);
+  const original = definitionsOf(whole(wsdl), 'the WSDL');
   // The extended WSDL says everything that the other says, and what the operations take.
-  const { service, schema, portType } = definitionsOf(extendedWsdl(namespace), 'the extended WSDL');
+  const { service, schema, portType } = definitionsOf(whole(extendedWsdl), 'the extended WSDL');
   sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
   const operations = elements(portType, 'operation').map((operation) => {
     const name = nameOf(operation);
@@ -76,19 +82,21 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER): Pro
     serviceName: nameOf(service),
     serviceDocumentation: documentationOf(service),
     operations,
-    wsdl,
-    extendedWsdl,
+    offer,
+    wsdl: wsdlWriter(offeredWsdl(wsdl, offer.bindings), namespace, offer),
+    extendedWsdl: wsdlWriter(offeredWsdl(extendedWsdl, offer.bindings), namespace, offer),
   };
 }
 
-const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
+/** Where the WSDLs of the service are. */
+export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
-/** Loads a WSDL; the function writes it with an address for its ports. */
-async function loadWsdl(file: string, namespace: string): Promise<(address: string) => string> {
-  const template = await readFile(file, 'utf8');
+/** Makes the function that writes a WSDL with an address for its ports. */
+function wsdlWriter(template: string, namespace: string, { bindings }: Offer): (address: string) => string {
   const escapedNamespace = xmlAttribute(namespace);
   // A function, since in a replacement text `$` has a meaning.
-  const parts = template.replaceAll('{namespace}', () => escapedNamespace).split('{address}');
+  const named = template.replaceAll('{namespace}', () => escapedNamespace).replaceAll('{bindings}', namesOf(bindings));
+  const parts = named.split('{address}');
   return (address) => parts.join(xmlAttribute(address));
 }
 

@@ -8,6 +8,7 @@ import type { EndpointOptions } from './exchange';
 import { httpBindings } from './http/http-exchange';
 import type { HandshakeOptions } from './http/webhook-handshake';
 import { Pipeline, type PipelineOptions } from './pipeline';
+import { withoutDocuments } from './offer/without-documents';
 import { soapBindings, SoapExchange } from './soap/soap-exchange';
 
 /** What the endpoint needs besides the contract and the service object. */
@@ -20,7 +21,7 @@ export type EndpointParts = EndpointOptions &
   };
 
 /**
- * Makes the handler of the endpoint: all four bindings and the documents, on one path. As in IIS, the path is
+ * Makes the handler of the endpoint: the bindings and the documents that are offered, on one path. As in IIS, the path is
  * case-insensitive; operation names are case-sensitive.
  *
  * @throws {ContractError} the contract and the service object do not have the same operations.
@@ -33,19 +34,22 @@ export async function endpoint(contract: Contract, service: Service, options: En
   const router = Router();
   const needsKey = options.access?.proofsOf('record').includes('key') === true;
   if (options.events !== undefined) router.use(await eventsPages(contract, { ...options, needsKey }, options.events));
-  router.use(await documents(contract, service, soap, options));
+  const { documentation } = contract.offer;
+  router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
   const pages = asHandler(router);
+  const withoutSoap: Handler = (request, response, next) => {
+    operations(request, response, (error) => {
+      if (error === undefined || error === null) pages(request, response, next);
+      else next(error);
+    });
+  };
+  if (soap === undefined) return withoutSoap;
   const path = options.path.toLowerCase();
 
   return (request, response, next) => {
     if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
       pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
-    } else {
-      operations(request, response, (error) => {
-        if (error === undefined || error === null) pages(request, response, next);
-        else next(error);
-      });
-    }
+    } else withoutSoap(request, response, next);
   };
 }
 

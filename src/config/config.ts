@@ -4,6 +4,7 @@ import { contradictions } from './contradictions';
 import { readEnvFile } from './environment/env-file';
 import { withSecretFiles, type Texts } from './environment/secret-files';
 import { readSettings, variablesOf, type Settings } from './variable';
+import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
 import type { InheritedSocket } from './service-manager/inherited-sockets';
 import { wrongNames } from './environment/wrong-names';
@@ -134,6 +135,12 @@ function processEnvironment(): Texts {
 /** Path of the endpoint, which is also the source of its own events. */
 export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): string {
   return `/${serviceRoot}/Services/WebHooks.asmx`;
+}
+
+/** What PROTOCOLS and DOCUMENTATION have switched off: the names of protocols, and `documentation`. */
+export function switchedOff({ protocols, documentation }: Pick<Config, 'protocols' | 'documentation'>): string[] {
+  const off = PROTOCOLS.filter((protocol) => !protocols.has(protocol));
+  return documentation ? off : [...off, 'documentation'];
 }
 
 /** The settings of the event log other than its location. */

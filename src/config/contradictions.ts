@@ -9,6 +9,9 @@ export function contradictions({
   tls,
   limits,
   maxRequestBytes,
+  protocols,
+  webhookOrigins,
+  access,
 }: Settings<typeof VARIABLES>): Problem[] {
   const problems: Problem[] = [];
   if (tls.cert !== undefined && tls.key === undefined)
@@ -17,6 +20,13 @@ export function contradictions({
     problems.push({
       variable: VARIABLES.tls.cert,
       message: 'must be set together with TLS_KEY, and for TLS_CLIENT_CA',
+    });
+  if (webhookOrigins !== undefined && !protocols.has('httppost'))
+    problems.push({ variable: VARIABLES.webhookOrigins, message: 'needs httppost in PROTOCOLS' });
+  if (access.webhookSecrets !== undefined && protocols.size === 1 && protocols.has('httpget'))
+    problems.push({
+      variable: VARIABLES.access.webhookSecrets,
+      message: 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS',
     });
   if (limits.headersTimeout > limits.requestTimeout)
     problems.push({ variable: VARIABLES.limits.headersTimeout, message: 'must not be longer than REQUEST_TIMEOUT' });

@@ -100,6 +100,27 @@ export const trustProxy: Read<number | readonly string[]> = (value) => {
 /** The `type` of a CloudEvent. */
 export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
+/** The protocols of the bindings, in the order of the WSDL. */
+export const PROTOCOLS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
+
+/** Protocols by their names, in any letter case; one at least. */
+export const protocols: Read<ReadonlySet<(typeof PROTOCOLS)[number]>> = (value) => {
+  const names = value.split(',').map((name) => name.trim().toLowerCase());
+  const unknown = names.find((name) => !PROTOCOLS.some((protocol) => protocol === name));
+  if (unknown === undefined) return new Set(PROTOCOLS.filter((protocol) => names.includes(protocol)));
+  const meant = FORMER_NAMES.get(unknown);
+  const hint = meant === undefined ? '' : `; ${unknown} is ${meant} here`;
+  throw new ValueError(`must be a list of ${PROTOCOLS.join(', ')}, one at least${hint}`);
+};
+
+/** What `<protocols>` in a web.config calls things, where the name is another. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['httpsoap', 'soap11'],
+  ['httpsoap12', 'soap12'],
+  ['httppostlocalhost', 'httppost'],
+  ['documentation', 'DOCUMENTATION=true'],
+]);
+
 /** Host names of webhook senders, separated by commas, or `*` for all of them. */
 export const origins: Read<readonly string[]> = (value) => {
   const names = value.split(',').map((name) => name.trim());

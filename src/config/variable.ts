@@ -22,10 +22,10 @@ export function isValue(read: Read<unknown>, text: string): boolean {
 }
 
 /** The sections in which the variables are documented. */
-export type Group = 'Address' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
+export type Group = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 
 /** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
-const GUARDS: readonly Group[] = ['Access', 'TLS'];
+const GUARDS: readonly Group[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
   readonly group: Group;

@@ -10,6 +10,7 @@ import {
   namespace,
   origins,
   pathSegment,
+  protocols,
   rate,
   standardSecrets,
   text,
@@ -59,6 +60,16 @@ export const VARIABLES = {
     group: 'Address',
     default: '0',
     description: 'proxies whose forwarded header fields count',
+  }),
+  protocols: required('PROTOCOLS', protocols, {
+    group: 'Protocols',
+    default: 'soap11,soap12,httpget,httppost',
+    description: 'bindings over which calls are answered',
+  }),
+  documentation: required('DOCUMENTATION', flag, {
+    group: 'Protocols',
+    default: 'true',
+    description: '`false`: no WSDL, discovery document and service pages',
   }),
   eventLog: required('EVENT_LOG', eventLog, {
     group: 'Events',

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, readConfig } from '../../src/config/config';
+import { ConfigError, readConfig, switchedOff } from '../../src/config/config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the configuration', () => {
@@ -12,6 +12,8 @@ describe('the configuration', () => {
       namespace: 'http://tempuri.org/',
       baseUrl: undefined,
       trustProxy: 0,
+      protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
+      documentation: true,
       eventLog: { engine: 'sqlite', file: 'data/events.db' },
       eventLogTimeout: 5000,
       eventType: 'webhook.recorded',
@@ -46,6 +48,22 @@ describe('the configuration', () => {
   it('reads TRUST_PROXY as a number of hops or as a list of networks', () => {
     expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy).toEqual(['loopback', '10.0.0.0/8']);
+  });
+
+  it('reads PROTOCOLS in any letter case, and tells what is switched off', () => {
+    const config = readConfig({ PROTOCOLS: 'HttpPost, soap11,soap11', DOCUMENTATION: 'false' });
+    expect([...config.protocols]).toEqual(['soap11', 'httppost']);
+    expect(switchedOff(config)).toEqual(['soap12', 'httpget', 'documentation']);
+    expect(switchedOff(readConfig({}))).toEqual([]);
+  });
+
+  it('refuses settings that need a protocol which is off', () => {
+    const secrets = { WEBHOOK_SECRETS: "It's a Secret to Everybody" };
+    expect(() => readConfig({ PROTOCOLS: 'soap11', WEBHOOK_ORIGINS: '*' })).toThrow(
+      'WEBHOOK_ORIGINS=*: needs httppost in PROTOCOLS',
+    );
+    expect(() => readConfig({ PROTOCOLS: 'httpget', ...secrets })).toThrow('WEBHOOK_SECRETS: needs a protocol with');
+    expect(readConfig({ PROTOCOLS: 'httpget,soap12', ...secrets }).protocols.size).toBe(2);
   });
 
   it.each([
@@ -141,6 +159,10 @@ describe('the configuration', () => {
     ['REQUEST_TIMEOUT', '2h', 'a duration from 1s to 1h'],
     ['HEADERS_TIMEOUT', '2m', 'not be longer than REQUEST_TIMEOUT'],
     ['MAX_BODY_MEMORY', '1048576', 'not be less than MAX_REQUEST_BYTES'],
+    ['PROTOCOLS', ',', 'one at least'],
+    ['PROTOCOLS', 'soap11,rest', 'a list of soap11, soap12, httpget, httppost, one at least'],
+    ['PROTOCOLS', 'HttpSoap,HttpGet', 'httpsoap is soap11 here'],
+    ['DOCUMENTATION', 'off', 'true or false'],
     ['RATE_LIMIT', '100', 'a number of calls and a duration'],
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
     ['ACCESS_LOG', 'yes', 'true or false'],

@@ -9,13 +9,16 @@ describe('a variable that guards the service', () => {
   const folder = useTemporaryFolder();
   const GUARDS = ['RECORD_KEYS', 'READ_KEYS', 'WEBHOOK_SECRETS'].flatMap((name) => [name, `${name}_FILE`]);
 
-  it.each([...GUARDS, 'TLS_CERT', 'TLS_KEY', 'TLS_CLIENT_CA'])('stops the start if it is empty: %s', (name) => {
-    for (const text of ['', ' ', '\t\n']) {
-      expect(() => readConfig({ [name]: text })).toThrow(
-        new ConfigError(`${name}: must not be empty; give it a value, or remove it`),
-      );
-    }
-  });
+  it.each([...GUARDS, 'TLS_CERT', 'TLS_KEY', 'TLS_CLIENT_CA', 'PROTOCOLS', 'DOCUMENTATION'])(
+    'stops the start if it is empty: %s',
+    (name) => {
+      for (const text of ['', ' ', '\t\n']) {
+        expect(() => readConfig({ [name]: text })).toThrow(
+          new ConfigError(`${name}: must not be empty; give it a value, or remove it`),
+        );
+      }
+    },
+  );
 
   it.each(['RECORD_KEYS', 'READ_KEYS', 'WEBHOOK_SECRETS'])('stops the start if it has only separators: %s', (name) => {
     expect(() => readConfig({ [name]: ' , ,\n' })).toThrow(`${name}: must be a list`);

@@ -2,14 +2,15 @@ import { create } from 'xmlbuilder2';
 import type { Contract } from '../contract';
 import { builderText } from '../xml';
 
-/** Writes the discovery document (DISCO): the addresses of the WSDL and of the two SOAP bindings. */
-export function discoveryDocument({ namespace, serviceName }: Contract, endpointUrl: string): string {
+/** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
+export function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
   discovery
     .ele('http://schemas.xmlsoap.org/disco/scl/', 'contractRef')
     .att({ ref: `${address}?wsdl`, docRef: address });
-  for (const binding of ['Soap', 'Soap12']) {
+  const soap = [...(offer.bindings.has('soap11') ? ['Soap'] : []), ...(offer.bindings.has('soap12') ? ['Soap12'] : [])];
+  for (const binding of soap) {
     discovery
       .ele('http://schemas.xmlsoap.org/disco/soap/', 'soap')
       .att('address', address)

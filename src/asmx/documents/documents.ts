@@ -6,6 +6,7 @@ import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../contract';
 import type { EndpointOptions } from '../exchange';
+import { takesSoap, unrecognizedAtEndpoint } from '../offer/unrecognized';
 import type { PipelineOptions } from '../pipeline';
 import type { SoapBindings } from '../soap/soap-exchange';
 import { contentPolicy, SECURITY_HEADERS } from './content-policy';
@@ -34,7 +35,7 @@ const HTML = 'text/html; charset=utf-8';
 export async function documents(
   contract: Contract,
   service: Service,
-  soap: SoapBindings,
+  soap: SoapBindings | undefined,
   { path, callers, rate, access }: DocumentOptions,
 ): Promise<Router> {
   const pages = await loadPages(contract, soap, (name) => {
@@ -44,6 +45,8 @@ export async function documents(
   const style = pages.styleSource;
   const plainPolicy = contentPolicy({ style });
   const operationPolicy = contentPolicy({ style, scripts: pages.scriptSources, connects: true });
+  const hasSoap = takesSoap(contract.offer.bindings);
+  const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
   router
     .route(path)
@@ -59,11 +62,18 @@ export async function documents(
       send(request, response, document, callers.vary);
     })
     .options((_request, response) => {
-      replyWithoutBody(response, 204, ALLOW);
+      replyWithoutBody(response, 204, { Allow: allow });
+    })
+    .post((_request, response) => {
+      // Messages never come here.
+      const { status, message, headers } = unrecognizedAtEndpoint(contract.offer, 'POST', allow);
+      replyText(response, status, message, headers);
     })
     .all((_request, response) => {
-      const text = 'Send SOAP with POST; get the service page, the WSDL and the discovery document with GET.';
-      replyText(response, 405, text, ALLOW);
+      const documents = 'get the service page, the WSDL and the discovery document with GET.';
+      replyText(response, 405, hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, {
+        Allow: allow,
+      });
     });
   router
     .route('/')
@@ -78,8 +88,6 @@ export async function documents(
     });
   return router;
 }
-
-const ALLOW = { Allow: 'GET, HEAD, OPTIONS, POST' };
 
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));

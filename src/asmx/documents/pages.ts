@@ -5,6 +5,7 @@ import type { Access } from '../../config/config';
 import { VERSION } from '../../config/package-info';
 import type { Proof } from '../../http/auth/access';
 import { shortened } from '../../lang/shortened';
+import type { Binding } from '../../service/call';
 import type { Contract } from '../contract';
 import type { SoapBindings } from '../soap/soap-exchange';
 import { sourceOf } from './content-policy';
@@ -43,7 +44,7 @@ const TEMPLATES = ['layout', 'service', 'operations', 'operation', 'form', 'samp
  */
 export async function loadPages(
   contract: Contract,
-  soap: SoapBindings,
+  soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
 ): Promise<Pages> {
   const read = (name: string) => readFile(join(__dirname, 'templates', name), 'utf8');
@@ -51,6 +52,7 @@ export async function loadPages(
   const eta = new Eta();
   for (const name of TEMPLATES) eta.loadTemplate(`@${name}`, await read(`${name}.eta`));
   const samples = await sampleWriter(contract, soap);
+  const { bindings: offered } = contract.offer;
 
   const render = (template: string, title: string, endpointUrl: string, values: object): string => {
     // Links are relative to the endpoint's folder, so they work under any address.
@@ -73,14 +75,15 @@ export async function loadPages(
       if (operation === undefined) return undefined;
       const rules = rulesOf(name);
       const needsKey = rules.proofs.includes('key');
-      // A page cannot sign what it sends.
-      const canInvoke = needsKey || rules.proofs.length === 0;
+      // A page cannot sign what it sends, and its form is a call over HTTP POST.
+      const canInvoke = offered.has('httppost') && (needsKey || rules.proofs.length === 0);
       return render('@operation', `${name} – ${contract.serviceName} web service`, url, {
         operation,
         rules,
         records: rules.access === 'record',
         needsKey,
         canInvoke,
+        offers: (binding: Binding) => offered.has(binding),
         fields: operation.parameters.map(formField),
         samples: samples(operation, needsKey, url),
         scripts: canInvoke ? [copyScript, invokeScript] : [copyScript],

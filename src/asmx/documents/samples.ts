@@ -3,7 +3,9 @@ import { replyHeaders } from '../../http/reply';
 import { shellWord } from '../../lang/shell-word';
 import type { Contract, ContractOperation } from '../contract';
 import { soapRequest, type ArgumentTexts } from '../soap/soap-request';
+import { BINDING_NAMES } from '../offer/offer';
 import type { SoapBindings } from '../soap/soap-exchange';
+import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../soap/soap-version';
 import { FORM } from '../http/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../http/string-element';
@@ -38,9 +40,10 @@ interface SampleRequest {
  * Makes the samples with the code that writes the real messages, so the two cannot differ. Those of an operation that needs a
  * key have the header field for it, with `KEY` in place of the key.
  */
-export async function sampleWriter(contract: Contract, soap: SoapBindings): Promise<WriteSamples> {
+export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined): Promise<WriteSamples> {
   const soap11 = await soapReplies(soap, SOAP_11);
   const soap12 = await soapReplies(soap, SOAP_12);
+  const { bindings } = contract.offer;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
   return (operation, needsKey, endpointUrl) => {
@@ -57,12 +60,15 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings): Prom
     });
     const action = { SOAPAction: `"${contract.namespace}${name}"` };
     const form = { 'Content-Type': FORM, ...key };
-    return [
-      sample('SOAP 1.1', overSoap(SOAP_11, action), soap11.get(name)),
-      sample('SOAP 1.2', overSoap(SOAP_12, {}), soap12.get(name)),
-      sample('HTTP GET', { method: 'GET', url: `${url}?${fields}`, headers: key }, string),
-      sample('HTTP POST', { method: 'POST', url, headers: form, body: fields }, string),
+    const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
+      ['soap11', overSoap(SOAP_11, action), soap11.get(name)],
+      ['soap12', overSoap(SOAP_12, {}), soap12.get(name)],
+      ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
+      ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
     ];
+    return all
+      .filter(([binding]) => bindings.has(binding))
+      .map(([binding, request, reply]) => sample(BINDING_NAMES[binding], request, reply));
   };
 }
 
@@ -75,13 +81,15 @@ function formFields(given: ArgumentTexts): string {
   return fields.toString();
 }
 
-/** Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. */
-async function soapReplies(
-  { contract, servers }: SoapBindings,
-  version: SoapVersion,
-): Promise<ReadonlyMap<string, string>> {
-  const replies = contract.operations.map(async ({ name }) => {
-    const reply = await servers[version.binding].sample(name, RESULT_PLACEHOLDER);
+/**
+ * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls; of a version
+ * that is off there are none.
+ */
+async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion): Promise<ReadonlyMap<string, string>> {
+  const server = soap?.servers[version.binding];
+  if (soap === undefined || server === undefined) return new Map();
+  const replies = soap.contract.operations.map(async ({ name }) => {
+    const reply = await server.sample(name, RESULT_PLACEHOLDER);
     const envelope = create(reply).end({ prettyPrint: true, spaceBeforeSlash: true });
     return [name, response(version.contentType, envelope)] as const;
   });

@@ -9,6 +9,7 @@ import { messageChain } from '../../lang/message-chain';
 import type { Content, ParameterValues, Service } from '../../service/call';
 import type { Contract } from '../contract';
 import { Exchange, type EndpointOptions } from '../exchange';
+import { unrecognizedCall } from '../offer/unrecognized';
 import { NO_VALUES, parameterValues } from '../parameters/values';
 import type { Pipeline } from '../pipeline';
 import { httpContent } from './http-content';
@@ -24,11 +25,16 @@ interface HttpBindings {
   readonly formats: ReplyFormats;
   /** Undefined: no webhook sender is granted the delivery of events. */
   readonly handshake: HandshakeOptions | undefined;
+  /** The methods, for `Allow`. */
+  readonly allow: string;
 }
 
 type OperationRequest = IncomingMessage & { readonly params: { readonly operation: readonly string[] } };
 
-/** Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline and answers OPTIONS; other methods are refused. */
+/**
+ * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline and answers OPTIONS; other methods are refused. Where one
+ * of the two bindings is off, the pipeline refuses its calls.
+ */
 export function httpBindings(
   contract: Contract,
   service: Service,
@@ -36,19 +42,29 @@ export function httpBindings(
   endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
 ): Router {
   const { handshake } = endpoint;
-  const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake };
-  const answer = (request: OperationRequest, response: ServerResponse, binding: 'httpget' | 'httppost') =>
-    pipeline.answer(new HttpExchange(request, response, binding, endpoint, bindings));
+  const { bindings: offered } = contract.offer;
+  const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
+  const allow = ['OPTIONS', ...methods].sort().join(', ');
+  const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake, allow };
+  const answer = (binding: 'httpget' | 'httppost') => {
+    const OfferedExchange = offered.has(binding) ? HttpExchange : UnrecognizedExchange;
+    return (request: OperationRequest, response: ServerResponse) =>
+      pipeline.answer(new OfferedExchange(request, response, binding, endpoint, bindings));
+  };
   const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
-    refuse(request, response, bindings, 405, 'Call an operation with GET or POST.', ALLOW);
+    const text =
+      methods.length === 0
+        ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
+        : `Call an operation with ${methods.join(' or ')}.`;
+    refuse(request, response, bindings, 405, text, { Allow: allow });
   };
   const router = Router({ strict: true });
   router
     .route(`${endpoint.path}/*operation`)
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(refuseMethod)
-    .get((request, response) => answer(request, response, 'httpget'))
-    .post((request, response) => answer(request, response, 'httppost'))
+    .get(answer('httpget'))
+    .post(answer('httppost'))
     .options((request, response) => {
       answerOptions(request, response, bindings);
     })
@@ -56,20 +72,18 @@ export function httpBindings(
   return router;
 }
 
-const ALLOW = { Allow: 'GET, OPTIONS, POST' };
-
 /** OPTIONS names the methods (RFC 9110, section 9.3.7). A webhook sender asks with it for leave to deliver events. */
 function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
   if (!isValidationRequest(request.headers)) {
-    replyWithoutBody(response, 204, ALLOW);
+    replyWithoutBody(response, 204, { Allow: bindings.allow });
     return;
   }
   const isRecording = bindings.service[request.params.operation.join('/')]?.access === 'record';
   const granted = isRecording ? grantedFields(request.headers, bindings.handshake) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
-    refuse(request, response, bindings, 405, message, ALLOW);
-  } else replyWithoutBody(response, 204, { ...ALLOW, ...granted });
+    refuse(request, response, bindings, 405, message, { Allow: bindings.allow });
+  } else replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
 }
 
 function refuse(
@@ -88,8 +102,8 @@ function refuse(
 class HttpExchange extends Exchange {
   override readonly binding: 'httpget' | 'httppost';
   override readonly provesInMessage = false;
-  readonly #name: string;
-  readonly #bindings: HttpBindings;
+  protected readonly name: string;
+  protected readonly bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #result: Representation | undefined;
 
@@ -103,8 +117,8 @@ class HttpExchange extends Exchange {
     // Express does not know that all requests are such.
     super(request as OperationRequest & HttpRequest, response, endpoint);
     this.binding = binding;
-    this.#bindings = bindings;
-    this.#name = request.params.operation.join('/');
+    this.bindings = bindings;
+    this.name = request.params.operation.join('/');
   }
 
   override get hasBody(): boolean {
@@ -112,7 +126,7 @@ class HttpExchange extends Exchange {
   }
 
   override route(): void {
-    this.operation = operationNamed(this.#name, this.#bindings.contract);
+    this.operation = operationNamed(this.name, this.bindings.contract);
   }
 
   override read(body: Buffer): void {
@@ -120,10 +134,10 @@ class HttpExchange extends Exchange {
   }
 
   override async invoke(): Promise<string> {
-    const operation = this.#bindings.service[this.operation ?? ''];
-    if (operation === undefined) throw new Error(`The service object has no operation ${this.#name}.`);
+    const operation = this.bindings.service[this.operation ?? ''];
+    if (operation === undefined) throw new Error(`The service object has no operation ${this.name}.`);
     const result = await operation.run(this, this.#parameters());
-    this.#result = this.#bindings.formats.result(this.headers.accept, result, operation.resultType);
+    this.#result = this.bindings.formats.result(this.headers.accept, result, operation.resultType);
     return this.#result.body;
   }
 
@@ -135,7 +149,7 @@ class HttpExchange extends Exchange {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const status = refusal?.status ?? 500;
     const message = refusal?.message ?? messageChain(error);
-    refuse(this.request, this.response, this.#bindings, status, message, refusal?.headers);
+    refuse(this.request, this.response, this.bindings, status, message, refusal?.headers);
   }
 
   override content(): Content {
@@ -147,7 +161,7 @@ class HttpExchange extends Exchange {
   }
 
   #parameters(): ParameterValues {
-    const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
+    const { parameters = [] } = this.bindings.contract.describe(this.operation ?? '') ?? {};
     return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
   }
 
@@ -160,6 +174,14 @@ class HttpExchange extends Exchange {
       mediaType: this.mediaType,
       body: this.#body,
     };
+  }
+}
+
+/** A call over a binding that is off. */
+class UnrecognizedExchange extends HttpExchange {
+  override route(): void {
+    const { contract, allow } = this.bindings;
+    throw unrecognizedCall(contract.offer, this.binding, this.name, allow);
   }
 }
 

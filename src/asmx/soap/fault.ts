@@ -4,10 +4,11 @@ import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, type Refusal } from '../../http/request-error';
 import { messageChain } from '../../lang/message-chain';
 import { shortened } from '../../lang/shortened';
+import { BINDING_NAMES } from '../offer/offer';
 import { builderText } from '../xml';
 import type { ElementName, QualifiedName } from './envelope/qualified-name';
 import type { SecurityProblem } from './ws-security';
-import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 
 /** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
 export type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
@@ -29,6 +30,15 @@ export interface FaultDetails {
   readonly subcode?: QualifiedName | undefined;
   /** The header blocks that were not understood. */
   readonly notUnderstood?: readonly ElementName[] | undefined;
+  /** What a message should have been instead of one of another version. */
+  readonly mismatch?: VersionMismatch | undefined;
+}
+
+/** That the version of a message is not supported. */
+export interface VersionMismatch {
+  /** The version in which that is said. */
+  readonly version: SoapVersion;
+  readonly supported: readonly SoapVersion[];
 }
 
 /** A SOAP call that was refused or failed. Its message is what the caller is told. */
@@ -36,28 +46,30 @@ export class Fault extends RequestError {
   override readonly name = 'Fault';
   readonly subcode: QualifiedName | undefined;
   readonly notUnderstood: readonly ElementName[];
+  readonly mismatch: VersionMismatch | undefined;
 
   constructor(
     readonly code: FaultCode,
     message: string,
-    { status = 500, refusal, headers, subcode, notUnderstood = [] }: FaultDetails = {},
+    { status = 500, refusal, headers, subcode, notUnderstood = [], mismatch }: FaultDetails = {},
   ) {
     super(status, message, refusal, headers);
     this.subcode = subcode;
     this.notUnderstood = notUnderstood;
+    this.mismatch = mismatch;
   }
 }
 
-/** RFC 9110, section 15.5.16; `Accept-Post` is from W3C Linked Data Platform 1.0, section 7.1. */
-const UNSUPPORTED = { status: 415, headers: { 'Accept-Post': `${SOAP_11.mediaType}, ${SOAP_12.mediaType}` } };
+/** RFC 9110, section 15.5.16. Whoever sends the fault adds what is supported. */
+const UNSUPPORTED = { status: 415 };
 
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
 export const FAULTS = {
-  contentType: (given: string | undefined) =>
+  contentType: (given: string | undefined, supported: readonly SoapVersion[]) =>
     new Fault(
       'Client',
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
-        `Send SOAP 1.1 as ${SOAP_11.mediaType}, SOAP 1.2 as ${SOAP_12.mediaType}.`,
+        `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.`,
       UNSUPPORTED,
     ),
   charset: (name: string) => new Fault('Client', `The character set ${shortened(name)} is not supported.`, UNSUPPORTED),
@@ -67,11 +79,16 @@ export const FAULTS = {
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
   /** The operation cannot use what the caller sent with it. */
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
-  envelopeNamespace: (namespace: string) =>
-    new Fault(
+  /** SOAP 1.1 is told in SOAP 1.1 that it is not supported; anything else in what is (SOAP 1.2 part 1, section 5.4.7). */
+  envelopeNamespace: (namespace: string, supported: readonly SoapVersion[]) => {
+    const [expected = SOAP_11] = supported;
+    const version = SOAP_VERSIONS.some((known) => known.namespace === namespace) ? SOAP_11 : expected;
+    return new Fault(
       'VersionMismatch',
-      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${SOAP_11.namespace}.`,
-    ),
+      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${expected.namespace}.`,
+      { mismatch: { version, supported } },
+    );
+  },
   unknownSoapAction: (given: string) =>
     new Fault('Client', `Server did not recognize the value of HTTP Header SOAPAction: ${shortened(given)}.`),
   missingAction: () =>
@@ -92,11 +109,11 @@ export const FAULTS = {
 
 const UNREADABLE = 'Server was unable to read request.';
 
-/** Writes the envelope of a fault. A version mismatch is always reported in SOAP 1.1 (SOAP 1.2 part 1, section 5.4.7). */
+/** Writes the envelope of a fault. */
 export function faultEnvelope(fault: Fault, version: SoapVersion): string {
-  const { namespace } = fault.code === 'VersionMismatch' ? SOAP_11 : version;
+  const { namespace } = version;
   const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
-  if (fault.code === 'VersionMismatch') writeUpgrade(envelope);
+  if (fault.mismatch !== undefined) writeUpgrade(envelope, fault.mismatch);
   else if (version === SOAP_12) writeNotUnderstood(envelope, fault.notUnderstood);
   const element = envelope.ele('soap:Body').ele('soap:Fault');
   if (namespace === SOAP_11.namespace) writeFault11(element, fault);
@@ -130,11 +147,15 @@ function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: Qu
   element.att(`xmlns:${prefix}`, namespace).txt(`${prefix}:${name}`);
 }
 
-/** SOAP 1.2 part 1, section 5.4.7. */
-function writeUpgrade(envelope: XMLBuilder): void {
+/** SOAP 1.2 part 1, section 5.4.7. A service without SOAP 1.2 does not know this block. */
+function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
+  if (!supported.includes(SOAP_12)) return;
   const upgrade = envelope.ele('soap:Header').ele(SOAP_12.namespace, 'soap12:Upgrade');
-  upgrade.ele('soap12:SupportedEnvelope').att('qname', 'soap:Envelope');
-  upgrade.ele('soap12:SupportedEnvelope').att('qname', 'soap12:Envelope');
+  // The prefix is in values, so it is declared even where the envelope has another for the same namespace.
+  upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SOAP_12.namespace);
+  for (const version of supported) {
+    upgrade.ele('soap12:SupportedEnvelope').att('qname', `${version === SOAP_12 ? 'soap12' : 'soap'}:Envelope`);
+  }
 }
 
 /** A block with a longer name is not listed: it would have to be listed whole. */

@@ -43,7 +43,7 @@ export class NodeSoap {
     wsdl.keep(this.#requests.values());
     const methods = Object.fromEntries(operations.map((name) => [name, this.#method(name, contract.namespace)]));
     // node-soap takes the first port whose address fits, and all ports have the same address.
-    const services = { [contract.serviceName]: { WebHookSoap: methods } };
+    const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
     this.#server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
   }
 

@@ -17,23 +17,38 @@ import { readArguments } from './arguments';
 import { NodeSoap } from './node-soap';
 import type { ElementName, QualifiedName } from './envelope/qualified-name';
 import { operationOf, operationOfHeader } from './routing';
-import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
 /** What the SOAP exchanges of one endpoint share. */
 export interface SoapBindings {
   readonly contract: Contract;
   readonly envelopes: Envelopes;
-  readonly servers: Readonly<Record<SoapVersion['binding'], NodeSoap>>;
+  /** The versions that are offered; one at least. */
+  readonly versions: readonly SoapVersion[];
+  /** What a message that was sent with the media type of SOAP 1.2, or with any other, is answered in until it has been read. */
+  readonly ofSoap12Type: SoapVersion;
+  readonly ofOtherType: SoapVersion;
+  /** For each version that is offered. */
+  readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
 
-/** Makes the two SOAP bindings of a service. */
-export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings> {
-  const [soap11, soap12] = await Promise.all([
-    NodeSoap.create(contract, service, SOAP_11),
-    NodeSoap.create(contract, service, SOAP_12),
-  ]);
-  return { contract, envelopes: new Envelopes(), servers: { soap11, soap12 } };
+/** Makes the SOAP bindings of a service that are offered. Undefined: none is. */
+export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
+  const versions = SOAP_VERSIONS.filter(({ binding }) => contract.offer.bindings.has(binding));
+  const [first] = versions;
+  if (first === undefined) return undefined;
+  const servers = await Promise.all(
+    versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
+  );
+  return {
+    contract,
+    envelopes: new Envelopes(versions),
+    versions,
+    ofSoap12Type: versions.includes(SOAP_12) ? SOAP_12 : first,
+    ofOtherType: first,
+    servers: Object.fromEntries(servers),
+  };
 }
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
@@ -48,7 +63,8 @@ export class SoapExchange extends Exchange {
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
-    this.#version = this.mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    const { ofSoap12Type, ofOtherType } = bindings;
+    this.#version = this.mediaType?.essence === SOAP_12.mediaType ? ofSoap12Type : ofOtherType;
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -57,7 +73,7 @@ export class SoapExchange extends Exchange {
 
   override route(): void {
     const mediaType = this.mediaType;
-    if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type']);
+    if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type'], this.#bindings.versions);
     this.operation = operationOfHeader(
       this.#version,
       this.#bindings.contract,
@@ -82,7 +98,8 @@ export class SoapExchange extends Exchange {
     this.#version = version;
     this.#envelope = envelope;
     this.#giveHints(envelope);
-    if (version === SOAP_11 && mediaType?.essence !== SOAP_11.mediaType) throw FAULTS.contentType(mediaType?.essence);
+    if (version === SOAP_11 && mediaType?.essence !== SOAP_11.mediaType)
+      throw FAULTS.contentType(mediaType?.essence, this.#bindings.versions);
     this.operation = undefined;
     this.operation = operationOf(envelope, this.#bindings.contract, this.headers.soapaction, mediaType?.action);
     requireUnderstood(envelope);
@@ -113,7 +130,9 @@ export class SoapExchange extends Exchange {
   }
 
   #answer(parameters: ParameterValues): Promise<string> {
-    return this.#bindings.servers[this.binding].answer(this.operation ?? '', parameters, this);
+    const server = this.#bindings.servers[this.binding];
+    if (server === undefined) throw new Error(`Messages of ${this.binding} are not read.`);
+    return server.answer(this.operation ?? '', parameters, this);
   }
 
   async #parameters(operation: ContractOperation): Promise<ParameterValues> {
@@ -137,8 +156,14 @@ export class SoapExchange extends Exchange {
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const fault = faultOf(error, refusal, this.#envelope?.security);
-    const { contentType } = fault.code === 'VersionMismatch' ? SOAP_11 : this.#version;
-    reply(this.response, fault.status, contentType, faultEnvelope(fault, this.#version), fault.headers);
+    const version = fault.mismatch?.version ?? this.#version;
+    const headers = fault.status === 415 ? { ...fault.headers, ...this.#acceptPost() } : fault.headers;
+    reply(this.response, fault.status, version.contentType, faultEnvelope(fault, version), headers);
+  }
+
+  /** The media types of messages (W3C Linked Data Platform 1.0, section 7.1). */
+  #acceptPost() {
+    return { 'Accept-Post': this.#bindings.versions.map(({ mediaType }) => mediaType).join(', ') };
   }
 
   override content(): Content {

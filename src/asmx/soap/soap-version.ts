@@ -37,6 +37,9 @@ export const SOAP_12: SoapVersion = {
   ]),
 };
 
+/** All versions, in the order of the WSDL. */
+export const SOAP_VERSIONS: readonly SoapVersion[] = [SOAP_11, SOAP_12];
+
 /** The namespaces that every envelope declares besides its own, in the original's order. */
 export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',

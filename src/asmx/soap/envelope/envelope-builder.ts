@@ -31,6 +31,7 @@ const OPERATION_DEPTH = 3;
 /** Finds in the XML of a SOAP message, while that is read, what the service needs of it, and refuses what is not SOAP. */
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
+  readonly #versions: readonly SoapVersion[];
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #elements = 0;
@@ -46,9 +47,13 @@ export class EnvelopeBuilder implements XmlHandler {
   #bodyElement: ElementName | undefined;
   #beginsWithText = false;
 
-  /** @param xml - the whole message. */
-  constructor(xml: string) {
+  /**
+   * @param xml - the whole message.
+   * @param versions - those that are read; one at least.
+   */
+  constructor(xml: string, versions: readonly SoapVersion[]) {
     this.#xml = xml;
+    this.#versions = versions;
   }
 
   /**
@@ -143,8 +148,9 @@ export class EnvelopeBuilder implements XmlHandler {
 
   #openEnvelope(tag: Tag): void {
     if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
-    if (tag.uri === SOAP_12.namespace) this.#version = SOAP_12;
-    else if (tag.uri !== SOAP_11.namespace) throw FAULTS.envelopeNamespace(tag.uri);
+    const version = this.#versions.find(({ namespace }) => namespace === tag.uri);
+    if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, this.#versions);
+    this.#version = version;
   }
 
   #openHeaderOrBody(tag: Tag, end: number): void {

@@ -1,5 +1,6 @@
 import { shortened } from '../../../lang/shortened';
 import { Fault, FAULTS } from '../fault';
+import { SOAP_VERSIONS, type SoapVersion } from '../soap-version';
 import { SaxesReader } from '../xml/saxes-reader';
 import type { Envelope } from './envelope';
 import { checkName, EnvelopeBuilder, tooMuch } from './envelope-builder';
@@ -23,11 +24,18 @@ export class EnvelopeReader {
       },
     },
   );
-  #builder = new EnvelopeBuilder('');
+  readonly #versions: readonly SoapVersion[];
+  #builder: EnvelopeBuilder;
+
+  /** @param versions - those that are read; one at least. */
+  constructor(versions = SOAP_VERSIONS) {
+    this.#versions = versions;
+    this.#builder = new EnvelopeBuilder('', versions);
+  }
 
   /** Begins a message; the text is all of it. */
   begin(xml: string): void {
-    this.#builder = new EnvelopeBuilder(xml);
+    this.#builder = new EnvelopeBuilder(xml, this.#versions);
     this.#reader.begin(xml, this.#builder);
   }
 
@@ -56,7 +64,7 @@ export class EnvelopeReader {
       throw faultOf(error);
     }
     const builder = this.#builder;
-    this.#builder = new EnvelopeBuilder('');
+    this.#builder = new EnvelopeBuilder('', this.#versions);
     return builder.envelope();
   }
 }
