@@ -133,7 +133,8 @@ describe.each(SUBSETS.map((on) => [on.join(), on] as const))('PROTOCOLS=%s', (_t
   if (soap.length > 0)
     it('can be called by a client made from the WSDL', async () => {
       const client = await createClientAsync(`${endpoint.url}?WSDL`, { forceSoap12Headers: !has('soap11') });
-      const [result] = (await client.HelloWorldAsync({})) as [{ HelloWorldResult: string }];
+      const call = client.HelloWorldAsync as (input: object) => Promise<[{ readonly HelloWorldResult: string }]>;
+      const [result] = await call({});
       expect(result.HelloWorldResult).toBe('Hello World');
     });
 });
