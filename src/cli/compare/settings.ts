@@ -1,3 +1,4 @@
+import { BINDING_NAMES, BINDINGS } from '../../asmx/offer/offer';
 import { baseUrl, namespace, pathSegment } from '../../config/values';
 import { isValue } from '../../config/variable';
 import { quoted } from '../quoted';
@@ -11,7 +12,7 @@ const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
  * set is said in comments.
  */
 export function settingsFor(wsdl: Wsdl): string[] {
-  return [...namespaceLines(wsdl.targetNamespace), ...addressLines(wsdl)];
+  return [...namespaceLines(wsdl.targetNamespace), ...addressLines(wsdl), ...protocolLines(wsdl)];
 }
 
 function namespaceLines(targetNamespace: string): string[] {
@@ -38,7 +39,25 @@ function addressLines({ ports }: Wsdl): string[] {
   ];
 }
 
-/** A line of an `.env` file. Without quotes `#` may begin a comment; neither value can have a double quote in it. */
+/**
+ * The bindings for which the old service has ports. Whether it has HTTP POST a WSDL does not always tell, so the setting leaves
+ * that on.
+ */
+function protocolLines({ protocols }: Wsdl): string[] {
+  const shown = BINDINGS.filter((binding) => protocols.includes(BINDING_NAMES[binding]));
+  if (shown.length === 0)
+    return ['# The old WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.'];
+  const on = BINDINGS.filter((binding) => binding === 'httppost' || shown.includes(binding));
+  const lines = on.length < BINDINGS.length ? [entry('PROTOCOLS', on.join())] : [];
+  if (shown.includes('httppost')) return lines;
+  return [
+    ...lines,
+    '# The old WSDL has no port for HTTP POST. Other machines never see that of HttpPostLocalhost; if it is off too:',
+    `# ${entry('PROTOCOLS', shown.join())}`,
+  ];
+}
+
+/** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */
 function entry(name: string, value: string): string {
   const quote = value.includes("'") ? '"' : "'";
   return `${name}=${value.includes('#') ? quote + value + quote : value}`;

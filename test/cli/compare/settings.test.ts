@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { offeredWsdl } from '../../../src/asmx/offer/offered-wsdl';
 import { settingsFor } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl/wsdl';
 import { endpointPath, readConfig } from '../../../src/config/config';
 import { readEnvFile } from '../../../src/config/environment/env-file';
+import { protocols } from '../../../src/config/values';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -34,5 +36,22 @@ describe('the settings that an old WSDL asks for', () => {
     expect(lines).toHaveLength(2);
     expect(lines[0]).toContain('# urn:hooks is the namespace of the old service, which cannot be set');
     expect(lines[1]).toContain('# The old address is http://host/hooks.asmx?a=1.');
+  });
+
+  it.each([
+    ['soap11,soap12,httpget,httppost', undefined, undefined],
+    ['soap12,httppost', 'soap12,httppost', undefined],
+    ['soap11,soap12,httpget', undefined, 'soap11,soap12,httpget'],
+    ['soap11,soap12', 'soap11,soap12,httppost', 'soap11,soap12'],
+  ])('switch off what a WSDL with %s lacks, and HTTP POST only in a comment', (ports, setting, comment) => {
+    const lines = settingsFor(new Wsdl(offeredWsdl(RECORDED_WSDL, protocols(ports))));
+    const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
+    expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
+    if (setting !== undefined) expect(readConfig({ PROTOCOLS: setting }).protocols).toEqual(protocols(setting));
+  });
+
+  it('say that no protocol can be told from a WSDL without ports', () => {
+    const lines = settingsFor(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
+    expect(lines.at(-1)).toContain('set PROTOCOLS yourself');
   });
 });
