@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
+
+/** Jest cannot load modules when they are needed, so programs are run that use the package. */
+describe('a program with the package', () => {
+  const folder = useTemporaryFolder();
+
+  beforeEach(async () => {
+    await mkdir(join(folder.path, 'node_modules'));
+    await symlink(ROOT, join(folder.path, 'node_modules', 'asmx-webhook'), 'dir');
+  });
+
+  /** Runs a program in a module, and resolves to the lines that it prints. */
+  async function printed(program: string, variables: Readonly<Record<string, string>> = {}): Promise<string[]> {
+    await writeFile(join(folder.path, 'program.mjs'), program);
+    const options = { cwd: folder.path, env: { PATH: process.env.PATH ?? '', ...variables } };
+    const { stdout } = await run(process.execPath, ['program.mjs'], options);
+    return stdout.trim().split('\n');
+  }
+
+  /** Prints the message of the error that starting with these settings throws. */
+  const failing = (settings: object): string =>
+    `import { createWebHook } from 'asmx-webhook';
+     await createWebHook(${JSON.stringify(settings)}).catch((error) => console.log(error.message));`;
+
+  it('starts and ends the service as docs/embedding.md shows, whatever the environment says', async () => {
+    const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8')) ?? [];
+    const lines = await printed(example, { SERVICE_ROOT: 'other', PORT: 'http' });
+    expect(lines).toEqual([
+      expect.stringMatching(/^WebHook answers at http:\/\/127\.0\.0\.1:\d+\/webhooks\/Services\/WebHooks\.asmx$/),
+      '200',
+    ]);
+    expect(await readdir(join(folder.path, 'data'))).toEqual(['events.db']);
+  });
+
+  it.each([
+    [{ PORTS: 1 }, 'PORTS: there is no such setting.'],
+    [{ PORT: 'http' }, 'PORT=http: must be a whole number from 0 to 65535'],
+    [{ WORKERS: 2 }, 'WORKERS must be 1 here: asmx-webhook runs several processes.'],
+    [{ EVENT_LOG: 'sqlite:/dev/null/events.db' }, 'The event log /dev/null/events.db cannot be opened.'],
+  ])('hears what is wrong with %j', async (settings, message) => {
+    expect(await printed(failing(settings))).toEqual([message]);
+  });
+
+  it('ends by itself when the address is taken: the log is closed', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    expect(await printed(failing({ PORT: port }))).toEqual([expect.stringContaining('EADDRINUSE')]);
+    taken.close();
+  });
+});
