@@ -1,6 +1,9 @@
 /** How long calls wait for connections that arrive, in milliseconds. */
 const MAX_WAIT = 100;
 
+/** How many calls that waited are made in one turn of the event loop: all at once, they would be more than may be in flight. */
+const CALLS_IN_TURN = 64;
+
 /**
  * Lets connections in before the calls of others. Node accepts one connection in each turn of its event loop
  * (https://github.com/libuv/libuv/pull/3696), and a turn takes as long as the calls in it: the last of a thousand that arrive at
@@ -37,15 +40,19 @@ export class Arrivals {
     setImmediate(() => {
       setImmediate(() => {
         if (this.#accepted > before && performance.now() - this.#since < MAX_WAIT) this.#lookAgain();
-        else this.#end();
+        else this.#makeCalls();
       });
     });
   }
 
-  #end(): void {
-    this.#isGoingOn = false;
-    const calls = this.#waiting;
-    this.#waiting = [];
-    for (const call of calls) call();
+  #makeCalls(): void {
+    for (const call of this.#waiting.splice(0, CALLS_IN_TURN)) call();
+    // A call that comes meanwhile waits behind those before it.
+    this.#isGoingOn = this.#waiting.length > 0;
+    if (this.#isGoingOn) {
+      setImmediate(() => {
+        this.#makeCalls();
+      });
+    }
   }
 }

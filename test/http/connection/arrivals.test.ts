@@ -34,4 +34,17 @@ describe('calls while connections arrive', () => {
     expect(waited).toBeGreaterThanOrEqual(100);
     expect(waited).toBeLessThan(1000);
   });
+
+  it('are made a few at a time, so that each has ended before there are too many', async () => {
+    const arrivals = new Arrivals();
+    let made = 0;
+    let most = 0;
+    arrivals.accepted();
+    for (let i = 0; i < 1000; i++) arrivals.wait(() => made++);
+    for (let before = 0; made < 1000; before = made) {
+      await turns(1);
+      most = Math.max(most, made - before);
+    }
+    expect(most).toBeLessThan(200);
+  });
 });
