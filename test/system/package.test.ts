@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
@@ -80,20 +80,7 @@ describe('the packed package', () => {
       detached: true,
     });
     try {
-      let output = '';
-      const url = await new Promise<string>((resolve, reject) => {
-        child.stdout.on('data', (chunk: Buffer) => {
-          output += chunk.toString();
-          const found = /WebHook answers at (\S+)/.exec(output)?.[1];
-          if (found !== undefined) resolve(found);
-        });
-        child.stderr.on('data', (chunk: Buffer) => {
-          output += chunk.toString();
-        });
-        child.on('close', () => {
-          reject(new Error(output));
-        });
-      });
+      const url = await addressOf(child);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
     } finally {
       // The whole group: npx starts the service through a shell.
@@ -104,4 +91,77 @@ describe('the packed package', () => {
       }
     }
   }, 120_000);
+
+  describe('installed', () => {
+    let project: string;
+    beforeAll(async () => {
+      project = join(folder.path, 'project');
+      await mkdir(project);
+      await writeFile(join(project, 'package.json'), '{"type":"module"}');
+      await run('npm', ['install', '--no-audit', '--no-fund', archive], { cwd: project });
+    }, 120_000);
+
+    it('gives its types to a program that starts the service', async () => {
+      await writeFile(
+        join(project, 'program.ts'),
+        `import { createWebHook, type WebHook } from 'asmx-webhook';
+         const webhook: WebHook = await createWebHook({ PORT: 0, SERVICE_ROOT: 'own' });
+         const url: string = webhook.url;
+         await webhook.close();
+         // @ts-expect-error: settings are texts, numbers or switches
+         void createWebHook({ PORT: [url] });`,
+      );
+      const compiler = join(ROOT, 'node_modules', '.bin', 'tsc');
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+      await run(compiler, [...options, 'program.ts'], { cwd: project });
+    }, 60_000);
+
+    const isRoot = process.getuid?.() === 0;
+    (isRoot ? it : it.skip)(
+      'runs as a user who may write to nothing but the folder of the log',
+      async () => {
+        const data = join(folder.path, 'data');
+        await mkdir(data);
+        await chown(data, NOBODY, NOBODY);
+        for (const path of [folder.path, project]) await chmod(path, 0o755);
+        await run('chmod', ['-R', 'a-w', join(project, 'node_modules')]);
+        const service = join(project, 'node_modules', '.bin', 'asmx-webhook');
+        const child = spawn(service, [], {
+          cwd: data,
+          env: { PATH: process.env.PATH, PORT: '0' },
+          uid: NOBODY,
+          gid: NOBODY,
+        });
+        try {
+          const url = await addressOf(child);
+          expect(await callOperation(url, 'httpget', 'RecordEvent')).toMatch(/^[\da-f-]{36}$/);
+        } finally {
+          const ended = once(child, 'exit');
+          child.kill('SIGTERM');
+          await ended;
+        }
+      },
+      60_000,
+    );
+  });
 });
+
+/** A user without rights, who has no name in every container. */
+const NOBODY = 65_534;
+
+/** Resolves to the address that the service prints. */
+function addressOf(child: ChildProcessWithoutNullStreams): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        const found = /WebHook answers at (\S+)/.exec(output)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    }
+    child.on('close', () => {
+      reject(new Error(output));
+    });
+  });
+}
