@@ -43,7 +43,9 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
 }
 
 function textsOf(settings: WebHookSettings): Readonly<Record<string, string>> {
-  const known = new Set(variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])));
+  const known = new Set(
+    variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
   const unknown = Object.keys(settings).filter((name) => !known.has(name));
   if (unknown.length > 0) throw new ConfigError(unknown.map((name) => `${name}: there is no such setting.`).join('\n'));
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
