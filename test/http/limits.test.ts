@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../src/events/event-log';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { EventLog } from '../../src/events/event-log';
 import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../support/bindings';
 import { send, type Answer } from '../support/http';
@@ -33,16 +33,23 @@ describe('the limit', () => {
     await service.stop();
   });
 
+  // What is decoded ends, and the request does not.
+  const beyond = (coding: string, coded: Buffer): Buffer => {
+    const fields = `Content-Encoding: ${coding}\r\nContent-Length: ${String(coded.length + 10)}\r\n`;
+    const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+    return Buffer.concat([Buffer.from(head), coded, Buffer.from('\0')]);
+  };
+
   // The time-outs take their time; they pass side by side.
-  it.concurrent.each([
+  const short = { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s' };
+  it.concurrent.each<[string, Record<string, string>, string | Buffer]>([
     ['HEADERS_TIMEOUT', { HEADERS_TIMEOUT: '1s' }, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: `],
     ['HEADERS_TIMEOUT, with nothing sent', { HEADERS_TIMEOUT: '1s' }, ''],
-    [
-      'REQUEST_TIMEOUT',
-      { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s' },
-      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123`,
-    ],
-  ])('%s is answered with 408', async (name, variables: Record<string, string>, request) => {
+    ['REQUEST_TIMEOUT', short, `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123`],
+    ['REQUEST_TIMEOUT, after what is gzip', short, beyond('gzip', gzipSync('event'))],
+    ['REQUEST_TIMEOUT, after what is deflate', short, beyond('deflate', deflateSync('event'))],
+    ['REQUEST_TIMEOUT, after what is br', short, beyond('br', brotliCompressSync('event'))],
+  ])('%s is answered with 408', async (name, variables, request) => {
     const service = await startService(variables);
     const answer = await sendRaw(service.url, request);
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
@@ -104,7 +111,7 @@ describe('the limit', () => {
     await service.stop();
   });
 
-  const compressed = gzipSync(randomBytes(450_000).toString('hex'), { level: 1 });
+  const compressed = gzipSync(randomBytes(900_000));
   it.each([
     ['a length', 'Content-Length: 1000000', 'x'.repeat(900_000)],
     ['chunks', 'Transfer-Encoding: chunked', `${(900_000).toString(16)}\r\n${'x'.repeat(900_000)}`],
@@ -141,6 +148,21 @@ describe('the limit', () => {
       await service.stop();
     },
   );
+
+  it('MAX_BODY_MEMORY counts what a compressed body becomes', async () => {
+    const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
+    const body = gzipSync('x'.repeat(900_000));
+    const post = () =>
+      send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Encoding': 'gzip' }, body });
+    const held = await openConnection(service.url);
+    held.write(`POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(200_000)}`);
+    await eventually('there is no room', async () => (await post()).status === 503);
+    held.destroy();
+    await eventually('there is room again', async () => (await post()).status === 200);
+    // What is answered is given back.
+    for (let i = 0; i < 3; i++) expect((await post()).status).toBe(200);
+    await service.stop();
+  });
 
   it('RATE_LIMIT is answered with 429 over every binding and for documents', async () => {
     const service = await startService({ RATE_LIMIT: '3/1m', TRUST_PROXY: '1' });

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { callOperation, eventsOf, resultOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
 import { send, type Answer } from '../support/http';
-import { killProcesses, logLines, startProcess, type ServiceProcess } from '../support/process';
+import { MEASURED, memoryOf } from '../support/process-memory';
+import { killProcesses, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { getEvents, untilWaiting } from '../support/waiting';
 import { openWire } from '../support/wire';
@@ -65,8 +64,7 @@ describe('the service as a process, while calls wait', () => {
     ['a large SOAP message', 15, (url) => getEvents(url, 'soap11', { ...parameters, x: large })],
     ['a SOAP message', 200, (url) => getEvents(url, 'soap12', { ...parameters, x: medium })],
   ])('keeps nothing of %s that they sent', async (_what, calls, call) => {
-    const preload = join(__dirname, '..', 'support', 'memory.cjs');
-    const service = await startProcess({ NODE_OPTIONS: `--expose-gc --require ${preload}` }, folder.path);
+    const service = await startProcess(MEASURED, folder.path);
     const held = await memoryOf(service);
     for (let i = 0; i < calls; i++) call(service.url).catch(() => undefined);
     await untilWaiting(service.url, calls);
@@ -75,13 +73,3 @@ describe('the service as a process, while calls wait', () => {
     service.child.kill('SIGKILL');
   });
 });
-
-/** Bytes that a process holds, its garbage collected: JavaScript objects and buffers. */
-async function memoryOf(service: ServiceProcess): Promise<number> {
-  const lines = () => logLines(service.output()).filter(({ msg }) => msg === 'memory');
-  const before = lines().length;
-  service.child.kill('SIGUSR2');
-  await eventually('it says how much memory it has', () => lines().length > before);
-  const { external, heapUsed } = lines().at(-1) as { external: number; heapUsed: number };
-  return external + heapUsed;
-}

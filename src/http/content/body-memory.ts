@@ -29,15 +29,11 @@ export class BodyMemory {
     this.#held.get(response)?.release();
   }
 
-  /** Takes room for so many bytes; false: there is too little. */
+  /** Takes room for so many bytes, or gives so many back if they are negative; false: there is too little. */
   take(bytes: number): boolean {
     if (this.#bytes + bytes > this.#maxBytes) return false;
     this.#bytes += bytes;
     return true;
-  }
-
-  give(bytes: number): void {
-    this.#bytes -= bytes;
   }
 
   refusal(): RequestError {
@@ -50,7 +46,6 @@ export class BodyMemory {
 /** The bytes of one body. As long as it is small, none of them count; once it is large, all of them do. */
 export class HeldBody {
   readonly #memory: BodyMemory;
-  #bytes = 0;
   #counted = 0;
   #released = false;
 
@@ -58,18 +53,18 @@ export class HeldBody {
     this.#memory = memory;
   }
 
-  /** Adds bytes; false: there is no room for them. */
-  grow(bytes: number): boolean {
-    this.#bytes += bytes;
-    if (this.#bytes <= SMALL_BODY || this.#released) return true;
-    if (!this.#memory.take(this.#bytes - this.#counted)) return false;
-    this.#counted = this.#bytes;
+  /** Says how many bytes there are now; false: there is no room for more than before. */
+  resize(bytes: number): boolean {
+    if (this.#released) return true;
+    const counted = bytes > SMALL_BODY ? bytes : 0;
+    if (!this.#memory.take(counted - this.#counted)) return false;
+    this.#counted = counted;
     return true;
   }
 
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#memory.give(this.#counted);
+    this.#memory.take(-this.#counted);
   }
 }

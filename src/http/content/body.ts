@@ -1,19 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RequestError } from '../request-error';
-import { BodyMemory, SMALL_BODY } from './body-memory';
+import { BodyMemory, SMALL_BODY, type HeldBody } from './body-memory';
+import { Decoding, isCoding, type Coding } from './decoding';
+import { GatheredBytes } from './gathered-bytes';
 import { cutShort, hasBody, type HttpRequest } from '../request/http-request';
 
 const EMPTY = Buffer.alloc(0);
-
-/** Decoders by content coding (RFC 9110, section 8.4.1). */
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['deflate', () => createInflate()],
-  ['br', () => createBrotliDecompress()],
-]);
 
 const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
@@ -27,6 +19,7 @@ export interface BodyLimit {
 export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: BodyMemory;
+  readonly #decoding = new Decoding();
 
   /**
    * @param maxBytes - most bytes of one body, as it arrives and after `Content-Encoding` is undone
@@ -53,13 +46,18 @@ export class BodyReader {
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
-    const coding = headers['content-encoding'];
-    if (coding === undefined && length !== undefined && length <= SMALL_BODY) {
-      const body = request.takeBody(length);
-      if (headers.expect !== undefined) sendContinue(response);
-      return body;
+    const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(unknownCoding(coding));
+    const isSmall = length !== undefined && length <= SMALL_BODY;
+    let body: Promise<Buffer>;
+    if (isSmall && coding === 'identity') body = request.takeBody(length);
+    else {
+      const held = this.#memory.hold(response);
+      const arrived = isSmall ? request.takeBody(length) : this.#receive(request, limit, held);
+      body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, held);
     }
-    return this.#readCounted(request, response, coding?.trim().toLowerCase() ?? 'identity', limit);
+    if (headers.expect !== undefined) sendContinue(response);
+    return body;
   }
 
   /** Gives back the room of the body that was read with a response: nobody holds it any more. */
@@ -67,58 +65,57 @@ export class BodyReader {
     this.#memory.release(response);
   }
 
-  #readCounted(
-    request: HttpRequest,
-    response: ServerResponse,
-    coding: string,
-    { maxBytes, refusal }: BodyLimit,
-  ): Promise<Buffer> {
-    const createDecoder = DECODERS.get(coding);
-    if (createDecoder === undefined && coding !== 'identity') return Promise.reject(unknownCoding(coding));
-    const decoder = createDecoder?.();
-    const held = this.#memory.hold(response);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let compressedBytes = 0;
-
+  /** Reads a body as it arrives. */
+  #receive(request: HttpRequest, { maxBytes, refusal }: BodyLimit, held: HeldBody): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      const body = new GatheredBytes();
       let reading: Reading | undefined = { resolve, reject };
       const fail = (error: RequestError): void => {
-        request.removeAllListeners('data').unpipe().pause();
-        decoder?.removeAllListeners('data').destroy();
-        chunks.length = 0;
+        request.removeAllListeners('data').pause();
+        body.clear();
         held.release();
         reading?.reject(error);
         reading = undefined;
       };
-      const onBody = (chunk: Buffer): void => {
-        bytes += chunk.length;
+      request.on('data', (chunk: Buffer) => {
+        const bytes = body.length + chunk.length;
         if (bytes > maxBytes) fail(refusal());
-        else if (!held.grow(chunk.length)) fail(this.#memory.refusal());
-        else chunks.push(chunk);
-      };
-      const onCompressed = (chunk: Buffer): void => {
-        compressedBytes += chunk.length;
-        if (compressedBytes > maxBytes) fail(refusal());
-      };
-      const onEnd = (): void => {
-        reading?.resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes));
+        else if (!held.resize(bytes)) fail(this.#memory.refusal());
+        else body.add(chunk);
+      });
+      request.on('end', () => {
+        reading?.resolve(body.take());
         reading = undefined;
-        chunks.length = 0;
-      };
+      });
       request.on('error', (error) => {
         fail(requestError(error));
       });
-      if (decoder === undefined) request.on('data', onBody).on('end', onEnd);
-      else {
-        decoder.on('data', onBody).on('end', onEnd);
-        decoder.on('error', () => {
-          fail(new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`));
-        });
-        request.on('data', onCompressed).pipe(decoder);
-      }
-      if (request.headers.expect !== undefined) sendContinue(response);
     });
+  }
+
+  /** Undoes the content coding of a body once it has arrived. */
+  async #decode(
+    arrived: Promise<Buffer>,
+    coding: Coding,
+    { maxBytes, refusal }: BodyLimit,
+    held: HeldBody,
+  ): Promise<Buffer> {
+    const coded = await arrived;
+    const body = new GatheredBytes();
+    try {
+      await this.#decoding.decode(coded, coding, (piece) => {
+        const bytes = body.length + piece.length;
+        if (bytes > maxBytes) throw refusal();
+        // What was coded is held beside it, but that of four bodies at most.
+        if (!held.resize(Math.max(bytes, coded.length))) throw this.#memory.refusal();
+        body.add(piece);
+      });
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+    held.resize(body.length);
+    return body.take();
   }
 }
 

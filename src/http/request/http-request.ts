@@ -1,4 +1,5 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
+import { GatheredBytes } from '../content/gathered-bytes';
 import { RequestError } from '../request-error';
 
 /**
@@ -71,8 +72,7 @@ class TakenBody {
   readonly #length: number;
   #resolve: ((body: Buffer) => void) | undefined;
   #reject: ((error: RequestError) => void) | undefined;
-  #chunks: Buffer[] | undefined;
-  #received = 0;
+  #pieces: GatheredBytes | undefined;
 
   constructor(length: number, resolve: (body: Buffer) => void, reject: (error: RequestError) => void) {
     this.#length = length;
@@ -81,12 +81,12 @@ class TakenBody {
   }
 
   add(chunk: Buffer): void {
-    this.#received += chunk.length;
     if (chunk.length === this.#length) this.#resolve?.(chunk);
     else {
-      (this.#chunks ??= []).push(chunk);
-      if (this.#received < this.#length) return;
-      this.#resolve?.(Buffer.concat(this.#chunks, this.#length));
+      const pieces = (this.#pieces ??= new GatheredBytes());
+      pieces.add(chunk);
+      if (pieces.length < this.#length) return;
+      this.#resolve?.(pieces.take());
     }
     this.#forget();
   }
@@ -99,7 +99,7 @@ class TakenBody {
   #forget(): void {
     this.#resolve = undefined;
     this.#reject = undefined;
-    this.#chunks = undefined;
+    this.#pieces = undefined;
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { costlyBrotli } from '../../support/brotli';
 import { openConnection, untilClosed } from '../../support/raw';
 import { send } from '../../support/http';
 import { KEY, type Attack } from './attack';
@@ -28,10 +30,11 @@ function many(name: string, answer: RegExp, mistreat: (socket: Socket) => () => 
 }
 
 /** Writes one part, and then something small again and again. */
-const drip = (first: string, again: () => string) => (socket: Socket) => {
+const drip = (first: string | Buffer, again: (i: number) => string | Buffer) => (socket: Socket) => {
   socket.write(first);
+  let i = 0;
   const timer = setInterval(() => {
-    if (socket.writable) socket.write(again());
+    if (socket.writable) socket.write(again(i++));
   }, 100);
   return () => {
     clearInterval(timer);
@@ -40,6 +43,22 @@ const drip = (first: string, again: () => string) => (socket: Socket) => {
 const nothing = (): void => undefined;
 
 const HEAD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\n`;
+
+/** What the bombs become: more than any message may have. */
+const BOMB = Buffer.alloc(10_000_000, 'x');
+const GZIP_BOMB = gzipSync(BOMB);
+
+/** Sends a compressed body up to its last bytes, which come one by one, and more slowly than they may. */
+function slowBomb(name: string, coding: string, bytes: Buffer): Attack {
+  const sent = bytes.length - 100;
+  const head = `${HEAD}Content-Encoding: ${coding}\r\nContent-Length: ${String(bytes.length)}\r\n\r\n`;
+  const first = Buffer.concat([Buffer.from(head), bytes.subarray(0, sent)]);
+  return many(
+    name,
+    /^408 /,
+    drip(first, (i) => bytes.subarray(sent + i, sent + i + 1)),
+  );
+}
 
 /** Attacks with time: many connections that give or take next to nothing. They end by the service's time-outs. */
 export const SLOW_ATTACKS: readonly Attack[] = [
@@ -58,9 +77,21 @@ export const SLOW_ATTACKS: readonly Attack[] = [
     /^408 /,
     drip(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, () => '1\r\nx\r\n'),
   ),
+  slowBomb('slow bombs, gzip', 'gzip', GZIP_BOMB),
+  slowBomb('slow bombs, deflate', 'deflate', deflateSync(BOMB)),
+  slowBomb('slow bombs, br', 'br', brotliCompressSync(BOMB, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })),
+  slowBomb('slow bombs, costly br', 'br', costlyBrotli()),
   many(
-    'slow bombs',
-    /^408 |^503 /,
+    'slow bombs, gzip in chunks',
+    /^408 /,
+    drip(`${HEAD}Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n`, (i) =>
+      Buffer.concat([Buffer.from('1\r\n'), GZIP_BOMB.subarray(i, i + 1), Buffer.from('\r\n')]),
+    ),
+  ),
+  // It is broken from the second byte on, which is seen when all of it is there.
+  many(
+    'slow bodies that are not gzip',
+    /^408 /,
     drip(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n`, () => '\x1f'),
   ),
   many('nothing sent', /^408 /, () => nothing),

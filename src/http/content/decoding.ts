@@ -1,0 +1,77 @@
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { deferred } from '../../lang/deferred';
+import { RequestError } from '../request-error';
+
+/** A content coding that can be undone (RFC 9110, section 8.4.1). */
+export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
+
+const DECODERS: Readonly<Record<Coding, () => Transform>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+};
+
+/** How many bodies are decoded at once: as many as Node has threads for it. */
+const MAX_AT_ONCE = 4;
+
+/** Whether a content coding can be undone. */
+export function isCoding(name: string): name is Coding {
+  return Object.hasOwn(DECODERS, name);
+}
+
+/**
+ * Undoes the content codings of whole bodies, a few at a time. A decoder may take a megabyte for a body of one kilobyte, and
+ * does not say so: there must not be one for each sender who is slow, nor for each of many bodies that end together.
+ */
+export class Decoding {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /**
+   * Passes on what a body decodes to, piece by piece. Bytes after the end of what is coded are ignored where zlib does that.
+   *
+   * @param take - takes a piece; what it throws ends the decoding.
+   * @throws {RequestError} the body is not what its coding asks for, or not all of it (400); or what `take` throws.
+   */
+  async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<void> {
+    if (this.#running >= MAX_AT_ONCE) await this.#turn();
+    else this.#running++;
+    try {
+      await decodeWith(DECODERS[coding](), body, take);
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+      throw new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`);
+    } finally {
+      this.#endTurn();
+    }
+  }
+
+  #turn(): Promise<void> {
+    const { promise, resolve } = deferred();
+    this.#waiting.push(resolve);
+    return promise;
+  }
+
+  /** Hands the turn to the body that has waited longest. */
+  #endTurn(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running--;
+    else next();
+  }
+}
+
+function decodeWith(decoder: Transform, body: Buffer, take: (piece: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    decoder.on('end', resolve).on('error', reject);
+    decoder.on('data', (piece: Buffer) => {
+      try {
+        take(piece);
+      } catch (error) {
+        decoder.destroy(error as Error);
+      }
+    });
+    decoder.end(body);
+  });
+}
