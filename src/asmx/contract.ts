@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { create } from 'xmlbuilder2';
 import type { Operation, Service } from '../service/call';
-import { childElements } from './child-elements';
 import { namesOf, WHOLE_OFFER, type Offer } from './offer/offer';
 import { offeredWsdl } from './offer/offered-wsdl';
 import { operationInput, type OperationInput } from './parameters/schema';
 import { xmlAttribute } from './xml';
+import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from './xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
@@ -131,12 +129,17 @@ function hasParametersOf(original: OperationInput, { parameters }: OperationInpu
 }
 
 /** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */
-function definitionsOf(xml: string, document: string): { service: Element; schema: Element; portType: Element } {
-  const definitions = create(xml).root().node as unknown as Element;
+function definitionsOf(
+  xml: string,
+  document: string,
+): { service: XmlElement; schema: XmlElement; portType: XmlElement } {
+  const definitions = readXml(xml);
   const [service] = elements(definitions, 'service');
-  const schema = elements(definitions, 'types')[0]?.firstElementChild;
+  const [schema] = elements(definitions, 'types')
+    .slice(0, 1)
+    .flatMap((types) => childrenOf(types));
   const [portType, ...others] = elements(definitions, 'portType');
-  if (service === undefined || schema == null || portType === undefined)
+  if (service === undefined || schema === undefined || portType === undefined)
     throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);
   const names = namesIn(portType);
   for (const other of others)
@@ -144,18 +147,19 @@ function definitionsOf(xml: string, document: string): { service: Element; schem
   return { service, schema, portType };
 }
 
-function namesIn(portType: Element): string[] {
+function namesIn(portType: XmlElement): string[] {
   return elements(portType, 'operation').map(nameOf);
 }
 
-function nameOf(element: Element): string {
-  return element.getAttribute('name') ?? '';
+function nameOf(element: XmlElement): string {
+  return attributeOf(element, 'name') ?? '';
 }
 
-function elements(parent: Element, name: string): Element[] {
-  return childElements(parent, WSDL_NAMESPACE, name);
+function elements(parent: XmlElement, name: string): XmlElement[] {
+  return childrenOf(parent, WSDL_NAMESPACE, name);
 }
 
-function documentationOf(parent: Element): string {
-  return elements(parent, 'documentation')[0]?.textContent?.trim() ?? '';
+function documentationOf(parent: XmlElement): string {
+  const [documentation] = elements(parent, 'documentation');
+  return documentation === undefined ? '' : textContent(documentation).trim();
 }

@@ -33,7 +33,7 @@ export async function endpoint(contract: Contract, service: Service, options: En
   const operations = asHandler(httpBindings(contract, service, pipeline, options));
   const router = Router();
   const needsKey = options.access?.proofsOf('record').includes('key') === true;
-  if (options.events !== undefined) router.use(await eventsPages(contract, { ...options, needsKey }, options.events));
+  if (options.events !== undefined) router.use(eventsPages(contract, { ...options, needsKey }, options.events));
   const { documentation } = contract.offer;
   router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
   const pages = asHandler(router);

@@ -1,15 +1,24 @@
 import Module, { createRequire } from 'node:module';
 
 /**
- * Puts off loading a CommonJS module until it is called or one of its exports is used. This is for modules that a library requires although the
- * service does not use what they are for: call it before the library is loaded. A library that has no such module is left as it is.
+ * Puts off loading CommonJS modules until they are called or one of their exports is used. This is for modules that a library
+ * requires although the service does not use what they are for: call it before the library is loaded. Those that are not there
+ * are left out.
  *
- * @param library - the file of the library that requires the module, as in `soap/lib/wsdl`.
- * @param module - the module as that file names it.
+ * @param library - the file of the library that requires the modules, as in `soap/lib/wsdl`.
+ * @param modules - as that file would name them.
  */
-export function loadWhenUsed(library: string, module: string): void {
-  const file = resolved(library, module);
-  if (file === undefined || file in require.cache) return;
+export function loadWhenUsed(library: string, ...modules: readonly string[]): void {
+  const libraryFile = resolved(require, library);
+  if (libraryFile === undefined) return;
+  const ofLibrary = createRequire(libraryFile);
+  for (const module of modules) {
+    const file = resolved(ofLibrary, module);
+    if (file !== undefined && !(file in require.cache)) putOff(file);
+  }
+}
+
+function putOff(file: string): void {
   const placeholder = new Module(file);
   placeholder.filename = file;
   placeholder.loaded = true;
@@ -25,9 +34,9 @@ export function loadWhenUsed(library: string, module: string): void {
   require.cache[file] = placeholder;
 }
 
-function resolved(library: string, module: string): string | undefined {
+function resolved({ resolve }: Pick<NodeJS.Require, 'resolve'>, module: string): string | undefined {
   try {
-    return createRequire(require.resolve(library)).resolve(module);
+    return resolve(module);
   } catch {
     return undefined;
   }

@@ -8,10 +8,11 @@ const LOAD_WHEN_USED = join(__dirname, '..', '..', 'dist', 'lang', 'load-when-us
 describe('a module that is loaded when used', () => {
   const folder = useTemporaryFolder();
 
-  /** What a program prints that puts off loading `./part` of a library. Jest has no `require.cache` to be changed. */
-  function printed(program: string, part = './part'): string {
+  /** What a program prints that puts off loading parts of a library. Jest has no `require.cache` to be changed. */
+  function printed(program: string, ...parts: readonly string[]): string {
     const library = JSON.stringify(join(folder.path, 'library.js'));
-    const script = `require(${JSON.stringify(LOAD_WHEN_USED)}).loadWhenUsed(${library}, ${JSON.stringify(part)}); ${program}`;
+    const modules = JSON.stringify(parts.length === 0 ? ['./part'] : parts);
+    const script = `require(${JSON.stringify(LOAD_WHEN_USED)}).loadWhenUsed(${library}, ...${modules}); ${program}`;
     return execFileSync(process.execPath, ['-e', `${script}`], { cwd: folder.path, encoding: 'utf8' });
   }
 
@@ -41,5 +42,10 @@ describe('a module that is loaded when used', () => {
 
   it('may be missing', () => {
     expect(printed("console.log(require('./library.js').half(8));", './other')).toBe('loaded\n4\n');
+  });
+
+  it('may be one of several, some of them missing', () => {
+    const program = "const { half } = require('./library.js'); console.log('ready'); console.log(half(8));";
+    expect(printed(program, './other', './part')).toBe('ready\nloaded\n4\n');
   });
 });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import type { Access } from '../../config/config';
@@ -10,6 +10,7 @@ import type { Contract } from '../contract';
 import type { SoapBindings } from '../soap/soap-exchange';
 import { sourceOf } from './content-policy';
 import { formField } from './form-field';
+import { loadTemplates } from './load-templates';
 import { meantOperation } from './meant-operation';
 import { sampleWriter } from './samples';
 
@@ -47,10 +48,11 @@ export async function loadPages(
   soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
 ): Promise<Pages> {
-  const read = (name: string) => readFile(join(__dirname, 'templates', name), 'utf8');
-  const [style, copyScript, invokeScript] = await Promise.all([read('page.css'), read('copy.js'), read('invoke.js')]);
+  const folder = join(__dirname, 'templates');
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const [style, copyScript, invokeScript] = [read('page.css'), read('copy.js'), read('invoke.js')];
   const eta = new Eta();
-  for (const name of TEMPLATES) eta.loadTemplate(`@${name}`, await read(`${name}.eta`));
+  loadTemplates(eta, folder, TEMPLATES);
   const samples = await sampleWriter(contract, soap);
   const { bindings: offered } = contract.offer;
 

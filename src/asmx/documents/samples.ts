@@ -1,7 +1,7 @@
-import { create } from 'xmlbuilder2';
 import { replyHeaders } from '../../http/reply';
 import { shellWord } from '../../lang/shell-word';
 import type { Contract, ContractOperation } from '../contract';
+import { indentedXml } from '../indented-xml';
 import { soapRequest, type ArgumentTexts } from '../soap/soap-request';
 import { BINDING_NAMES } from '../offer/offer';
 import type { SoapBindings } from '../soap/soap-exchange';
@@ -90,8 +90,7 @@ async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion)
   if (soap === undefined || server === undefined) return new Map();
   const replies = soap.contract.operations.map(async ({ name }) => {
     const reply = await server.sample(name, RESULT_PLACEHOLDER);
-    const envelope = create(reply).end({ prettyPrint: true, spaceBeforeSlash: true });
-    return [name, response(version.contentType, envelope)] as const;
+    return [name, response(version.contentType, indentedXml(reply) ?? reply)] as const;
   });
   return new Map(await Promise.all(replies));
 }

@@ -1,7 +1,7 @@
+import { indentedXml } from '../indented-xml';
 import { bytesStart, dataSize, textStart, type EventData } from './event-data';
 import { hexDump } from './hex-dump';
 import { indentedJson } from './indented-json';
-import { indentedXml } from './indented-xml';
 import { markup, type Markup } from './markup';
 
 /** An event's payload for its page. */

@@ -59,12 +59,8 @@ const NO_STORE = { 'Cache-Control': 'no-store' };
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
  * `?events=refusals` shows what was refused, `?event=SEQUENCE` shows one. Other queries are left to whoever comes next.
  */
-export async function eventsPages(
-  contract: Contract,
-  options: EventsPagesOptions,
-  parts: EventsPagesParts,
-): Promise<Router> {
-  const renderer = await loadRenderer(contract);
+export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
+  const renderer = loadRenderer(contract);
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
   router.all(options.path, (request, response, next) => {

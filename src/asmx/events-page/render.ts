@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import { VERSION } from '../../config/package-info';
 import type { Contract } from '../contract';
 import { contentPolicy, sourceOf } from '../documents/content-policy';
+import { loadTemplates } from '../documents/load-templates';
 
 /** The pages of the events: their templates are `templates/NAME.eta`. */
 export type PageName = 'list' | 'event' | 'rate' | 'refusals' | 'problem';
@@ -23,11 +24,13 @@ export interface Renderer {
 const TEMPLATES = ['list', 'rows', 'event', 'rate', 'refusals', 'problem', 'heading'];
 
 /** Loads the templates. The layout, the style and the copy buttons are those of the service pages. */
-export async function loadRenderer(contract: Contract): Promise<Renderer> {
-  const own = (name: string) => readFile(join(__dirname, 'templates', name), 'utf8');
-  const shared = (name: string) => readFile(join(__dirname, '..', 'documents', 'templates', name), 'utf8');
-  const style = `${await shared('page.css')}${await own('events.css')}`;
-  const [live, keys, copy] = await Promise.all([own('live.js'), own('keys.js'), shared('copy.js')]);
+export function loadRenderer(contract: Contract): Renderer {
+  const folder = join(__dirname, 'templates');
+  const sharedFolder = join(__dirname, '..', 'documents', 'templates');
+  const own = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const shared = (name: string) => readFileSync(join(sharedFolder, name), 'utf8');
+  const style = `${shared('page.css')}${own('events.css')}`;
+  const [live, keys, copy] = [own('live.js'), own('keys.js'), shared('copy.js')];
   const scripts: Readonly<Record<PageName, readonly string[]>> = {
     list: [keys, live],
     event: [keys, copy],
@@ -36,8 +39,8 @@ export async function loadRenderer(contract: Contract): Promise<Renderer> {
     problem: [],
   };
   const eta = new Eta();
-  eta.loadTemplate('@layout', await shared('layout.eta'));
-  for (const name of TEMPLATES) eta.loadTemplate(`@${name}`, await own(`${name}.eta`));
+  loadTemplates(eta, sharedFolder, ['layout']);
+  loadTemplates(eta, folder, TEMPLATES);
   const policyOf = (name: PageName): Policy =>
     contentPolicy({
       style: sourceOf(style),

@@ -1,5 +1,5 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { create } from 'xmlbuilder2';
+import { create } from '../xml-builder';
 import type { Binding } from '../../service/call';
 import { childElements } from '../child-elements';
 import { BINDINGS } from './offer';

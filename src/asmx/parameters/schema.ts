@@ -1,5 +1,4 @@
-import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { childElements } from '../child-elements';
+import { attributeOf, childrenOf, qualifiedName, textContent, type XmlElement } from '../xml-tree';
 import {
   BUILT_IN,
   restricted,
@@ -43,7 +42,7 @@ export class SchemaError extends Error {
  *
  * @throws {SchemaError} the schema does not declare the element, or declares something else.
  */
-export function operationInput(schema: Element, operation: string): OperationInput {
+export function operationInput(schema: XmlElement, operation: string): OperationInput {
   const element = named(schema, 'element', operation);
   if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
   const [complexType] = children(element, 'complexType');
@@ -53,23 +52,23 @@ export function operationInput(schema: Element, operation: string): OperationInp
   withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
   const particles = onlyOf(sequence, ['element', 'any'], `The element ${operation}`);
   const parameters = particles
-    .filter(({ localName }) => localName === 'element')
+    .filter(({ name }) => name === 'element')
     .map((particle) => parameterOf(schema, particle, operation));
   const names = parameters.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined)
     throw new SchemaError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
-  return { parameters, takesAnyXml: particles.some(({ localName }) => localName === 'any') };
+  return { parameters, takesAnyXml: particles.some(({ name }) => name === 'any') };
 }
 
-function parameterOf(schema: Element, element: Element, operation: string): Parameter {
-  const name = element.getAttribute('name') ?? '';
+function parameterOf(schema: XmlElement, element: XmlElement, operation: string): Parameter {
+  const name = attributeOf(element, 'name') ?? '';
   const where = `The parameter ${name} of the operation ${operation}`;
   withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
-  if (schema.getAttribute('elementFormDefault') !== 'qualified')
+  if (attributeOf(schema, 'elementFormDefault') !== 'qualified')
     throw new SchemaError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
   const minOccurs = count(element, 'minOccurs', where) ?? 1;
-  const isUnbounded = element.getAttribute('maxOccurs') === 'unbounded';
+  const isUnbounded = attributeOf(element, 'maxOccurs') === 'unbounded';
   const maxOccurs = isUnbounded ? Infinity : (count(element, 'maxOccurs', where) ?? 1);
   if (maxOccurs < Math.max(minOccurs, 1)) throw new SchemaError(`${where} can never be given: maxOccurs is too small.`);
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
@@ -78,36 +77,34 @@ function parameterOf(schema: Element, element: Element, operation: string): Para
     type: typeOf(schema, element, 'type', where),
     minOccurs,
     maxOccurs,
-    documentation: documentation?.textContent?.trim() ?? '',
+    documentation: documentation === undefined ? '' : textContent(documentation).trim(),
   };
 }
 
 /** The simple type that an attribute names, or that stands inside the element. */
-function typeOf(schema: Element, element: Element, attribute: string, where: string): SimpleType {
-  const name = element.getAttribute(attribute);
-  if (name !== null) return namedType(schema, element, name, where);
+function typeOf(schema: XmlElement, element: XmlElement, attribute: string, where: string): SimpleType {
+  const name = attributeOf(element, attribute);
+  if (name !== undefined) return namedType(schema, element, name, where);
   const [inline] = children(element, 'simpleType');
   if (inline === undefined) throw new SchemaError(`${where} has no simple type.`);
   return simpleType(schema, inline, where);
 }
 
-function namedType(schema: Element, element: Element, name: string, where: string): SimpleType {
-  const colon = name.indexOf(':');
-  const namespace = element.lookupNamespaceURI(colon === -1 ? null : name.slice(0, colon));
-  const localName = name.slice(colon + 1);
-  if (namespace === SCHEMA_NAMESPACE) {
-    if (Object.hasOwn(BUILT_IN, localName)) return BUILT_IN[localName as BuiltInName];
+function namedType(schema: XmlElement, element: XmlElement, name: string, where: string): SimpleType {
+  const type = qualifiedName(name, element);
+  if (type?.namespace === SCHEMA_NAMESPACE) {
+    if (Object.hasOwn(BUILT_IN, type.name)) return BUILT_IN[type.name as BuiltInName];
     const known = Object.keys(BUILT_IN).join(', ');
     throw new SchemaError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
   }
-  const declared =
-    namespace === schema.getAttribute('targetNamespace') ? named(schema, 'simpleType', localName) : undefined;
+  const isOwn = type !== undefined && type.namespace === (attributeOf(schema, 'targetNamespace') ?? '');
+  const declared = isOwn ? named(schema, 'simpleType', type.name) : undefined;
   if (declared === undefined)
     throw new SchemaError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
   return simpleType(schema, declared, where);
 }
 
-function simpleType(schema: Element, element: Element, where: string): SimpleType {
+function simpleType(schema: XmlElement, element: XmlElement, where: string): SimpleType {
   const [restriction] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
   if (restriction === undefined) throw new SchemaError(`${where} has an empty simple type.`);
   const base = typeOf(schema, restriction, 'base', where);
@@ -119,10 +116,10 @@ function simpleType(schema: Element, element: Element, where: string): SimpleTyp
   }
 }
 
-function facetsOf(restriction: Element, base: SimpleType, where: string): Facets {
+function facetsOf(restriction: XmlElement, base: SimpleType, where: string): Facets {
   const facets = onlyOf(restriction, facetNames(base), `${where} has a restriction of ${base.name} that`);
-  const all = (facet: string) => facets.filter(({ localName }) => localName === facet);
-  const values = (facet: string) => all(facet).map((element) => element.getAttribute('value') ?? '');
+  const all = (facet: string) => facets.filter(({ name }) => name === facet);
+  const values = (facet: string) => all(facet).map((element) => attributeOf(element, 'value') ?? '');
   const length = (facet: string) => all(facet).map((element) => count(element, 'value', where))[0];
   const choices = values('enumeration');
   return {
@@ -165,30 +162,30 @@ function pattern(source: string, where: string): Pattern {
 }
 
 /** A whole number in an attribute; undefined: there is no such attribute. */
-function count(element: Element, attribute: string, where: string): number | undefined {
-  const value = element.getAttribute(attribute);
-  if (value === null) return undefined;
+function count(element: XmlElement, attribute: string, where: string): number | undefined {
+  const value = attributeOf(element, attribute);
+  if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value)) throw new SchemaError(`${where} has ${attribute}="${value}", not a whole number.`);
   return Number(value);
 }
 
-function withoutAttributes(element: Element, names: readonly string[], where: string): void {
-  const found = names.find((name) => element.hasAttribute(name));
+function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
+  const found = names.find((name) => attributeOf(element, name) !== undefined);
   if (found !== undefined) throw new SchemaError(`${where} has ${found}, which is not supported.`);
 }
 
 /** The child elements of these names. @throws {SchemaError} there is one of another name, other than an annotation. */
-function onlyOf(parent: Element, names: readonly string[], where: string): Element[] {
-  const found = children(parent).filter(({ localName }) => localName !== 'annotation');
-  const other = found.find(({ localName }) => !names.includes(localName));
-  if (other !== undefined) throw new SchemaError(`${where} has xs:${other.localName}, which is not supported.`);
+function onlyOf(parent: XmlElement, names: readonly string[], where: string): XmlElement[] {
+  const found = children(parent).filter(({ name }) => name !== 'annotation');
+  const other = found.find(({ name }) => !names.includes(name));
+  if (other !== undefined) throw new SchemaError(`${where} has xs:${other.name}, which is not supported.`);
   return found;
 }
 
-function named(parent: Element, kind: string, name: string): Element | undefined {
-  return children(parent, kind).find((element) => element.getAttribute('name') === name);
+function named(parent: XmlElement, kind: string, name: string): XmlElement | undefined {
+  return children(parent, kind).find((element) => attributeOf(element, 'name') === name);
 }
 
-function children(parent: Element, localName?: string): Element[] {
-  return childElements(parent, SCHEMA_NAMESPACE, localName);
+function children(parent: XmlElement, name?: string): XmlElement[] {
+  return childrenOf(parent, SCHEMA_NAMESPACE, name);
 }

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { create } from 'xmlbuilder2';
+import { create } from '../xml-builder';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, type Refusal } from '../../http/request-error';
 import { messageChain } from '../../lang/message-chain';

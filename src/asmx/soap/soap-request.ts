@@ -1,4 +1,4 @@
-import { create } from 'xmlbuilder2';
+import { create } from '../xml-builder';
 import type { Contract } from '../contract';
 import { builderText } from '../xml';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';

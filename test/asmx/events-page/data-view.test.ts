@@ -1,7 +1,7 @@
 import { dataView } from '../../../src/asmx/events-page/data-view';
 import { dataBytes, eventData, textStart } from '../../../src/asmx/events-page/event-data';
 import { indentedJson } from '../../../src/asmx/events-page/indented-json';
-import { indentedXml } from '../../../src/asmx/events-page/indented-xml';
+import { indentedXml } from '../../../src/asmx/indented-xml';
 
 const text = (html: string): string =>
   html.replace(

@@ -1,12 +1,11 @@
-import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { create } from 'xmlbuilder2';
 import { operationInput, SchemaError, type Parameter } from '../../../src/asmx/parameters/schema';
+import { readXml } from '../../../src/asmx/xml-tree';
 
 /** What an operation Op takes whose type has this content, beside further declarations in the schema. */
 function inputOf(content: string, others = '', attributes = 'elementFormDefault="qualified"') {
   const schema = `<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:tns="urn:x" targetNamespace="urn:x" ${attributes}>
     <s:element name="Op"><s:complexType>${content}</s:complexType></s:element>${others}</s:schema>`;
-  return operationInput(create(schema).root().node as unknown as Element, 'Op');
+  return operationInput(readXml(schema), 'Op');
 }
 
 const sequence = (particles: string) => `<s:sequence>${particles}</s:sequence>`;
@@ -153,9 +152,10 @@ describe('the start is refused', () => {
   });
 
   it('for an operation whose element is missing, or has a type elsewhere', () => {
-    const schema = create('<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema"><s:element name="Op" /></s:schema>');
-    const root = schema.root().node as unknown as Element;
-    expect(() => operationInput(root, 'Other')).toThrow(new SchemaError('The schema has no element Other.'));
-    expect(() => operationInput(root, 'Op')).toThrow(new SchemaError('The element Op has no complex type of its own.'));
+    const schema = readXml('<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema"><s:element name="Op" /></s:schema>');
+    expect(() => operationInput(schema, 'Other')).toThrow(new SchemaError('The schema has no element Other.'));
+    expect(() => operationInput(schema, 'Op')).toThrow(
+      new SchemaError('The element Op has no complex type of its own.'),
+    );
   });
 });

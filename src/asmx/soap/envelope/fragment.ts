@@ -52,7 +52,7 @@ const PLAIN = /^[\w.:/#?=-]*$/;
 /** Writes declarations as they are made outside of a content; each is written once. */
 class Declarations {
   readonly #content: ElementContent;
-  readonly #written = new Map<string, string>();
+  #written: Map<string, string> | undefined;
   /** Children that follow each other mostly share what they need. */
   #last: readonly string[] = [];
   #lastText = '';
@@ -72,12 +72,12 @@ class Declarations {
   }
 
   #declarationOf(prefix: string): string {
-    const known = this.#written.get(prefix);
+    const known = this.#written?.get(prefix);
     if (known !== undefined) return known;
     const namespace = this.#content.namespace(prefix) ?? '';
     const value = PLAIN.test(namespace) ? namespace : xmlAttribute(namespace);
     const text = prefix === '' ? ` xmlns="${value}"` : ` xmlns:${prefix}="${value}"`;
-    this.#written.set(prefix, text);
+    (this.#written ??= new Map<string, string>()).set(prefix, text);
     return text;
   }
 }

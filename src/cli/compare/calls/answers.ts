@@ -1,9 +1,10 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../../http/content/charset';
-import { indentedXml } from '../../../asmx/events-page/indented-xml';
+import { indentedXml } from '../../../asmx/indented-xml';
 import { shortened } from '../../../lang/shortened';
-import { canonicalText, type XmlElement } from '../wsdl/xml-tree';
+import type { XmlElement } from '../../../asmx/xml-tree';
 import type { Call } from './calls';
+import { canonicalText } from './canonical-text';
 import type { Answer } from './client';
 import { xmlOf } from './fault';
 import { intended } from './intended';

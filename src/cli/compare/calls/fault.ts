@@ -1,4 +1,5 @@
-import { canonicalText, childrenOf, readXml, XmlError, type XmlElement } from '../wsdl/xml-tree';
+import { childrenOf, readXml, XmlError, type XmlElement } from '../../../asmx/xml-tree';
+import { canonicalText } from './canonical-text';
 
 /** A SOAP fault, as far as its code and text go. */
 export interface SoapFault {

@@ -1,5 +1,5 @@
-import { canonicalText } from '../wsdl/xml-tree';
 import type { SeenAnswer } from './answers';
+import { canonicalText } from './canonical-text';
 import { canonicalWithoutHeader, faultIn, type SoapFault } from './fault';
 
 /** What the service answers first to a message that it cannot read; what follows are the words of the XML parser. */

@@ -1,6 +1,6 @@
+import { attributeOf, childrenOf, type XmlElement } from '../../../asmx/xml-tree';
 import { nameText, referenceText, WSDL, XSD } from './namespaces';
 import { part, type Part } from './part';
-import { attributeOf, childrenOf, type XmlElement } from './xml-tree';
 
 /** Attributes whose value is a qualified name, or a list of them. */
 const REFERENCES = new Set(['type', 'ref', 'base', 'itemType', 'memberTypes', 'substitutionGroup', 'refer']);

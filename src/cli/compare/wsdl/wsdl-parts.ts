@@ -1,7 +1,7 @@
+import { attributeOf, childrenOf, type XmlElement } from '../../../asmx/xml-tree';
 import { HTTP, nameText, referenceText, SOAP, SOAP12, WSDL } from './namespaces';
 import { part, type Part } from './part';
 import { schemaParts } from './schema-parts';
-import { attributeOf, childrenOf, type XmlElement } from './xml-tree';
 
 /** Names a protocol as messages do: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`; undefined: it is none of those of WSDL 1.1. */
 export function protocolOf(binding: XmlElement): string | undefined {

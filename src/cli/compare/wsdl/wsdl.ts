@@ -1,7 +1,7 @@
+import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../../asmx/xml-tree';
 import { nameText, WSDL, XSD } from './namespaces';
 import type { Part } from './part';
 import { contractOf, extensionOf, protocolOf, styleOf } from './wsdl-parts';
-import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from './xml-tree';
 
 /** A port of a service. */
 export interface Port {

@@ -81,6 +81,11 @@ export function attributeOf(element: XmlElement, name: string): string | undefin
   return element.attributes.find(({ uri, local }) => uri === '' && local === name)?.value;
 }
 
+/** All text in an element, that of the elements inside it included. */
+export function textContent({ content }: XmlElement): string {
+  return content.map((child) => (typeof child === 'string' ? child : textContent(child))).join('');
+}
+
 /** Splits a qualified name that stands in an attribute or a text of an element; undefined: its prefix stands for nothing. */
 export function qualifiedName(
   text: string,
@@ -89,29 +94,4 @@ export function qualifiedName(
   const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
   const namespace = namespaceOf(prefix) ?? (prefix === '' ? '' : undefined);
   return name === '' || namespace === undefined ? undefined : { namespace, name };
-}
-
-/** Attributes and elements of SOAP whose value is a qualified name. */
-const HOLD_NAMES = new Set(['faultcode', 'Value', 'qname']);
-
-/**
- * Writes what a parser sees of a document: the same text for two documents that differ in prefixes, declarations, the order of
- * attributes, comments or white space between elements only.
- */
-export function canonicalText(element: XmlElement): string {
-  const attributes = element.attributes
-    .map(({ uri, local, value }) => `{${uri}}${local}=${JSON.stringify(valueOf(local, value, element))}`)
-    .sort();
-  const hasChildren = element.content.some((child) => typeof child !== 'string');
-  const content = element.content
-    .filter((child) => typeof child !== 'string' || !hasChildren || child.trim() !== '')
-    .map((child) =>
-      typeof child === 'string' ? JSON.stringify(valueOf(element.name, child, element)) : canonicalText(child),
-    );
-  return `<{${element.namespace}}${[element.name, ...attributes].join(' ')}>${content.join('')}</>`;
-}
-
-function valueOf(holder: string, value: string, element: XmlElement): string {
-  const found = HOLD_NAMES.has(holder) ? qualifiedName(value, element) : undefined;
-  return found === undefined ? value : `{${found.namespace}}${found.name}`;
 }

@@ -1,0 +1,3 @@
+import './xml-builder-parts';
+
+export { create } from 'xmlbuilder2';
