@@ -56,13 +56,18 @@ export class EventFactory {
   }
 
   /**
-   * Makes the event that a call records. What the sender left out is filled in: the `id` with a UUID version 7, the
-   * trace context from the header fields of the request.
+   * Makes the event that a call records, at once unless its payload is large. What the sender left out is filled in: the `id`
+   * with a UUID version 7, the trace context from the header fields of the request.
    */
-  async make(arrival: Arrival): Promise<NewEvent> {
-    const { payload, headers } = arrival;
+  make(arrival: Arrival): NewEvent | Promise<NewEvent> {
     const recordedAt = Date.now();
-    const data = payload && dataMember(payload);
+    const data = arrival.payload && dataMember(arrival.payload);
+    if (data instanceof Promise) return data.then((member) => this.#event(arrival, member, recordedAt));
+    return this.#event(arrival, data, recordedAt);
+  }
+
+  #event(arrival: Arrival, data: string | undefined, recordedAt: number): NewEvent {
+    const { headers } = arrival;
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = arrival.attributes
       ? this.#withSenderAttributes(arrival, arrival.attributes, trace, recordedAt)
@@ -71,7 +76,7 @@ export class EventFactory {
       id,
       source,
       attributes,
-      data: typeof data === 'string' ? data : await data,
+      data,
       arrival: this.#describe(arrival),
       recordedAt,
       idempotencyKey: deliveryKey(headers['idempotency-key']),

@@ -21,7 +21,8 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   if (content.batch === undefined) {
     const { attributes, payload } = content;
     const arrival = { binding, method, target, headers, remoteAddress, attributes, payload };
-    return (await log.append(await events.make(arrival))).id;
+    const event = events.make(arrival);
+    return (await log.append(event instanceof Promise ? await event : event)).id;
   }
   const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress }, events);
   const appended = made.length === 0 ? [] : await log.appendAll(made);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
-const make = (given: Partial<Arrival>): Promise<NewEvent> => factory.make(arrivalOf(given));
+const make = async (given: Partial<Arrival>): Promise<NewEvent> => factory.make(arrivalOf(given));
 
 /** What a log in a file of its own holds after it was given these events. */
 const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {

@@ -45,8 +45,8 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   heads.setUint32(0, events.length, true);
   if (isAscii) bytes.write(joined, textsStart, 'latin1');
   let start = textsStart;
-  for (const [i, event] of events.entries()) {
-    let place = headOf(i);
+  let place = headOf(0);
+  for (const event of events) {
     heads.setFloat64(place, event.recordedAt, true);
     place += TIME_BYTES;
     for (const text of textsOf(event)) {

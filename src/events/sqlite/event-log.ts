@@ -1,6 +1,6 @@
+import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { deferred, type Deferred } from '../../lang/deferred';
 import { writeNewFile } from '../../lang/new-file';
 import {
   EventLogError,
@@ -31,13 +31,20 @@ import { localWriter, type Writer } from './writer';
 /** Most characters of events that share one commit: no caller waits for more than that. */
 const BATCH_MAX_CHARACTERS = 1024 * 1024;
 
+/**
+ * How long events that keep coming are gathered for one commit, in milliseconds. On one processor a commit runs instead of the
+ * calls that would bring further events; beside others it is better to begin it at once.
+ */
+const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
+
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
 
 /** An event that waits for its commit. */
 interface Waiting {
   readonly event: NewEvent;
-  readonly outcome: Deferred<Appended>;
+  resolve(this: void, appended: Appended): void;
+  reject(this: void, error: EventLogError): void;
 }
 
 /**
@@ -85,10 +92,10 @@ export class SqliteEventLog implements EventLog {
 
   append(event: NewEvent): Promise<Appended> {
     if (this.#closing !== undefined) return Promise.reject(new EventLogError('The event log is closed.'));
-    const outcome = deferred<Appended>();
-    this.#waiting.push({ event, outcome });
-    this.#committing ??= this.#commitWaiting();
-    return outcome.promise;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ event, resolve, reject });
+      this.#committing ??= this.#commitWaiting();
+    });
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
@@ -104,18 +111,18 @@ export class SqliteEventLog implements EventLog {
       const batch = this.#takeBatch();
       try {
         const appended = await this.#commit(batch.map(({ event }) => event));
-        for (const [i, one] of appended.entries()) batch[i]?.outcome.resolve(one);
+        appended.forEach((one, i) => batch[i]?.resolve(one));
       } catch (cause) {
         const error = new EventLogError('The event could not be recorded.', { cause });
-        for (const { outcome } of batch) outcome.reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     this.#committing = undefined;
   }
 
-  /** Waits as long as the writer asks for while each turn of the event loop brings further events. */
+  /** Waits for up to `GATHER_TIME` while each turn of the event loop brings further events. */
   async #gather(): Promise<void> {
-    const deadline = performance.now() + this.#writer.gatherTime;
+    const deadline = performance.now() + GATHER_TIME;
     for (let before = 0; this.#waiting.length > before && performance.now() < deadline;) {
       before = this.#waiting.length;
       await setImmediate();

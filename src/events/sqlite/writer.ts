@@ -3,8 +3,6 @@ import type { RecordedEvents } from './insertion';
 
 /** What records the events of a log: the database thread of this process, or that of another process for several. */
 export interface Writer {
-  /** How long events that keep coming are gathered for one batch, in milliseconds: what a batch costs by itself, they share. */
-  readonly gatherTime: number;
   /** As `SqliteDatabase.append`. The batches are of no use to the caller any more. */
   append(batches: readonly Buffer<ArrayBuffer>[]): Promise<readonly RecordedEvents[]>;
   /** As `SqliteDatabase.check`. */
@@ -18,7 +16,6 @@ export interface Writer {
 /** The writer of a process that answers alone: its own database thread, which others close. */
 export function localWriter(thread: DatabaseThread): Writer {
   return {
-    gatherTime: 0,
     append(batches) {
       const buffers = batches.map(({ buffer }) => buffer);
       return thread.ask('append', batches, buffers);

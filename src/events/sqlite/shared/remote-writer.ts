@@ -10,7 +10,6 @@ const MAX_CALL = 0xffffffff;
 
 /** The writer in another process, asked over a pipe: a {@link SharedWriter} is at its other end. */
 export class RemoteWriter implements Writer {
-  readonly gatherTime = 2;
   readonly #pipe: Duplex;
   readonly #frames = new FrameReader();
   readonly #answers = new Map<number, Deferred<Buffer>>();
