@@ -3,7 +3,6 @@ import { BINDINGS, callOf, helloWorldAnswered } from './calls.mjs';
 import { LIMIT, Measurements } from './measurements.mjs';
 import { median } from './median.mjs';
 import { SERVERS, SERVICE, start } from './process.mjs';
-import { load as warmUp } from './wrk.mjs';
 
 const SOAP = ['soap11', 'soap12'];
 const THIS = 'this service';
@@ -34,63 +33,53 @@ const GET_EVENTS = ['soap11', 'httpget'].map((binding) => [`GetEvents ${binding}
 /** Runs the rounds and resolves to the report, in Markdown. */
 export async function besideNode({ folder, rounds, seconds }) {
   const measurements = new Measurements(seconds);
-  const figures = { ready: [], resident: [], delay: [], maxDelay: [] };
+  const servers = {
+    limit: await start(SERVERS, { argument: ['limit'], cwd: folder }),
+    service: await start(SERVICE, {
+      cwd: folder,
+      variables: { EVENT_LOG: 'sqlite:events.db' },
+      preload: ['loop-delay.cjs'],
+    }),
+    others: [],
+  };
+  for (const [, argument] of OTHERS) servers.others.push(await start(SERVERS, { argument: [argument], cwd: folder }));
+  const delays = [];
   for (let round = 0; round < rounds; round++) {
-    await oneRound(measurements, figures, { folder, round, seconds });
+    delays.push(...(await oneRound(measurements, servers)));
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
+  const resident = await servers.service.residentMebibytes();
+  for (const server of [servers.limit, servers.service, ...servers.others]) await server.stop();
   const [first] = FIRST;
-  const middle = (name) => median(figures[name]).toFixed(1);
+  const middle = (name) => median(delays.map((delay) => delay[name])).toFixed(1);
   return [
     measurements.table('', [
       ...[LIMIT, ...OTHERS.map(([name]) => name)].map((name) => [name, first, name]),
       ...[...HELLO_WORLD, ...RECORD_EVENT, ...GET_EVENTS].map(([name]) => [name, name, THIS]),
     ]),
-    `Start to ready ${middle('ready')} ms; resident ${middle('resident')} MiB at the end; ` +
-      `event-loop delay under RecordEvent p99 ${middle('delay')} ms, longest ${middle('maxDelay')} ms.`,
+    `Resident memory of the service at the end ${resident.toFixed(0)} MiB; event-loop delay under RecordEvent p99 ` +
+      `${middle('p99')} ms, longest ${middle('max')} ms.`,
   ].join('\n\n');
 }
 
-async function oneRound(measurements, figures, { folder, round, seconds }) {
-  const limit = await start(SERVERS, { argument: ['limit'], cwd: folder });
-  const service = await start(SERVICE, {
-    cwd: folder,
-    variables: { EVENT_LOG: `sqlite:${round}.db` },
-    preload: ['loop-delay.cjs'],
-  });
-  figures.ready.push(service.readyAfter);
-
+/** Measures every server under its loads. Resolves to the event-loop delays of the service under RecordEvent. */
+async function oneRound(measurements, { limit, service, others }) {
   const onLimit = ([name, call, connections]) =>
     measurements.measure(name, LIMIT, limit, helloWorldAnswered(call), connections);
-  const others = async () => {
-    const [load, call] = FIRST;
-    for (const [name, argument] of OTHERS) {
-      const server = await start(SERVERS, { argument: [argument], cwd: folder });
-      await measurements.measure(load, name, server, call);
-      await server.stop();
-    }
-  };
   const onService = ([name, call, connections]) => measurements.measure(name, THIS, service, call, connections);
-  for (const each of HELLO_WORLD) {
-    await onLimit(each);
-    if (each === FIRST) await others();
-    await onService(each);
-  }
-  // Two threads share the core here, and take longer until they have compiled what they run.
-  for (const [, call, connections] of RECORD_EVENT) await warmUp(service.url, call, { connections, seconds });
-  for (const each of RECORD_EVENT) {
-    await onLimit(each);
+  const onBoth = async (load) => {
+    await onLimit(load);
+    await onService(load);
+  };
+  for (const [index, [name]] of OTHERS.entries()) await measurements.measure(FIRST[0], name, others[index], FIRST[1]);
+  for (const load of HELLO_WORLD) await onBoth(load);
+  const delays = [];
+  for (const load of RECORD_EVENT) {
+    await onLimit(load);
     service.watchLoopDelay();
-    await onService(each);
-    const { p99, max } = await service.loopDelay();
-    figures.delay.push(p99);
-    figures.maxDelay.push(max);
+    await onService(load);
+    delays.push(await service.loopDelay());
   }
-  for (const each of GET_EVENTS) {
-    await onLimit(each);
-    await onService(each);
-  }
-  figures.resident.push(await service.residentMebibytes());
-  await service.stop();
-  await limit.stop();
+  for (const load of GET_EVENTS) await onBoth(load);
+  return delays;
 }

@@ -22,16 +22,23 @@ export async function besidePeers({ folder, rounds, seconds }) {
   const { servers, skipped } = await contenders(folder);
   const measurements = new Measurements(seconds);
   await fetch('data:,'); // Loads what the first call would load.
+  const firstAnswers = await startEach(servers, { folder, rounds });
+  const running = [];
+  for (const server of servers) running.push(await startIn(folder, server, 'loads'));
   for (let round = 0; round < rounds; round++) {
-    await oneRound(measurements, servers, { folder, round });
+    for (const [load, call] of LOADS) {
+      for (const [index, server] of servers.entries()) {
+        await measurements.measure(load, server.name, running[index], callFor(server, call));
+      }
+    }
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
-  const rows = servers.map(({ name, version, firstAnswer, resident }) => [
-    name,
-    version,
-    median(firstAnswer).toFixed(0),
-    median(resident).toFixed(0),
-  ]);
+  const rows = [];
+  for (const [index, { name, version }] of servers.entries()) {
+    const resident = await running[index].residentMebibytes();
+    rows.push([name, version, median(firstAnswers[index]).toFixed(0), resident.toFixed(0)]);
+    await running[index].stop();
+  }
   return [
     ...LOADS.map(([load]) =>
       measurements.table(
@@ -71,30 +78,25 @@ async function contenders(folder) {
     if (built.missing === undefined) servers.push({ ...peer, ...built });
     else skipped.push(`${peer.name} is skipped: ${built.missing}.`);
   }
-  return { servers: servers.map((server) => ({ ...server, firstAnswer: [], resident: [] })), skipped };
+  return { servers, skipped };
 }
 
-async function oneRound(measurements, servers, { folder, round }) {
-  const running = [];
-  for (const server of servers) {
-    const { command, variables } = server;
-    const started = await launch(command, {
-      cwd: folder,
-      variables: { EVENT_LOG: `sqlite:${round}.db`, ...variables },
-    });
-    await check(started.url, callFor(server, LOADS[0][1]));
-    server.firstAnswer.push(performance.now() - started.begun);
-    running.push(started);
-  }
-  for (const [load, call] of LOADS) {
+/** Starts each server in each round and stops it. Resolves to the milliseconds until each first answer, by server. */
+async function startEach(servers, { folder, rounds }) {
+  const firstAnswers = servers.map(() => []);
+  for (let round = 0; round < rounds; round++) {
     for (const [index, server] of servers.entries()) {
-      await measurements.measure(load, server.name, running[index], callFor(server, call));
+      const started = await startIn(folder, server, `start-${round}`);
+      await check(started.url, callFor(server, LOADS[0][1]));
+      firstAnswers[index].push(performance.now() - started.begun);
+      await started.stop();
     }
   }
-  for (const [index, { resident }] of servers.entries()) {
-    resident.push(await running[index].residentMebibytes());
-    await running[index].stop();
-  }
+  return firstAnswers;
+}
+
+function startIn(folder, { command, variables }, log) {
+  return launch(command, { cwd: folder, variables: { EVENT_LOG: `sqlite:${log}.db`, ...variables } });
 }
 
 /** What a server that always answers the same is to answer to a call. */

@@ -5,6 +5,13 @@ import { load } from './wrk.mjs';
 /** The name of the server that all others are a share of. */
 export const LIMIT = 'limit: bare node:http';
 
+/**
+ * How long a server is called before it is measured under a load for the first time, in seconds: so long servers with a
+ * just-in-time compiler take until they have compiled what they run; and before each further time, since others came between.
+ */
+const FIRST_WARM_UP = 10;
+const WARM_UP = 1;
+
 const HEAD = ['requests/s', 'share', 'by CPU', 'CPU µs', 'p50 ms', 'p99 ms', 'wrk busy', 'errors'];
 
 /** Collects what the rounds of a bench measure, and says it in rows of a table. */
@@ -13,26 +20,25 @@ export class Measurements {
   /** Load, then server, then the results of the rounds. */
   #results = new Map();
 
-  /** @param seconds - how long each server is measured in each round, after as long again without measuring. */
+  /** @param seconds - how long each server is measured in each round, without its warm-up. */
   constructor(seconds) {
     this.#seconds = seconds;
   }
 
-  /** Calls for as long before it measures, so that the server has compiled what it runs. */
+  /** Measures a server once more under a load. The server is the same process each time. */
   async measure(loadName, serverName, server, call, connections = 32) {
-    const options = { connections, seconds: this.#seconds };
-    await load(server.url, call, options);
+    const results = listed(listed(this.#results, loadName, new Map()), serverName, []);
+    await load(server.url, call, { connections, seconds: results.length === 0 ? FIRST_WARM_UP : WARM_UP });
     const before = await server.processorSeconds();
-    const result = await load(server.url, call, options);
+    const result = await load(server.url, call, { connections, seconds: this.#seconds });
     const processor = (await server.processorSeconds()) - before;
-    const servers = listed(this.#results, loadName, new Map());
-    listed(servers, serverName, []).push({ ...result, microseconds: (processor / result.requests) * 1e6 });
+    results.push({ ...result, microseconds: (processor / result.requests) * 1e6 });
   }
 
   /**
    * Writes a table of rows, each of which is called something and shows a server under a load. Figures are medians of the
    * rounds. A share is the median of the server's rates, each divided by that of the limit under the same load in its round;
-   * `by CPU` is the limit's processor time for a call, divided by the server's.
+   * `by CPU` is the same of the limit's processor time for a call, divided by the server's.
    */
   table(title, rows) {
     return table([
@@ -44,12 +50,13 @@ export class Measurements {
   #cells(loadName, serverName) {
     const results = this.#results.get(loadName).get(serverName);
     const limits = this.#results.get(loadName).get(LIMIT);
-    const middle = (name, list = results) => median(list.map((result) => result[name]));
+    const middle = (name) => median(results.map((result) => result[name]));
+    const ofLimit = (share) => median(results.map((result, round) => share(result, limits[round]))).toFixed(2);
     const whole = (number) => Math.round(number).toLocaleString('en-US');
     return [
       whole(middle('rate')),
-      median(results.map(({ rate }, round) => rate / limits[round].rate)).toFixed(2),
-      (middle('microseconds', limits) / middle('microseconds')).toFixed(2),
+      ofLimit(({ rate }, limit) => rate / limit.rate),
+      ofLimit(({ microseconds }, limit) => limit.microseconds / microseconds),
       middle('microseconds').toFixed(1),
       middle('p50').toFixed(2),
       middle('p99').toFixed(2),
