@@ -100,14 +100,14 @@ describe('GetEvents with wait', () => {
   });
 
   it('does not count as a call in flight, and its waiting not as time of the call', async () => {
-    const answer = get('after=0&wait=500ms');
+    const answer = get('after=0&wait=2s');
     await untilWaiting(service.url, 1);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
     await answer;
     const metrics = await metricsAt(service.url);
     const labels = '{binding="httpget",operation="GetEvents",outcome="ok"}';
     expect(metrics.get(`webhook_call_duration_seconds_count${labels}`)).toBe(1);
-    expect(metrics.get(`webhook_call_duration_seconds_sum${labels}`)).toBeLessThan(0.3);
+    expect(metrics.get(`webhook_call_duration_seconds_sum${labels}`)).toBeLessThan(1.5);
     expect(metrics.get('webhook_calls_waiting')).toBe(0);
   });
 
@@ -218,7 +218,7 @@ describe('a service in which calls wait', () => {
     await untilWaiting(service.url, 5);
     const began = performance.now();
     await service.stop();
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(5000);
     for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     const last = await wire.untilClosed();
     expect(last).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*>\[\]</);

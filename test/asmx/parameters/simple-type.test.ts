@@ -132,16 +132,23 @@ describe('the built-in type', () => {
     const million = 1_000_000;
     const texts = [' '.repeat(million), `x${' '.repeat(million)}x`, '0'.repeat(million), `-${'0'.repeat(million)}.x`];
     for (const text of [...texts, `.${'0'.repeat(million)}`, `${'1'.repeat(million / 2)}.${'0'.repeat(million / 2)}`]) {
-      const before = process.cpuUsage();
-      try {
-        read(text);
-      } catch (error) {
-        expect(error).toBeInstanceOf(SimpleTypeError);
-      }
-      const { user, system } = process.cpuUsage(before);
-      expect(user + system).toBeLessThan(100_000);
+      // The least of three: what the process's other threads take, such as the garbage collector's, is in each figure.
+      const figures = [1, 2, 3].map(() => processorTime(() => read(text)));
+      expect(Math.min(...figures)).toBeLessThan(100_000);
     }
   });
+
+  /** The processor time of a read, which may be refused, in microseconds. */
+  function processorTime(read: () => unknown): number {
+    const before = process.cpuUsage();
+    try {
+      read();
+    } catch (error) {
+      expect(error).toBeInstanceOf(SimpleTypeError);
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  }
 });
 
 describe('a restriction', () => {
