@@ -1,5 +1,8 @@
-/** How long calls wait for connections that arrive, in milliseconds. */
-const MAX_WAIT = 100;
+/**
+ * How long connections are let in before calls are made, and calls are made before connections are let in again, in
+ * milliseconds, as long as there are more of both.
+ */
+const SLICE = 100;
 
 /** How many calls that waited are made in one turn of the event loop: all at once, they would be more than may be in flight. */
 const CALLS_IN_TURN = 64;
@@ -7,11 +10,11 @@ const CALLS_IN_TURN = 64;
 /**
  * Lets connections in before the calls of others. Node accepts one connection in each turn of its event loop
  * (https://github.com/libuv/libuv/pull/3696), and a turn takes as long as the calls in it: the last of a thousand that arrive at
- * once would wait for seconds. So calls wait as long as every turn brings another connection; then turns are short.
+ * once would wait for seconds. So calls wait while connections arrive, since turns without calls are short. The two take turns:
+ * callers who call again and again always have calls to make.
  */
 export class Arrivals {
   #accepted = 0;
-  #since = 0;
   #isGoingOn = false;
   #waiting: (() => void)[] = [];
 
@@ -25,8 +28,7 @@ export class Arrivals {
     this.#accepted++;
     if (this.#isGoingOn) return;
     this.#isGoingOn = true;
-    this.#since = performance.now();
-    this.#lookAgain();
+    this.#letIn(performance.now() + SLICE);
   }
 
   /** Makes a call as soon as no more connections arrive, in the order of the calls. */
@@ -34,25 +36,29 @@ export class Arrivals {
     this.#waiting.push(call);
   }
 
-  /** Looks after two turns of the event loop whether they brought another connection. */
-  #lookAgain(): void {
+  /** Lets connections in until then, or until two turns of the event loop bring none. */
+  #letIn(until: number): void {
     const before = this.#accepted;
     setImmediate(() => {
       setImmediate(() => {
-        if (this.#accepted > before && performance.now() - this.#since < MAX_WAIT) this.#lookAgain();
-        else this.#makeCalls();
+        const now = performance.now();
+        if (this.#accepted > before && now < until) this.#letIn(until);
+        else this.#makeCalls(now + SLICE);
       });
     });
   }
 
-  #makeCalls(): void {
+  /** Makes the calls that wait, and those that come meanwhile; from then on until another connection arrives. */
+  #makeCalls(until: number): void {
+    const before = this.#accepted;
     for (const call of this.#waiting.splice(0, CALLS_IN_TURN)) call();
     // A call that comes meanwhile waits behind those before it.
     this.#isGoingOn = this.#waiting.length > 0;
-    if (this.#isGoingOn) {
-      setImmediate(() => {
-        this.#makeCalls();
-      });
-    }
+    if (!this.#isGoingOn) return;
+    setImmediate(() => {
+      const now = performance.now();
+      if (this.#accepted > before && now >= until) this.#letIn(now + SLICE);
+      else this.#makeCalls(until);
+    });
   }
 }

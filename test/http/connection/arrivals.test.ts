@@ -35,6 +35,27 @@ describe('calls while connections arrive', () => {
     expect(waited).toBeLessThan(1000);
   });
 
+  it('take turns with connections, however often callers call', async () => {
+    const arrivals = new Arrivals();
+    const began = performance.now();
+    let last = began;
+    let pauses = 0;
+    const isEnough = () => pauses === 3 || performance.now() - began > 5000;
+    const call = (): void => {
+      const now = performance.now();
+      if (now - last > 50) pauses++;
+      last = now;
+      if (!isEnough()) arrivals.wait(call);
+    };
+    arrivals.accepted();
+    arrivals.wait(call);
+    while (!isEnough()) {
+      arrivals.accepted();
+      await turns(1);
+    }
+    expect(pauses).toBe(3);
+  });
+
   it('are made a few at a time, so that each has ended before there are too many', async () => {
     const arrivals = new Arrivals();
     let made = 0;
