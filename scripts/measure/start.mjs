@@ -1,9 +1,9 @@
-// Measures what a start costs: node scripts/measure/start.mjs [STARTS] [DIST ...], by default 9 starts of dist.
+// Measures what a start costs: node scripts/measure/start.mjs [STARTS] [DIST ...], by default 9 starts of dist (7 minutes).
 // - alone and with several workers: milliseconds to the first answer and until all workers have started, the processor time
-//   until then, and memory one second later;
+//   until then, and memory one second later; `idle`: 15 seconds later, when V8 has given back what the start alone needed;
 // - `asmx-webhook-events --help`.
 // Several builds take turns, so that `9 dist ../other/dist` compares two. Prints medians. Figures are those of all processes
-// of a start together; `resident` counts what they share once for each, `own` once in all. Linux only; needs `npm run build`.
+// of a start together; `resident` and `idle` count what they share once for each, `own` once in all. Linux only; needs `npm run build`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -63,11 +63,20 @@ async function startService(build, workers) {
   const processor = await sum(pids, processorMilliseconds);
   await setTimeout(1000);
   const resident = await sum(pids, (pid) => mebibytes(pid, 'Rss'));
+  await setTimeout(14_000);
+  const idle = await sum(pids, (pid) => mebibytes(pid, 'Rss'));
   const own = await sum(pids, (pid) => mebibytes(pid, 'Pss'));
   child.kill('SIGTERM');
   await ended;
   await rm(cwd, { recursive: true });
-  return { 'first ms': firstAnswer, 'all ms': all, 'cpu ms': processor, 'resident MiB': resident, 'own MiB': own };
+  return {
+    'first ms': firstAnswer,
+    'all ms': all,
+    'cpu ms': processor,
+    'resident MiB': resident,
+    'idle MiB': idle,
+    'idle, own MiB': own,
+  };
 }
 
 async function answered(url) {
