@@ -3,7 +3,8 @@
 //   until then, and memory one second later; `idle`: 15 seconds later, when V8 has given back what the start alone needed;
 // - `asmx-webhook-events --help`.
 // Several builds take turns, so that `9 dist ../other/dist` compares two. Prints medians. Figures are those of all processes
-// of a start together; `resident` and `idle` count what they share once for each, `own` once in all. Linux only; needs `npm run build`.
+// of a start together; `resident` and `idle` count what they share once for each, `own` once in all. Linux only; needs
+// `npm run build`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

@@ -31,7 +31,7 @@ export class Arrivals {
     this.#letIn(performance.now() + SLICE);
   }
 
-  /** Makes a call as soon as no more connections arrive, in the order of the calls. */
+  /** Makes a call once connections have had their time or no more arrive, in the order of the calls. */
   wait(call: () => void): void {
     this.#waiting.push(call);
   }
