@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { claimPort } from '../../src/workers/claim-port';
 import { adapted } from './adapted';
 import { programPath } from './tools';
 
@@ -62,13 +61,9 @@ export async function startNginx(
   return { stop };
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+/** Picks a port of the loopback address that the system gives to nobody else. */
+export function freePort(): Promise<number> {
+  return claimPort({ host: '127.0.0.1', port: 0 });
 }
 
 /** Makes `certificate.pem` and `key.pem` for localhost in a folder. */
