@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { claimPort } from '../../dist/workers/claim-port.js';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
@@ -48,22 +48,8 @@ function start(program, args, env = {}) {
   };
 }
 
-async function freePorts(count) {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const { port } = server.address();
-      server.close();
-      await once(server, 'close');
-      return port;
-    }),
-  );
+function freePorts(count) {
+  return Promise.all(Array.from({ length: count }, () => claimPort({ host: '127.0.0.1', port: 0 })));
 }
 
 /** Starts nats-servers on free ports: one by itself, or several as a cluster. */

@@ -14,7 +14,7 @@ export async function claimPort({ host, port }: { readonly host: string; readonl
   await once(server, 'listening');
   const claimed = (server.address() as AddressInfo).port;
   if (port === 0) await keepInUse(server, { host, port: claimed });
-  // It stops listening at once. Its end would come only with that of the connection.
+  // It stops listening at once; it emits `close` only when the connection, too, has ended.
   server.close();
   return claimed;
 }
