@@ -10,9 +10,10 @@ export default {
   ...base,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: [
-    '<rootDir>/test/asmx/http/{binary-mode,form-fields,http-content,http-payload}.test.ts',
-    '<rootDir>/test/asmx/soap/envelope/{envelope,envelope-headers,envelope-reader}.test.ts',
-    '<rootDir>/test/events/{event,page,payload}.test.ts',
+    '<rootDir>/test/get-post/{binary-mode,form-fields,http-content,http-payload}.test.ts',
+    '<rootDir>/test/soap/envelope/{envelope,envelope-headers,envelope-reader}.test.ts',
+    '<rootDir>/test/events/{event,payload}.test.ts',
+    '<rootDir>/test/log/page.test.ts',
     '<rootDir>/test/events/cloudevents/*.test.ts',
     '<rootDir>/test/http/address/forwarded.test.ts',
     '<rootDir>/test/http/auth/{access-control,credentials,signature-check,standard-webhooks}.test.ts',

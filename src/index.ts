@@ -2,7 +2,7 @@ import { startApp } from './app';
 import { ConfigError, eventLogSettings, readConfig, withAbsolutePaths } from './config/config';
 import { variablesOf } from './config/variable';
 import { VARIABLES } from './config/variables';
-import { openEventLog } from './events/open-event-log';
+import { openEventLog } from './log/open-event-log';
 import { createLogger } from './telemetry/logger';
 
 /** Settings of the service by the names of `docs/configuration.md`, such as `PORT`. What is undefined is not set. */

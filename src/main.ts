@@ -13,8 +13,8 @@ import { VERSION } from './config/package-info';
 import { withInheritedSockets } from './config/service-manager/inherited-sockets';
 import { notifier, type Notify } from './config/service-manager/notify';
 import { startProblem } from './config/start-problem';
-import type { EventLog } from './events/event-log';
-import { messageChain } from './lang/message-chain';
+import type { EventLog } from './log/event-log';
+import { messageChain } from './util/message-chain';
 import { createLogger, type Logger } from './telemetry/logger';
 
 main().catch(fail);
@@ -96,7 +96,7 @@ async function startService(
   refusalsOfAll?: RefusalsOfAll,
   pipe?: Duplex,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const { openEventLog } = await import('./events/open-event-log.js');
+  const { openEventLog } = await import('./log/open-event-log.js');
   const opening = openEventLog(config.eventLog, eventLogSettings(config), pipe);
   // Awaited below; until then a failure is nobody's.
   opening.catch(() => undefined);

@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import express, { Router } from 'express';
 import soap from 'soap';
-import { loadContract } from '../../dist/asmx/contract.js';
+import { loadContract } from '../../dist/contract/contract.js';
 import { SOAP_11_ANSWER } from './calls.mjs';
 
 const TYPE = 'text/xml; charset=utf-8';

@@ -2,12 +2,12 @@
 // node scripts/fuzz/envelopes.mjs MESSAGES SEED (1,000,000 and 1 by default; about five minutes). Needs `npm run build`.
 // Ends with an error at the first difference, or if the reader of common XML left too many messages to saxes.
 import { isDeepStrictEqual } from 'node:util';
-import { EnvelopeReader } from '../../dist/asmx/soap/envelope/envelope-reader.js';
-import { Envelopes } from '../../dist/asmx/soap/envelope/envelopes.js';
-import { Fault } from '../../dist/asmx/soap/fault.js';
-import { Beginnings } from '../../dist/asmx/soap/xml/beginnings.js';
-import { CommonXmlReader } from '../../dist/asmx/soap/xml/common-xml-reader.js';
-import { SaxesReader } from '../../dist/asmx/soap/xml/saxes-reader.js';
+import { EnvelopeReader } from '../../dist/soap/envelope/envelope-reader.js';
+import { Envelopes } from '../../dist/soap/envelope/envelopes.js';
+import { Fault } from '../../dist/soap/fault.js';
+import { Beginnings } from '../../dist/xml/beginnings.js';
+import { CommonXmlReader } from '../../dist/xml/common-xml-reader.js';
+import { SaxesReader } from '../../dist/xml/saxes-reader.js';
 import { messagesOf } from './messages.mjs';
 
 /** Of the messages without a mistake, the reader of common XML must read this share at least. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { JetStreamEventLog } from '../../dist/events/jetstream/event-log.js';
+import { JetStreamEventLog } from '../../dist/log/jetstream/event-log.js';
 import { startInstance, startNats } from '../cluster/start.mjs';
 import { fill } from './fill-log.mjs';
 

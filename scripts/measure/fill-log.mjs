@@ -1,6 +1,6 @@
 // Fills an event log up to a number of events without the service: node scripts/measure/fill-log.mjs FILE EVENTS [BYTES]
 // BYTES is the size of each payload, 40 by default. Needs `npm run build`.
-import { SqliteEventLog } from '../../dist/events/sqlite/event-log.js';
+import { SqliteEventLog } from '../../dist/log/sqlite/event-log.js';
 import { EventFactory } from '../../dist/events/event.js';
 
 const BATCH = 5000;

@@ -2,14 +2,14 @@
 // The figures are microseconds of processor time per repetition. Needs `npm run build`.
 import { WSDL } from 'soap';
 import { create } from 'xmlbuilder2';
-import { loadContract } from '../../dist/asmx/contract.js';
-import { readArguments } from '../../dist/asmx/soap/arguments.js';
-import { decodeMessage } from '../../dist/asmx/soap/envelope/decode-message.js';
-import { EnvelopeReader } from '../../dist/asmx/soap/envelope/envelope-reader.js';
-import { soapBindings } from '../../dist/asmx/soap/soap-exchange.js';
-import { soapRequest } from '../../dist/asmx/soap/soap-request.js';
-import { SOAP_11 } from '../../dist/asmx/soap/soap-version.js';
-import { textElement } from '../../dist/asmx/text-element.js';
+import { loadContract } from '../../dist/contract/contract.js';
+import { readArguments } from '../../dist/soap/arguments.js';
+import { decodeMessage } from '../../dist/soap/envelope/decode-message.js';
+import { EnvelopeReader } from '../../dist/soap/envelope/envelope-reader.js';
+import { soapBindings } from '../../dist/soap/soap-exchange.js';
+import { soapRequest } from '../../dist/soap/soap-request.js';
+import { SOAP_11 } from '../../dist/soap/soap-version.js';
+import { textElement } from '../../dist/xml/text-element.js';
 import { callOf } from '../bench/calls.mjs';
 
 const REPETITIONS = 50_000;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventFactory } from '../../dist/events/event.js';
-import { SqliteEventLog } from '../../dist/events/sqlite/event-log.js';
+import { SqliteEventLog } from '../../dist/log/sqlite/event-log.js';
 import { fillLog } from './fill-log.mjs';
 
 const WRITERS = 8;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../dist/app.js';
 import { readConfig } from '../../dist/config/config.js';
-import { SqliteEventLog } from '../../dist/events/sqlite/event-log.js';
+import { SqliteEventLog } from '../../dist/log/sqlite/event-log.js';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/median.mjs';
 import { start } from '../bench/process.mjs';

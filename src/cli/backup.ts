@@ -1,4 +1,4 @@
-import type { EventLog } from '../events/event-log';
+import type { EventLog } from '../log/event-log';
 import { UsageError } from './options';
 
 /**

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { EventLog } from '../events/event-log';
-import { writeNewFile } from '../lang/new-file';
+import type { EventLog } from '../log/event-log';
+import { writeNewFile } from '../util/new-file';
 import { fileError } from './file-error';
 import { pagesOf, pageText } from './pages';
 import { progressBar } from './progress';

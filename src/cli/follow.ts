@@ -1,4 +1,4 @@
-import type { EventLog, StoredEvent } from '../events/event-log';
+import type { EventLog, StoredEvent } from '../log/event-log';
 import { EventWaiters } from '../service/event-waiters';
 import { pagesOf } from './pages';
 import type { Start } from './since';

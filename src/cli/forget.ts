@@ -1,5 +1,5 @@
-import type { EventLog, LoggedEvent } from '../events/event-log';
-import { SEQUENCE_DIGITS } from '../events/position';
+import type { EventLog, LoggedEvent } from '../log/event-log';
+import { SEQUENCE_DIGITS } from '../log/position';
 import { followProgress } from './progress';
 import { quoted } from './quoted';
 import { readEvents } from './read';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { parseArchiveLine } from '../events/archive';
-import type { EventLog, NewEvent } from '../events/event-log';
+import type { EventLog, NewEvent } from '../log/event-log';
 import { fileError } from './file-error';
 import { linesOf } from './lines';
 import { progressBar } from './progress';

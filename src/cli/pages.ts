@@ -1,5 +1,5 @@
 import { archiveLine } from '../events/archive';
-import type { EventLog, StoredEvent } from '../events/event-log';
+import type { EventLog, StoredEvent } from '../log/event-log';
 import type { Start } from './since';
 
 /** Most events that are read at a time. */

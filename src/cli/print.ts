@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { EventLog } from '../events/event-log';
+import type { EventLog } from '../log/event-log';
 import { followedPages } from './follow';
 import { pagesOf, pageText } from './pages';
 import type { Start } from './since';

@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress';
-import type { Progress } from '../events/event-log';
+import type { Progress } from '../log/event-log';
 
 /** The least amount of work for which a bar is shown. */
 const LONG = 10_000;

@@ -1,4 +1,4 @@
-import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 
 /** Reads the newest events, or those with an id or at a position, at most `limit`, oldest first. */
 export function readEvents(

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { CommandLineAnswer } from '../config/command-line';
 import type { Config } from '../config/config';
 import { authority } from '../http/address/authority';
-import { shortened } from '../lang/shortened';
+import { shortened } from '../util/shortened';
 
 /** How long the service may take to answer, in milliseconds. */
 const TIMEOUT = 5000;

@@ -1,6 +1,6 @@
-import type { EventLog } from '../events/event-log';
-import { parseDuration } from '../lang/duration';
-import { parseTime } from '../lang/rfc3339';
+import type { EventLog } from '../log/event-log';
+import { parseDuration } from '../util/duration';
+import { parseTime } from '../util/rfc3339';
 import { readEvents } from './read';
 
 /** Which events are printed or exported. */

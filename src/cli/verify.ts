@@ -1,7 +1,7 @@
-import { EventLogError, type EventLog } from '../events/event-log';
+import { EventLogError, type EventLog } from '../log/event-log';
 import { eventProblem } from '../events/event-problem';
-import { messageChain } from '../lang/message-chain';
-import { visible } from '../lang/visible';
+import { messageChain } from '../util/message-chain';
+import { visible } from '../util/visible';
 import { pagesOf } from './pages';
 import { progressBar } from './progress';
 import { FROM_THE_FIRST } from './since';

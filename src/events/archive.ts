@@ -1,10 +1,10 @@
-import { parseTime } from '../lang/rfc3339';
+import { parseTime } from '../util/rfc3339';
 import { CloudEventError } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { withoutReservedNames } from './cloudevents/reserved-names';
 import { eventJson } from './event-json';
-import type { NewEvent, StoredEvent } from './event-log';
+import type { NewEvent, StoredEvent } from '../log/event-log';
 import { dataMember, xmlSafe } from './payload';
 
 /** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */

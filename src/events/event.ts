@@ -1,9 +1,9 @@
-import { memoized } from '../lang/memoized';
+import { memoized } from '../util/memoized';
 import type { SenderAttributes } from './cloudevents/cloud-event';
 import { withoutReservedNames } from './cloudevents/reserved-names';
 import { isMediaType } from './cloudevents/syntax';
 import { traceAttributes, type TraceAttributes } from './cloudevents/trace-context';
-import type { NewEvent } from './event-log';
+import type { NewEvent } from '../log/event-log';
 import { dataMember, xmlSafe, type Payload } from './payload';
 import { UuidGenerator } from './uuid';
 

@@ -1,4 +1,4 @@
-import { loadWhenUsed } from '../lang/load-when-used';
+import { loadWhenUsed } from '../util/load-when-used';
 
 // The service uses Express for its router, without an application. What Express loads beside it, 126 modules, takes longer than
 // the router. This file is imported before Express.

@@ -1,5 +1,5 @@
-import { messageChain } from '../lang/message-chain';
-import { within } from '../lang/within';
+import { messageChain } from '../util/message-chain';
+import { within } from '../util/within';
 
 /** A check that takes longer than this, in milliseconds, counts as failed: a caller would have to wait as long. */
 const CHECK_TIMEOUT = 1000;

@@ -1,4 +1,4 @@
-import type { EventLog } from '../events/event-log';
+import type { EventLog } from '../log/event-log';
 
 /**
  * How long the log is still watched after nobody waits any more, in milliseconds: a caller that was answered mostly comes back,

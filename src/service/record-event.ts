@@ -1,7 +1,7 @@
 import type { EventFactory } from '../events/event';
-import type { EventLog, NewEvent } from '../events/event-log';
+import type { EventLog, NewEvent } from '../log/event-log';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
-import { letOthersRun } from '../lang/let-others-run';
+import { letOthersRun } from '../util/let-others-run';
 import type { Call } from './call';
 
 /** So many events of a batch are made before other calls run. */

@@ -1,5 +1,5 @@
 import { EventFactory, type EventDefaults } from '../events/event';
-import type { EventLog, EventQuery, LoggedEvent } from '../events/event-log';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { eventJson } from '../events/event-json';
 import { wireBytes } from '../events/wire-bytes';
 import { EventReader, waitParameter } from './event-reader';

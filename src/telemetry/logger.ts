@@ -1,5 +1,5 @@
 import pino, { destination, type DestinationStream, type Logger } from 'pino';
-import { visible } from '../lang/visible';
+import { visible } from '../util/visible';
 
 export type { Logger } from 'pino';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallReport } from '../asmx/pipeline';
+import type { CallReport } from '../call/pipeline';
 import type { Metrics, Outcome } from './metrics';
 import { requestId } from '../http/request-id';
 import type { ServerObserver } from '../http/request/observer';
 import { LimitedLines, type Logger } from './logger';
-import { messageChain } from '../lang/message-chain';
+import { messageChain } from '../util/message-chain';
 import type { RefusedCall, RefusedCalls } from './refused-calls';
 
 /** Turns what happens into metrics, log lines and the list of refused calls. */

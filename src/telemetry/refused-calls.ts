@@ -1,6 +1,6 @@
 import type { Refusal } from '../http/request-error';
-import { detached } from '../lang/detached';
-import { shortened } from '../lang/shortened';
+import { detached } from '../util/detached';
+import { shortened } from '../util/shortened';
 
 /** A call, request or connection that was refused, or a call that failed. Nothing in it is a payload or a query. */
 export interface RefusedCall {

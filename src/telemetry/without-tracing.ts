@@ -1,4 +1,4 @@
-import { loadWhenUsed } from '../lang/load-when-used';
+import { loadWhenUsed } from '../util/load-when-used';
 
 // prom-client loads the 51 modules of OpenTelemetry's API for exemplars, which these metrics do not have. This file is imported
 // before prom-client.

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { hasWriterProtocol } from '../config/writer-protocol';
-import { WRITER_PROTOCOL } from '../events/open-event-log';
+import { WRITER_PROTOCOL } from '../log/open-event-log';
 
 /** The descriptor at which a worker finds its pipe to the process that writes for all. */
 export const WRITER_DESCRIPTOR = 4;

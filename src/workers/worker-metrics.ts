@@ -1,7 +1,7 @@
 import '../telemetry/without-tracing';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
-import { within } from '../lang/within';
+import { within } from '../util/within';
 import type { Figures } from './messages';
 import type { WorkerProcess } from './worker-process';
 

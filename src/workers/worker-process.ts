@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Duplex } from 'node:stream';
-import { deferred, type Deferred } from '../lang/deferred';
+import { deferred, type Deferred } from '../util/deferred';
 import type { RefusedCall } from '../telemetry/refused-calls';
 import type { Figures, FromWorker, ToWorker } from './messages';
 import { WRITER_DESCRIPTOR } from './worker-descriptors';

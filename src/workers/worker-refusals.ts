@@ -1,4 +1,4 @@
-import { within } from '../lang/within';
+import { within } from '../util/within';
 import { newestOf, type RefusedCall } from '../telemetry/refused-calls';
 import type { WorkerProcess } from './worker-process';
 

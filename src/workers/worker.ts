@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { deferred, type Deferred } from '../lang/deferred';
-import { within } from '../lang/within';
+import { deferred, type Deferred } from '../util/deferred';
+import { within } from '../util/within';
 import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 

@@ -1,4 +1,4 @@
-import type { SharedWriter } from '../events/open-event-log';
+import type { SharedWriter } from '../log/open-event-log';
 import type { WorkerProcess } from './worker-process';
 
 /**

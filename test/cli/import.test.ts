@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { importEvents } from '../../src/cli/import';
-import { EventLogError, type EventLog, type NewEvent } from '../../src/events/event-log';
+import { EventLogError, type EventLog, type NewEvent } from '../../src/log/event-log';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 

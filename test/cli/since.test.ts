@@ -1,6 +1,6 @@
 import { endOf } from '../../src/cli/since';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
-import { newEvent } from '../events/event-log-suite';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the end of a log, from which --follow prints', () => {

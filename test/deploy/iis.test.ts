@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attributeOf, childrenOf, readXml, type XmlElement } from '../../src/asmx/xml-tree';
+import { attributeOf, childrenOf, readXml, type XmlElement } from '../../src/xml/xml-tree';
 import { endpointPath, readConfig } from '../../src/config/config';
 
 const ROOT = join(__dirname, '..', '..');

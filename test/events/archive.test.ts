@@ -4,8 +4,8 @@ import { archiveLine, parseArchiveLine } from '../../src/events/archive';
 import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
 import { EventFactory, type Arrival } from '../../src/events/event';
 import { arrivalOf } from '../support/arrival';
-import type { NewEvent, StoredEvent } from '../../src/events/event-log';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import type { NewEvent, StoredEvent } from '../../src/log/event-log';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };

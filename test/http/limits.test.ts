@@ -1,8 +1,8 @@
-import type { StoredEvent } from '../../src/events/event-log';
+import type { StoredEvent } from '../../src/log/event-log';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { EventLog } from '../../src/events/event-log';
+import type { EventLog } from '../../src/log/event-log';
 import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { eventually } from '../support/eventually';

@@ -1,4 +1,4 @@
-import { EventLogError, type EventLog } from '../../src/events/event-log';
+import { EventLogError, type EventLog } from '../../src/log/event-log';
 import { send } from '../support/http';
 import { startService } from '../support/service';
 

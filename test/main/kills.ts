@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'libsql';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { recordTwice } from '../support/load';

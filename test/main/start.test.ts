@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { variablesOf } from '../../src/config/variable';
 import { VARIABLES } from '../../src/config/variables';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { killProcesses, runToEnd, startProcess } from '../support/process';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { Envelopes } from '../../src/asmx/soap/envelope/envelopes';
-import { Fault } from '../../src/asmx/soap/fault';
+import { Envelopes } from '../../src/soap/envelope/envelopes';
+import { Fault } from '../../src/soap/fault';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
 import { openConnection, untilClosed } from '../support/raw';

@@ -1,8 +1,8 @@
-import type { EventLog, EventQuery, LoggedEvent } from '../../src/events/event-log';
+import type { EventLog, EventQuery, LoggedEvent } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
 import { EventReader } from '../../src/service/event-reader';
-import { deferred } from '../../src/lang/deferred';
-import { EVERYTHING } from '../events/event-log-suite';
+import { deferred } from '../../src/util/deferred';
+import { EVERYTHING } from '../log/event-log-suite';
 
 const event = (position: number): LoggedEvent => ({
   id: String(position),

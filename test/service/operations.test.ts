@@ -1,4 +1,4 @@
-import { EventLogError, type EventLog } from '../../src/events/event-log';
+import { EventLogError, type EventLog } from '../../src/log/event-log';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { EventLogError, type EventLog } from '../../src/events/event-log';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import { EventLogError, type EventLog } from '../../src/log/event-log';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';

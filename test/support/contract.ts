@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadContract, type Contract } from '../../src/asmx/contract';
+import { loadContract, type Contract } from '../../src/contract/contract';
 import { NAMESPACE } from './bindings';
 import { temporaryFolder } from './temporary-folder';
 

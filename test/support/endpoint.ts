@@ -1,12 +1,12 @@
-import { loadContract, type Contract } from '../../src/asmx/contract';
-import { endpoint } from '../../src/asmx/endpoint';
-import { LargeMessages } from '../../src/asmx/large-messages';
-import type { CallReport } from '../../src/asmx/pipeline';
+import { loadContract, type Contract } from '../../src/contract/contract';
+import { endpoint } from '../../src/endpoint';
+import { LargeMessages } from '../../src/call/large-messages';
+import type { CallReport } from '../../src/call/pipeline';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/address/forwarded';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaTypes } from '../../src/http/content/media-type';
-import { InFlight } from '../../src/http/in-flight';
+import { InFlight } from '../../src/call/in-flight';
 import { startServers } from '../../src/http/servers';
 import type { Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
-import { EventLogError } from '../../src/events/event-log';
-import { JetStreamEventLog, type JetStreamOptions } from '../../src/events/jetstream/event-log';
+import { EventLogError } from '../../src/log/event-log';
+import { JetStreamEventLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
 import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 

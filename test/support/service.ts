@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
-import type { EventLog } from '../../src/events/event-log';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
+import type { EventLog } from '../../src/log/event-log';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from './temporary-folder';
 
 export interface TestService {

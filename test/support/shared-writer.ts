@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { SqliteEventLog } from '../../src/events/sqlite/event-log';
-import { SqliteSharedWriter } from '../../src/events/sqlite/shared/shared-writer';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { SqliteSharedWriter } from '../../src/log/sqlite/shared/shared-writer';
 
 async function socketPair(): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, '127.0.0.1');

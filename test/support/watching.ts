@@ -1,5 +1,5 @@
-import { deferred, type Deferred } from '../../src/lang/deferred';
-import type { EventLog } from '../../src/events/event-log';
+import { deferred, type Deferred } from '../../src/util/deferred';
+import type { EventLog } from '../../src/log/event-log';
 
 /** A watch of a log that a test waits on. */
 export interface Watching {

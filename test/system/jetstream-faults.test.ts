@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { DiscardPolicy } from '@nats-io/jetstream';
-import type { NewEvent } from '../../src/events/event-log';
-import type { JetStreamEventLog } from '../../src/events/jetstream/event-log';
-import { EVERYTHING, newEvent } from '../events/event-log-suite';
+import type { NewEvent } from '../../src/log/event-log';
+import type { JetStreamEventLog } from '../../src/log/jetstream/event-log';
+import { EVERYTHING, newEvent } from '../log/event-log-suite';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { startProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadContract } from '../../src/asmx/contract';
+import { loadContract } from '../../src/contract/contract';
 import { BINDINGS, NAMESPACE } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { requestWith, SERVICE, WSDL_FOLDER, type Given } from '../support/operations-with-parameters';

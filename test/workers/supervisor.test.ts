@@ -1,4 +1,4 @@
-import { deferred } from '../../src/lang/deferred';
+import { deferred } from '../../src/util/deferred';
 import { Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadContract } from '../../../dist/asmx/contract.js';
+import { loadContract } from '../../../dist/contract/contract.js';
 import { SOAP_11_ANSWER } from '../calls.mjs';
 
 const run = promisify(execFile);

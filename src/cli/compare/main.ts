@@ -2,7 +2,7 @@
 import '../../config/require-node';
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../config/package-info';
-import { messageChain } from '../../lang/message-chain';
+import { messageChain } from '../../util/message-chain';
 import { fileError } from '../file-error';
 import { Client } from './calls/client';
 import { compare, type Outcome } from './compare';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseDuration } from '../../lang/duration';
+import { parseDuration } from '../../util/duration';
 import { quoted } from '../quoted';
 import type { AskedOperation } from './calls/calls';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { replaceInvisible } from '../../lang/invisible';
-import { shortened } from '../../lang/shortened';
+import { replaceInvisible } from '../../util/invisible';
+import { shortened } from '../../util/shortened';
 import { quoted } from '../quoted';
 import { bodyLines, COMPARED_FIELDS, fieldName, shownField, type Comparison, type SeenAnswer } from './calls/answers';
 import type { Call } from './calls/calls';

@@ -1,4 +1,4 @@
-import { BINDING_NAMES, BINDINGS } from '../../asmx/offer/offer';
+import { BINDING_NAMES, BINDINGS } from '../../contract/offer';
 import { baseUrl, namespace, pathSegment } from '../../config/values';
 import { isValue } from '../../config/variable';
 import { quoted } from '../quoted';

@@ -1,4 +1,4 @@
-import type { EventLog, StoredEvent } from '../../events/event-log';
+import type { EventLog, StoredEvent } from '../../log/event-log';
 import { endOf } from '../since';
 import type { Position } from './position';
 

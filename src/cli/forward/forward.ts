@@ -1,4 +1,4 @@
-import type { EventLog, StoredEvent } from '../../events/event-log';
+import type { EventLog, StoredEvent } from '../../log/event-log';
 import { followedPages } from '../follow';
 import type { ForwardTask } from '../options';
 import { pagesOf } from '../pages';

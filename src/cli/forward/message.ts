@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { VERSION } from '../../config/package-info';
 import { eventJson } from '../../events/event-json';
-import type { StoredEvent } from '../../events/event-log';
+import type { StoredEvent } from '../../log/event-log';
 import { standardHeaders } from '../../http/auth/standard-webhooks';
 import type { Message } from './delivery';
 import { rawContent, type Content } from './raw';

@@ -1,8 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import type { StoredEvent } from '../../events/event-log';
-import { SEQUENCE_DIGITS } from '../../events/position';
-import { replaceFile } from '../../lang/replace-file';
+import type { StoredEvent } from '../../log/event-log';
+import { SEQUENCE_DIGITS } from '../../log/position';
+import { replaceFile } from '../../util/replace-file';
 import { fileError } from '../file-error';
 
 /** How far a log has been forwarded. */

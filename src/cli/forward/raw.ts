@@ -1,8 +1,8 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { z } from 'zod';
-import { FORM, isJsonType } from '../../asmx/http/http-payload';
+import { FORM, isJsonType } from '../../get-post/http-payload';
 import { memberTexts } from '../../events/cloudevents/json-text';
-import type { StoredEvent } from '../../events/event-log';
+import type { StoredEvent } from '../../log/event-log';
 
 /** A payload as it is posted. */
 export interface Content {

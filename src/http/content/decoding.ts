@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { deferred } from '../../lang/deferred';
+import { deferred } from '../../util/deferred';
 import { RequestError } from '../request-error';
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */

@@ -1,5 +1,5 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { memoized } from '../../lang/memoized';
+import { memoized } from '../../util/memoized';
 
 /** What a `Content-Type` header field says. */
 export interface MediaType {

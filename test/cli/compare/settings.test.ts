@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { offeredWsdl } from '../../../src/asmx/offer/offered-wsdl';
+import { offeredWsdl } from '../../../src/contract/offered-wsdl';
 import { settingsFor } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl/wsdl';
 import { endpointPath, readConfig } from '../../../src/config/config';

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import type { EventLog } from '../../../src/events/event-log';
-import { SqliteEventLog } from '../../../src/events/sqlite/event-log';
-import { newEvent } from '../../events/event-log-suite';
+import type { EventLog } from '../../../src/log/event-log';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
 import { startTarget, type Received, type Target } from '../../support/target';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { EventLog } from '../../../src/events/event-log';
-import { newEvent } from '../../events/event-log-suite';
+import type { EventLog } from '../../../src/log/event-log';
+import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { startTarget, type Received, type Target } from '../../support/target';
 import { startTool } from '../../support/tool';

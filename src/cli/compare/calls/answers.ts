@@ -1,8 +1,8 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../../http/content/charset';
-import { indentedXml } from '../../../asmx/indented-xml';
-import { shortened } from '../../../lang/shortened';
-import type { XmlElement } from '../../../asmx/xml-tree';
+import { indentedXml } from '../../../pages/events/indented-xml';
+import { shortened } from '../../../util/shortened';
+import type { XmlElement } from '../../../xml/xml-tree';
 import type { Call } from './calls';
 import { canonicalText } from './canonical-text';
 import type { Answer } from './client';

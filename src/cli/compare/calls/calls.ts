@@ -1,5 +1,5 @@
-import { SOAP_11, SOAP_12, type SoapVersion } from '../../../asmx/soap/soap-version';
-import { xmlAttribute, XML_DECLARATION } from '../../../asmx/xml';
+import { SOAP_11, SOAP_12, type SoapVersion } from '../../../soap/soap-version';
+import { xmlAttribute, XML_DECLARATION } from '../../../xml/xml';
 import type { OperationCall, Wsdl } from '../wsdl/wsdl';
 import type { Question } from './client';
 

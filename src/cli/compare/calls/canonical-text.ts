@@ -1,4 +1,4 @@
-import { qualifiedName, type XmlElement } from '../../../asmx/xml-tree';
+import { qualifiedName, type XmlElement } from '../../../xml/xml-tree';
 
 /** Attributes and elements of SOAP whose value is a qualified name. */
 const HOLD_NAMES = new Set(['faultcode', 'Value', 'qname']);

@@ -1,4 +1,4 @@
-import { childrenOf, readXml, XmlError, type XmlElement } from '../../../asmx/xml-tree';
+import { childrenOf, readXml, XmlError, type XmlElement } from '../../../xml/xml-tree';
 import { canonicalText } from './canonical-text';
 
 /** A SOAP fault, as far as its code and text go. */

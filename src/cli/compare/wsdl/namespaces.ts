@@ -1,4 +1,4 @@
-import { qualifiedName, type XmlElement } from '../../../asmx/xml-tree';
+import { qualifiedName, type XmlElement } from '../../../xml/xml-tree';
 
 /** Namespaces of WSDL 1.1 and its bindings. */
 export const WSDL = 'http://schemas.xmlsoap.org/wsdl/';

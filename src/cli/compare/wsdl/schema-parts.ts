@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, type XmlElement } from '../../../asmx/xml-tree';
+import { attributeOf, childrenOf, type XmlElement } from '../../../xml/xml-tree';
 import { nameText, referenceText, WSDL, XSD } from './namespaces';
 import { part, type Part } from './part';
 

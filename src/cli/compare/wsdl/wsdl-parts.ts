@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, type XmlElement } from '../../../asmx/xml-tree';
+import { attributeOf, childrenOf, type XmlElement } from '../../../xml/xml-tree';
 import { HTTP, nameText, referenceText, SOAP, SOAP12, WSDL } from './namespaces';
 import { part, type Part } from './part';
 import { schemaParts } from './schema-parts';

@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../../asmx/xml-tree';
+import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../../xml/xml-tree';
 import { nameText, WSDL, XSD } from './namespaces';
 import type { Part } from './part';
 import { contractOf, extensionOf, protocolOf, styleOf } from './wsdl-parts';

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Operation, Service } from '../service/call';
+import { namesOf, WHOLE_OFFER, type Offer } from './offer';
+import { offeredWsdl } from './offered-wsdl';
+import { operationInput, type OperationInput } from './schema';
+import { xmlAttribute } from '../xml/xml';
+import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';
+
+const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
+
+/** An operation as the WSDLs describe it. */
+export interface ContractOperation extends OperationInput {
+  readonly name: string;
+  /** Its `wsdl:documentation`; empty if it has none. */
+  readonly documentation: string;
+}
+
+/**
+ * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, and
+ * stays as it is; `WebHooks.extended.wsdl` differs from it only in what the operations take, and says so.
+ */
+export interface Contract {
+  /** Namespace of the operations; ends with a slash. */
+  readonly namespace: string;
+  /** The service's name. */
+  readonly serviceName: string;
+  readonly serviceDocumentation: string;
+  readonly operations: readonly ContractOperation[];
+  /** What of it this service offers. */
+  readonly offer: Offer;
+  /** Names the operation whose element has this namespace and local name; undefined: no operation's has. */
+  operation(namespace: string, localName: string): string | undefined;
+  /** Names the operation with this SOAP action; undefined: no operation has it. */
+  action(soapAction: string): string | undefined;
+  /** The description of an operation. Undefined: there is no operation with this name. */
+  describe(operation: string): ContractOperation | undefined;
+  /** Writes the WSDL 1.1 document of what is offered, with this address for every port. */
+  wsdl(address: string): string;
+  /** Writes the WSDL 1.1 document that also describes the parameters. */
+  extendedWsdl(address: string): string;
+}
+
+/** Thrown at start when WSDL and service object differ. */
+export class ContractError extends Error {
+  override readonly name = 'ContractError';
+}
+
+/**
+ * Loads the contract for a namespace.
+ *
+ * @param folder - where the two WSDLs are.
+ * @param offer - what of it the service offers.
+ * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
+ *   extended WSDL lacks a parameter.
+ * @throws {SchemaError} the schema describes parameters that the service cannot read.
+ */
+export async function loadContract(namespace: string, folder = WSDL_FOLDER, offer = WHOLE_OFFER): Promise<Contract> {
+  const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
+  const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
+  const whole = (text: string) => wsdlWriter(text, namespace, offer)(namespace);
+  const original = definitionsOf(whole(wsdl), 'the WSDL');
+  // The extended WSDL says everything that the other says, and what the operations take.
+  const { service, schema, portType } = definitionsOf(whole(extendedWsdl), 'the extended WSDL');
+  sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
+  const operations = elements(portType, 'operation').map((operation) => {
+    const name = nameOf(operation);
+    const input = operationInput(schema, name);
+    hasParametersOf(operationInput(original.schema, name), input, name);
+    return { name, documentation: documentationOf(operation), ...input };
+  });
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+  const actions = new Map(operations.map(({ name }) => [namespace + name, name]));
+  return {
+    operation: (elementNamespace, localName) =>
+      elementNamespace === namespace && byName.has(localName) ? localName : undefined,
+    action: (soapAction) => actions.get(soapAction),
+    describe: (operation) => byName.get(operation),
+    namespace,
+    serviceName: nameOf(service),
+    serviceDocumentation: documentationOf(service),
+    operations,
+    offer,
+    wsdl: wsdlWriter(offeredWsdl(wsdl, offer.bindings), namespace, offer),
+    extendedWsdl: wsdlWriter(offeredWsdl(extendedWsdl, offer.bindings), namespace, offer),
+  };
+}
+
+/** Where the WSDLs of the service are. */
+export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
+
+/** Makes the function that writes a WSDL with an address for its ports. */
+function wsdlWriter(template: string, namespace: string, { bindings }: Offer): (address: string) => string {
+  const escapedNamespace = xmlAttribute(namespace);
+  // A function, since in a replacement text `$` has a meaning.
+  const named = template.replaceAll('{namespace}', () => escapedNamespace).replaceAll('{bindings}', namesOf(bindings));
+  const parts = named.split('{address}');
+  return (address) => parts.join(xmlAttribute(address));
+}
+
+/**
+ * Checks that a service object has exactly the operations of the contract, each with its access.
+ *
+ * @throws {ContractError} an operation is missing in one of the two, or has no access; the message names it.
+ */
+export function checkOperations(contract: Contract, service: Service): void {
+  const names = contract.operations.map(({ name }) => name);
+  sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
+  for (const [name, { access }] of Object.entries(service as Record<string, Partial<Operation>>)) {
+    if (access === undefined)
+      throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
+  }
+}
+
+function sameOperations(some: readonly string[], here: string, others: readonly string[], there: string): void {
+  const missing = (name: string, from: string, to: string) =>
+    new ContractError(`The operation ${name} is in ${from} but not in ${to}.`);
+  for (const name of some) if (!others.includes(name)) throw missing(name, here, there);
+  for (const name of others) if (!some.includes(name)) throw missing(name, there, here);
+}
+
+/** Checks that the extended WSDL has every parameter that the other has. */
+function hasParametersOf(original: OperationInput, { parameters }: OperationInput, operation: string): void {
+  for (const { name } of original.parameters) {
+    if (parameters.some((parameter) => parameter.name === name)) continue;
+    const which = `The parameter ${name} of the operation ${operation}`;
+    throw new ContractError(`${which} is in the WSDL but not in the extended WSDL.`);
+  }
+}
+
+/** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */
+function definitionsOf(
+  xml: string,
+  document: string,
+): { service: XmlElement; schema: XmlElement; portType: XmlElement } {
+  const definitions = readXml(xml);
+  const [service] = elements(definitions, 'service');
+  const [schema] = elements(definitions, 'types')
+    .slice(0, 1)
+    .flatMap((types) => childrenOf(types));
+  const [portType, ...others] = elements(definitions, 'portType');
+  if (service === undefined || schema === undefined || portType === undefined)
+    throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);
+  const names = namesIn(portType);
+  for (const other of others)
+    sameOperations(names, `the port type ${nameOf(portType)}`, namesIn(other), `the port type ${nameOf(other)}`);
+  return { service, schema, portType };
+}
+
+function namesIn(portType: XmlElement): string[] {
+  return elements(portType, 'operation').map(nameOf);
+}
+
+function nameOf(element: XmlElement): string {
+  return attributeOf(element, 'name') ?? '';
+}
+
+function elements(parent: XmlElement, name: string): XmlElement[] {
+  return childrenOf(parent, WSDL_NAMESPACE, name);
+}
+
+function documentationOf(parent: XmlElement): string {
+  const [documentation] = elements(parent, 'documentation');
+  return documentation === undefined ? '' : textContent(documentation).trim();
+}

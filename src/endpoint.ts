@@ -1,0 +1,64 @@
+import { Router } from './http/express-router';
+import type { Handler } from './http/request/handler';
+import type { Service } from './service/call';
+import { checkOperations, type Contract } from './contract/contract';
+import { documents } from './pages/service/documents';
+import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
+import type { EndpointOptions } from './call/exchange';
+import { httpBindings } from './get-post/http-exchange';
+import type { HandshakeOptions } from './get-post/webhook-handshake';
+import { Pipeline, type PipelineOptions } from './call/pipeline';
+import { withoutDocuments } from './pages/service/without-documents';
+import { soapBindings, SoapExchange } from './soap/soap-exchange';
+
+/** What the endpoint needs besides the contract and the service object. */
+export type EndpointParts = EndpointOptions &
+  Omit<PipelineOptions, 'service'> & {
+    /** To which senders webhook deliveries are granted; undefined: to none. */
+    readonly handshake?: HandshakeOptions | undefined;
+    /** Undefined: there are no pages of the events. */
+    readonly events?: EventsPagesParts | undefined;
+  };
+
+/**
+ * Makes the handler of the endpoint: the bindings and the documents that are offered, on one path. As in IIS, the path is
+ * case-insensitive; operation names are case-sensitive.
+ *
+ * @throws {ContractError} the contract and the service object do not have the same operations.
+ */
+export async function endpoint(contract: Contract, service: Service, options: EndpointParts): Promise<Handler> {
+  checkOperations(contract, service);
+  const pipeline = new Pipeline({ ...options, service });
+  const soap = await soapBindings(contract, service);
+  const operations = asHandler(httpBindings(contract, service, pipeline, options));
+  const router = Router();
+  const needsKey = options.access?.proofsOf('record').includes('key') === true;
+  if (options.events !== undefined) router.use(eventsPages(contract, { ...options, needsKey }, options.events));
+  const { documentation } = contract.offer;
+  router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
+  const pages = asHandler(router);
+  const withoutSoap: Handler = (request, response, next) => {
+    operations(request, response, (error) => {
+      if (error === undefined || error === null) pages(request, response, next);
+      else next(error);
+    });
+  };
+  if (soap === undefined) return withoutSoap;
+  const path = options.path.toLowerCase();
+
+  return (request, response, next) => {
+    if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
+      pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
+    } else withoutSoap(request, response, next);
+  };
+}
+
+/** Routers work without an Express application, although their types ask for its requests and responses. */
+function asHandler(router: Router): Handler {
+  return router as unknown as Handler;
+}
+
+function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}

@@ -1,0 +1,214 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Router } from '../http/express-router';
+import { replyCompressed } from '../http/compressed-reply';
+import type { HttpRequest } from '../http/request/http-request';
+import { reply, replyWithoutBody } from '../http/reply';
+import { RequestError } from '../http/request-error';
+import { shortened } from '../util/shortened';
+import { messageChain } from '../util/message-chain';
+import type { Content, ParameterValues, Service } from '../service/call';
+import type { Contract } from '../contract/contract';
+import { Exchange, type EndpointOptions } from '../call/exchange';
+import { unrecognizedCall } from '../call/unrecognized';
+import { NO_VALUES, parameterValues } from '../contract/values';
+import type { Pipeline } from '../call/pipeline';
+import { httpContent } from './http-content';
+import { httpParameters } from './http-parameters';
+import type { HttpInput } from './http-payload';
+import { ReplyFormats, type Representation } from './reply-format';
+import { grantedFields, isValidationRequest, type HandshakeOptions } from './webhook-handshake';
+
+/** Shared by all HTTP GET and POST exchanges of one endpoint. */
+interface HttpBindings {
+  readonly contract: Contract;
+  readonly service: Service;
+  readonly formats: ReplyFormats;
+  /** Undefined: no webhook sender is granted the delivery of events. */
+  readonly handshake: HandshakeOptions | undefined;
+  /** The methods, for `Allow`. */
+  readonly allow: string;
+}
+
+type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<string, string>> };
+
+/**
+ * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline and answers OPTIONS; other methods are refused. Where one
+ * of the two bindings is off, the pipeline refuses its calls.
+ */
+export function httpBindings(
+  contract: Contract,
+  service: Service,
+  pipeline: Pipeline,
+  endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
+): Router {
+  const { handshake } = endpoint;
+  const { bindings: offered } = contract.offer;
+  const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
+  const allow = ['OPTIONS', ...methods].sort().join(', ');
+  const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake, allow };
+  const answer = (binding: 'httpget' | 'httppost') => {
+    const OfferedExchange = offered.has(binding) ? HttpExchange : UnrecognizedExchange;
+    return (request: OperationRequest, response: ServerResponse) =>
+      pipeline.answer(new OfferedExchange(request, response, binding, endpoint, bindings));
+  };
+  const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
+    const text =
+      methods.length === 0
+        ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
+        : `Call an operation with ${methods.join(' or ')}.`;
+    refuse(request, response, bindings, 405, text, { Allow: allow });
+  };
+  const router = Router({ strict: true });
+  router
+    .route(operationPath(endpoint.path))
+    // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
+    .head(refuseMethod)
+    .get(answer('httpget'))
+    .post(answer('httppost'))
+    .options((request, response) => {
+      answerOptions(request, response, bindings);
+    })
+    .all(refuseMethod);
+  return router;
+}
+
+/**
+ * The path of a call: what comes after the endpoint's names the operation. The pattern `/*operation` would take half a
+ * microsecond more, since Express splits what it stands for at slashes.
+ */
+function operationPath(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.')}/(?<operation>.+)$`, 'is');
+}
+
+/** The name of the operation, as the path has it. */
+function nameIn({ params }: OperationRequest): string {
+  return params.operation ?? '';
+}
+
+/** OPTIONS names the methods (RFC 9110, section 9.3.7). A webhook sender asks with it for leave to deliver events. */
+function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
+  if (!isValidationRequest(request.headers)) {
+    replyWithoutBody(response, 204, { Allow: bindings.allow });
+    return;
+  }
+  const isRecording = bindings.service[nameIn(request)]?.access === 'record';
+  const granted = isRecording ? grantedFields(request.headers, bindings.handshake) : undefined;
+  if (granted === undefined) {
+    const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
+    refuse(request, response, bindings, 405, message, { Allow: bindings.allow });
+  } else replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { formats }: HttpBindings,
+  status: number,
+  message: string,
+  headers?: OutgoingHttpHeaders,
+): void {
+  const error = formats.error(request.headers.accept, status, message);
+  reply(response, status, error.contentType, error.body, { ...error.headers, ...headers });
+}
+
+/** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
+class HttpExchange extends Exchange {
+  override readonly binding: 'httpget' | 'httppost';
+  override readonly provesInMessage = false;
+  protected readonly name: string;
+  protected readonly bindings: HttpBindings;
+  #body: Buffer = EMPTY;
+  #result: Representation | undefined;
+
+  constructor(
+    request: OperationRequest,
+    response: ServerResponse,
+    binding: 'httpget' | 'httppost',
+    endpoint: EndpointOptions,
+    bindings: HttpBindings,
+  ) {
+    // Express does not know that all requests are such.
+    super(request as OperationRequest & HttpRequest, response, endpoint);
+    this.binding = binding;
+    this.bindings = bindings;
+    this.name = nameIn(request);
+  }
+
+  override get hasBody(): boolean {
+    return this.binding === 'httppost';
+  }
+
+  override route(): void {
+    this.operation = operationNamed(this.name, this.bindings.contract);
+  }
+
+  override read(body: Buffer): void {
+    this.#body = body;
+  }
+
+  override async invoke(): Promise<string> {
+    const operation = this.bindings.service[this.operation ?? ''];
+    if (operation === undefined) throw new Error(`The service object has no operation ${this.name}.`);
+    const result = await operation.run(this, this.#parameters());
+    this.#result = this.bindings.formats.result(this.headers.accept, result, operation.resultType);
+    return this.#result.body;
+  }
+
+  override reply(body: string): void | Promise<void> {
+    const { contentType = '', headers } = this.#result ?? {};
+    return replyCompressed(this.request, this.response, contentType, body, headers);
+  }
+
+  override refuse(error: unknown, refusal: RequestError | undefined): void {
+    const status = refusal?.status ?? 500;
+    const message = refusal?.message ?? messageChain(error);
+    refuse(this.request, this.response, this.bindings, status, message, refusal?.headers);
+  }
+
+  override content(): Content {
+    return httpContent(this.#input());
+  }
+
+  protected override forgetMessage(): void {
+    this.#body = EMPTY;
+  }
+
+  #parameters(): ParameterValues {
+    const { parameters = [] } = this.bindings.contract.describe(this.operation ?? '') ?? {};
+    return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
+  }
+
+  #input(): HttpInput {
+    const { target, headers } = this;
+    const questionMark = target.indexOf('?');
+    return {
+      query: questionMark === -1 ? '' : target.slice(questionMark + 1),
+      headers,
+      mediaType: this.mediaType,
+      body: this.#body,
+    };
+  }
+}
+
+/** A call over a binding that is off. */
+class UnrecognizedExchange extends HttpExchange {
+  override route(): void {
+    const { contract, allow } = this.bindings;
+    throw unrecognizedCall(contract.offer, this.binding, this.name, allow);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** @throws {RequestError} the contract has no such operation; the text and the status 500 are the original's. */
+function operationNamed(name: string, contract: Contract): string {
+  const operation = contract.operation(contract.namespace, name);
+  if (operation !== undefined) return operation;
+  const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
+  if (rightName === undefined) throw new RequestError(500, `${shortened(name)} Web Service method name is not valid.`);
+  throw new RequestError(
+    500,
+    `Invalid method name '${name}',  method names are case sensitive.   ` +
+      `The method name '${rightName}' with the same name but different casing was found.\nParameter name: methodName`,
+  );
+}

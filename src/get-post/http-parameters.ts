@@ -1,0 +1,85 @@
+import { elementTexts, hasTooManyParts, memberTexts } from '../events/cloudevents/json-text';
+import { RequestError } from '../http/request-error';
+import { ParameterError } from '../service/call';
+import type { Parameter } from '../contract/schema';
+import type { GivenTexts } from '../contract/values';
+import { parseFormFields, type NamedValues } from './form-fields';
+import { bodyCharset, bodyText, FORM, isJsonType, jsonForm, type HttpInput } from './http-payload';
+
+/** The texts of a parameter, in order. */
+type Texts = readonly string[];
+
+/**
+ * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members
+ * of a JSON object in the body, which replace fields of the same name. As over SOAP, what the operation does not take is
+ * ignored. An optional field that a form leaves empty was not given, since a browser sends every field.
+ *
+ * @throws {RequestError} there are too many fields, or JSON that is not an object.
+ */
+export function httpParameters(input: HttpInput): GivenTexts {
+  const fields = fieldValues(input.query);
+  const body = bodyParameters(input);
+  return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
+}
+
+/** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
+function bodyParameters({ mediaType, body }: HttpInput): ((parameter: Parameter) => Texts | undefined) | undefined {
+  if (mediaType === undefined || body.length === 0) return undefined;
+  const isForm = mediaType.essence === FORM;
+  if (!isForm && !isJsonType(mediaType.essence)) return undefined;
+  const json = isForm ? jsonForm(mediaType, body) : (bodyText(mediaType, body) ?? '');
+  if (json === undefined) return formParameters(fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
+  const members = membersOf(json);
+  return ({ name }) => {
+    const member = members.get(name);
+    return member && jsonTexts(name, member.value.trim());
+  };
+}
+
+function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
+  return ({ name, minOccurs }) => {
+    const texts = textsOf(fields[name]);
+    if (minOccurs > 0) return texts;
+    const filled = texts?.filter((text) => text !== '');
+    return filled?.length === 0 ? undefined : filled;
+  };
+}
+
+function fieldValues(encoded: string, charset?: string): NamedValues {
+  const fields = parseFormFields(encoded, charset);
+  if (fields === undefined) throw new RequestError(400, 'The query string or the form has too many fields.');
+  return fields.values;
+}
+
+function textsOf(value: string | Texts | undefined): Texts | undefined {
+  return typeof value === 'string' ? [value] : value;
+}
+
+function membersOf(json: string): ReturnType<typeof memberTexts> {
+  if (hasTooManyParts(json)) throw new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.');
+  if (!isJsonObject(json)) throw new RequestError(400, 'The body must be a JSON object of the parameters.');
+  return memberTexts(json);
+}
+
+function isJsonObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** The texts of a member: an array stands for a repeated parameter. Numbers keep their digits. */
+function jsonTexts(name: string, value: string): Texts {
+  return value.startsWith('[')
+    ? elementTexts(value).flatMap((element) => jsonText(name, element))
+    : jsonText(name, value);
+}
+
+function jsonText(name: string, value: string): Texts {
+  if (value === 'null') return [];
+  if (value.startsWith('"')) return [JSON.parse(value) as string];
+  if (/^[[{]/.test(value)) throw ParameterError.mustBe(name, 'a string, a number, true or false, or an array of these');
+  return [value];
+}

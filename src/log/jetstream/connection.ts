@@ -1,0 +1,180 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import type { JetStreamLocation } from '../../config/event-log-location';
+import { deferred, type Deferred } from '../../util/deferred';
+import { within } from '../../util/within';
+
+/** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
+export const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
+
+/** The limit of an account or of a server is reached, or a server has no storage left. */
+const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
+
+/** A stream could not store a message; a limit of its own is one of several reasons, told by the text only. */
+const STORE_FAILED = 10077;
+const STREAM_LIMIT = /^maximum (bytes|messages)/;
+
+const STREAM_NOT_FOUND = 10059;
+
+/** The servers of a cluster answer so until they have found each other. */
+const NO_SUITABLE_PEERS = 10005;
+
+/** How long one request waits for its answer before it is sent again if the call still has time, in milliseconds. */
+const REQUEST_TIMEOUT = 1000;
+/** Pause before a failed request is sent again, in milliseconds. */
+const RETRY_PAUSE = 50;
+/** A server that leaves this many pings unanswered, sent this many milliseconds apart, is given up for another one. */
+const PING_INTERVAL = 1000;
+const MAX_PINGS_OUT = 2;
+/** Pause before the next server is tried after a connection was lost, in milliseconds. */
+const RECONNECT_PAUSE = 250;
+
+/** A connection to a NATS cluster. It is restored whenever it is lost, however long that takes. */
+export class JetStreamConnection {
+  /** How long a call waits, in milliseconds. */
+  readonly #timeout: number;
+  readonly #connection: NatsConnection;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  /** While the connection is lost: resolves once it is restored. */
+  #restored: Deferred<void> | undefined;
+
+  private constructor(connection: NatsConnection, manager: JetStreamManager, timeout: number) {
+    this.#connection = connection;
+    this.#timeout = timeout;
+    this.client = jetstream(connection, { timeout: REQUEST_TIMEOUT });
+    this.manager = manager;
+    void this.#watch();
+  }
+
+  /**
+   * Connects to the first server that answers.
+   *
+   * @throws no server answers within the timeout (in milliseconds), or the user is refused.
+   */
+  static async open(address: JetStreamLocation, timeout: number): Promise<JetStreamConnection> {
+    const deadline = Date.now() + timeout;
+    for (;;) {
+      try {
+        const connection = await connect({
+          servers: [...address.servers],
+          ...(address.tls ? { tls: {} } : {}),
+          ...(address.user === undefined ? {} : { user: address.user, pass: address.password ?? '' }),
+          name: 'asmx-webhook',
+          timeout: Math.max(1, Math.min(REQUEST_TIMEOUT, deadline - Date.now())),
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: RECONNECT_PAUSE,
+          ignoreAuthErrorAbort: true,
+          pingInterval: PING_INTERVAL,
+          maxPingOut: MAX_PINGS_OUT,
+          noAsyncTraces: true,
+        });
+        const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT, checkAPI: false });
+        return new JetStreamConnection(connection, manager, timeout);
+      } catch (error) {
+        if (error instanceof errors.AuthorizationError) throw error;
+        if (Date.now() + RETRY_PAUSE > deadline) throw unreachable(error);
+        await delay(RETRY_PAUSE);
+      }
+    }
+  }
+
+  /** When a call that begins now gives up, as `Date.now` tells the time. */
+  deadline(): number {
+    return Date.now() + this.#timeout;
+  }
+
+  /**
+   * Makes a request, and makes it again for as long as nobody answers or no leader takes it. Requests made at one moment are
+   * sent in their order.
+   *
+   * @throws the last failure once the deadline has come; at once a failure that waiting cannot mend.
+   */
+  async retry<T>(deadline: number, request: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        // Nothing is sent while the connection is lost: it would be kept, sent late, and take up memory meanwhile.
+        if (this.#restored) await within(this.#restored.promise, deadline - Date.now(), unreachable);
+        if (this.#connection.isClosed()) throw new errors.ClosedConnectionError();
+        return await within(request(), deadline - Date.now(), unanswered);
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        if (Date.now() + RETRY_PAUSE >= deadline) throw explained(error);
+        await delay(RETRY_PAUSE);
+      }
+    }
+  }
+
+  /** Most bytes that a message may have, as the server announced. */
+  maxPayload(): number {
+    return this.#connection.info?.max_payload ?? Infinity;
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type === 'disconnect') {
+        this.#restored ??= deferred();
+      } else if (type === 'reconnect') {
+        this.#restored?.resolve();
+        this.#restored = undefined;
+      }
+    }
+  }
+
+  /** Closes the connection. Requests that are still being retried fail at once. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+    this.#restored?.resolve();
+  }
+}
+
+class DeadlineError extends Error {}
+
+function unreachable(cause?: unknown): Error {
+  return new DeadlineError('no NATS server can be reached', { cause });
+}
+
+function unanswered(): Error {
+  return new DeadlineError('NATS did not answer in time');
+}
+
+/** Whether waiting may mend a failure: no answer, no leader, no connection, or a fault on the server's side. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return error.status >= 500 || error.code === NO_SUITABLE_PEERS;
+  return !(
+    error instanceof NoRoomError ||
+    error instanceof errors.ClosedConnectionError ||
+    error instanceof errors.InvalidArgumentError ||
+    error instanceof errors.PermissionViolationError
+  );
+}
+
+/** Says in this program's terms what the library says in its own. */
+function explained(error: unknown): unknown {
+  if (error instanceof DeadlineError || error instanceof JetStreamApiError) return error;
+  if (error instanceof errors.TimeoutError) return unanswered();
+  const cause = (error as Error).cause;
+  const request = error instanceof errors.RequestError ? error : cause;
+  if (request instanceof errors.RequestError && request.isNoResponders())
+    return new Error('the stream has no leader, or does not exist');
+  return error;
+}
+
+/** Thrown when JetStream can store nothing more. Waiting does not help; more storage or a shorter retention does. */
+export class NoRoomError extends Error {
+  constructor(reason: string) {
+    super(`JetStream has no room for more events: ${reason}`);
+  }
+}
+
+/** Whether a stream refused a message for want of room. */
+export function isNoRoom(error: unknown): error is JetStreamApiError {
+  if (!(error instanceof JetStreamApiError)) return false;
+  return NO_RESOURCES.has(error.code) || (error.code === STORE_FAILED && STREAM_LIMIT.test(error.message));
+}
+
+export function isStreamNotFound(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
+}

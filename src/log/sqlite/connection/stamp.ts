@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import Database from 'libsql';
+import { pause } from '../../../util/pause';
+import { isEmpty } from '../schema';
+import { searchWal } from './wal';
+
+/**
+ * Each transaction writes a stamp of its own into `totals`, beside the stamp of the one before. SQLite applies whatever
+ * write-ahead log lies beside a database file, even one that was written for another file, which destroys both. By the
+ * stamps the two can be told to belong together: the stamp in the database file, which is that of the last transaction
+ * written back to it, stands in the write-ahead log, as that of one of its transactions or of the one before its first.
+ */
+export class Stamps {
+  readonly #connection = randomBytes(9).toString('base64url');
+  #made = 0;
+
+  /** A text of 22 ASCII characters that no other transaction has. */
+  next(): string {
+    return `${this.#connection}${(this.#made++).toString(36).padStart(10, '0')}`;
+  }
+}
+
+/** Writes the stamp that is its one parameter. */
+export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
+
+/** What a database file says of itself. */
+export interface Marks {
+  /** Tells the file from every other. Its page is never written again, so that no later transaction covers up a foreign one. */
+  readonly identity: string;
+  /** The stamp of the last transaction. */
+  readonly stamp: string;
+}
+
+/** Reads the {@link Marks} of an attached file. */
+export function readMarks(schema = 'main'): string {
+  return `SELECT id AS identity, stamp FROM ${schema}.identity, ${schema}.totals`;
+}
+
+/** How often, and after how many milliseconds, files are looked at again while another process may be writing them. */
+const LOOKS = 5;
+const PAUSE = 20;
+
+/** Reads the marks in a database file itself, without what its write-ahead log adds. */
+export class MarksReader {
+  // libsql keeps a file open after `close` where a statement was prepared, but not after DETACH.
+  readonly #database = new Database(':memory:');
+
+  constructor() {
+    // While a reader holds back a checkpoint, the file may lack pages at its end that it says it has: they are in the write-ahead
+    // log. Without this SQLite takes it for malformed. Nothing is ever written over this connection.
+    this.#database.exec('PRAGMA writable_schema = ON');
+  }
+
+  /**
+   * Makes sure that the write-ahead log beside a database file, if there is one, was written for this file.
+   *
+   * @throws it was not, so that the file must not be opened; or the file is not a database of this program and version.
+   */
+  requirePair(file: string): void {
+    const wal = `${file}-wal`;
+    if (searchWal(wal, '') === 'empty') return;
+    const exists = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    if (exists && this.isRight(file, ({ stamp }) => searchWal(wal, stamp) !== 'not found')) return;
+    const problem = exists ? 'was written for another file' : 'the file itself is missing or empty';
+    throw new Error(
+      `The write-ahead log beside the file (its name ends with -wal) holds events, but ${problem}. Opening them together ` +
+        'would destroy both. Put back the file that it belongs to, or move it away to go on without the events in it. ' +
+        'Nothing was changed.',
+    );
+  }
+
+  /**
+   * Whether the marks in a database file are right. Looks again where they are not, or cannot be read: another process may be
+   * writing the file.
+   *
+   * @throws the file is not a database of this program and version.
+   */
+  isRight(file: string, isRight: (marks: Marks) => boolean): boolean {
+    for (let look = 1; ; look++) {
+      try {
+        const marks = this.#read(file);
+        if (marks !== undefined && isRight(marks)) return true;
+        if (look === LOOKS) return false;
+      } catch (error) {
+        if (look === LOOKS) throw error;
+      }
+      pause(PAUSE);
+    }
+  }
+
+  #read(file: string): Marks | undefined {
+    // Immutable: SQLite neither looks for a write-ahead log nor makes one.
+    this.#database.prepare('ATTACH ? AS file').run(`${pathToFileURL(file).href}?immutable=1`);
+    try {
+      if (isEmpty(this.#database, 'file')) return undefined;
+      const [marks] = this.#database.prepare(readMarks('file')).all() as Marks[];
+      return marks;
+    } finally {
+      this.#database.exec('DETACH file');
+    }
+  }
+}

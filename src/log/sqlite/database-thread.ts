@@ -1,0 +1,121 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { deferred, type Deferred } from '../../util/deferred';
+import { EventLogError } from '../event-log';
+import type { SqliteOptions } from './connection/connection';
+import type { SqliteDatabase } from './database';
+import type { Operation, WorkerCall, WorkerReply } from './worker';
+
+/** How long a database that could not be opened is not tried again, in milliseconds. */
+const OPEN_PAUSE = 250;
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
+const DEFAULT_RETENTION_PAUSE = 1000;
+
+/**
+ * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
+ * answers requests. A thread that ended, because its file was lost or by accident, is replaced on the next call.
+ */
+export class DatabaseThread {
+  readonly #options: SqliteOptions;
+  #worker: Promise<Worker> | undefined;
+  /** When the thread before has ended. */
+  #ended = Promise.resolve();
+  #openFailure: { readonly at: number; readonly error: Error } | undefined;
+  #calls = 0;
+  readonly #answers = new Map<number, Deferred<unknown>>();
+
+  constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
+    this.#options = { busyTimeout: DEFAULT_BUSY_TIMEOUT, retentionPause: DEFAULT_RETENTION_PAUSE, ...options };
+  }
+
+  /**
+   * Opens the database and creates it, folders included, where it is missing. The first question opens it too.
+   *
+   * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
+   */
+  async start(): Promise<void> {
+    const { file } = this.#options;
+    try {
+      // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
+      mkdirSync(dirname(file), { recursive: true });
+      await (this.#worker ?? this.#connect());
+    } catch (cause) {
+      throw new EventLogError(`The event log ${file} cannot be opened.`, { cause });
+    }
+  }
+
+  /**
+   * Asks the database to do something; rejects with an error that has its message. Questions are answered in their order.
+   *
+   * @param transferred - buffers in the argument that are handed over rather than copied.
+   */
+  async ask<O extends Operation>(
+    operation: O,
+    argument?: Parameters<SqliteDatabase[O]>[0],
+    transferred: readonly ArrayBuffer[] = [],
+  ): Promise<ReturnType<SqliteDatabase[O]>> {
+    const worker = await (this.#worker ?? this.#connect());
+    const call = ++this.#calls;
+    const answer = deferred<unknown>();
+    this.#answers.set(call, answer);
+    worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
+    return (await answer.promise) as ReturnType<SqliteDatabase[O]>;
+  }
+
+  /** Closes the database after the questions before, and ends the thread. */
+  async end(): Promise<void> {
+    const worker = await this.#worker?.catch(() => undefined);
+    // Without a thread, its file being lost, nothing is open.
+    if (worker === undefined) return;
+    await this.ask('close');
+    await worker.terminate();
+  }
+
+  #connect(): Promise<Worker> {
+    if (this.#openFailure !== undefined && performance.now() - this.#openFailure.at < OPEN_PAUSE) {
+      return Promise.reject(this.#openFailure.error);
+    }
+    // SQLite lets go of the files only when their thread has ended.
+    this.#worker = this.#ended.then(() => this.#open());
+    return this.#worker;
+  }
+
+  async #open(): Promise<Worker> {
+    const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
+    const opened = deferred<unknown>();
+    const ended = deferred();
+    this.#answers.set(0, opened);
+    this.#ended = ended.promise;
+    let inUse = true;
+    const lost = (error: Error): void => {
+      if (!inUse) return;
+      inUse = false;
+      this.#worker = undefined;
+      for (const answer of this.#answers.values()) answer.reject(error);
+      this.#answers.clear();
+    };
+    worker.on('message', (reply: WorkerReply) => {
+      this.#answered(reply);
+      if ('failure' in reply && reply.ended) lost(new Error(reply.failure));
+      if (reply.call !== 0) return;
+      this.#openFailure = 'failure' in reply ? { at: performance.now(), error: new Error(reply.failure) } : undefined;
+      if (this.#openFailure !== undefined) void worker.terminate();
+    });
+    worker.on('error', lost);
+    worker.on('exit', () => {
+      lost(new Error('the database thread ended'));
+      ended.resolve();
+    });
+    await opened.promise;
+    return worker;
+  }
+
+  #answered(reply: WorkerReply): void {
+    const answer = this.#answers.get(reply.call);
+    this.#answers.delete(reply.call);
+    if ('failure' in reply) answer?.reject(new Error(reply.failure));
+    else answer?.resolve(reply.result);
+  }
+}

@@ -1,0 +1,251 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Router } from '../../http/express-router';
+import type { EventLog } from '../../log/event-log';
+import type { ViewerCheck } from '../../http/auth/viewers';
+import { replyCompressed } from '../../http/compressed-reply';
+import type { InFlight } from '../../call/in-flight';
+import type { RateLimit } from '../../http/rate-limit';
+import { reply } from '../../http/reply';
+import { RequestError } from '../../http/request-error';
+import type { ServerObserver } from '../../http/request/observer';
+import { messageChain } from '../../util/message-chain';
+import type { RefusedCall } from '../../telemetry/refused-calls';
+import type { Contract } from '../../contract/contract';
+import { SECURITY_HEADERS } from '../service/content-policy';
+import type { EndpointOptions } from '../../call/exchange';
+import { downloadHeaders, downloadOf } from './downloads';
+import { eventView, storedEvent, type EndpointAddress } from './event-view';
+import { BINDING_NAMES, filterValues, listQuery, position } from './list-query';
+import { listView, newRows } from './list-view';
+import { isRateSpan, rateView } from './rate-view';
+import { refusalView } from './refusal-view';
+import { loadRenderer, type PageName, type Renderer } from './render';
+import { countText } from './size-text';
+
+/** What the pages of the events show, and to whom. */
+export interface EventsPagesParts {
+  readonly log: EventLog;
+  readonly mayLook: ViewerCheck;
+  /** The last refused and failed calls of all processes that answer together, newest first. */
+  refusedCalls(this: void): Promise<readonly RefusedCall[]>;
+  /** Hears of callers that may not look. */
+  readonly refused: ServerObserver['refused'];
+  /** Hears of a page that could not be shown. */
+  failed(this: void, request: IncomingMessage, status: number, error: unknown): void;
+}
+
+/** What the pages need to know of the endpoint. */
+export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers'> & {
+  readonly rate: RateLimit | undefined;
+  readonly inFlight: InFlight;
+  /** Whether whoever records an event needs a key. */
+  readonly needsKey: boolean;
+};
+
+/** What is sent for a request. */
+interface Answer {
+  readonly page: PageName;
+  readonly title: string;
+  readonly status?: number;
+  readonly values: object;
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+/** What the pages show changes all the time, and is nobody else's business. */
+const NO_STORE = { 'Cache-Control': 'no-store' };
+
+/**
+ * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
+ * `?events=refusals` shows what was refused, `?event=SEQUENCE` shows one. Other queries are left to whoever comes next.
+ */
+export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
+  const renderer = loadRenderer(contract);
+  const router = Router({ strict: true });
+  // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
+  router.all(options.path, (request, response, next) => {
+    const parameters = parametersOf(request.url);
+    if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
+      next();
+      return;
+    }
+    SECURITY_HEADERS(request, response, (error?: unknown) => {
+      if (error === undefined)
+        answer(new Viewing(request, response, contract, renderer, options, parts), parameters).catch(next);
+      else next(error);
+    });
+  });
+  return router;
+}
+
+const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Names in any case, as of the other queries. */
+function parametersOf(url: string): URLSearchParams {
+  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
+}
+
+async function answer(viewing: Viewing, parameters: URLSearchParams): Promise<void> {
+  const { options, parts, request } = viewing;
+  try {
+    if (options.rate !== undefined) await options.rate(request);
+    parts.mayLook(request);
+    options.inFlight.enter();
+    try {
+      await viewing.show(parameters);
+    } finally {
+      options.inFlight.leave();
+    }
+  } catch (error) {
+    await viewing.refuse(error);
+  }
+}
+
+/** One look at one page. */
+class Viewing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly options: EventsPagesOptions;
+  readonly parts: EventsPagesParts;
+  readonly #contract: Contract;
+  readonly #renderer: Renderer;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    contract: Contract,
+    renderer: Renderer,
+    options: EventsPagesOptions,
+    parts: EventsPagesParts,
+  ) {
+    this.request = request;
+    this.response = response;
+    this.options = options;
+    this.parts = parts;
+    this.#contract = contract;
+    this.#renderer = renderer;
+  }
+
+  async show(parameters: URLSearchParams): Promise<void> {
+    const event = parameters.get('event');
+    if (event !== null) {
+      await this.#showEvent(event, parameters);
+      return;
+    }
+    const tab = parameters.get('events') ?? '';
+    if (tab === 'rows') await this.#sendRows(parameters);
+    else await this.#send(await this.#tab(tab, parameters));
+  }
+
+  #tab(tab: string, parameters: URLSearchParams): Promise<Answer> {
+    if (tab === 'rate') return this.#rate(parameters.get('per') ?? 'minute');
+    if (tab === 'refusals') return this.#refusals();
+    return this.#list(parameters);
+  }
+
+  async #list(parameters: URLSearchParams): Promise<Answer> {
+    const { log } = this.parts;
+    const query = listQuery(parameters);
+    const { filter, problem } = query;
+    const [count, list] = await Promise.all([log.count(), problem === undefined ? listView(log, query) : EMPTY_LIST]);
+    return {
+      page: 'list',
+      title: 'Events',
+      status: problem === undefined ? 200 : 400,
+      values: {
+        tab: 'list',
+        ...list,
+        problem,
+        count: countText(count),
+        bindings: BINDING_NAMES,
+        filter: filterValues(filter),
+        needsKey: this.options.needsKey,
+      },
+    };
+  }
+
+  async #sendRows(parameters: URLSearchParams): Promise<void> {
+    const { log } = this.parts;
+    const { filter, place, problem } = listQuery(parameters);
+    if (problem !== undefined) throw new RequestError(400, problem);
+    const { rows, after } = await newRows(log, filter, place.after ?? 0n);
+    const html = this.#renderer.rows({ rows });
+    const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText(await log.count()) };
+    await replyCompressed(this.request, this.response, HTML, html, { ...NO_STORE, ...headers });
+  }
+
+  async #rate(per: string): Promise<Answer> {
+    if (!isRateSpan(per)) throw new RequestError(404, 'Events are counted per minute, hour or day.');
+    return {
+      page: 'rate',
+      title: 'Rate',
+      values: { tab: 'rate', ...(await rateView(this.parts.log, per, Date.now())) },
+    };
+  }
+
+  async #refusals(): Promise<Answer> {
+    const calls = await this.parts.refusedCalls();
+    return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', calls: calls.map(refusalView) } };
+  }
+
+  async #showEvent(text: string, parameters: URLSearchParams): Promise<void> {
+    const { log } = this.parts;
+    const sequence = position(text);
+    const event = sequence === undefined ? undefined : await storedEvent(log, sequence);
+    if (event === undefined) {
+      throw new RequestError(404, 'There is no such event in the log: it was forgotten, or it never was.');
+    }
+    const download = parameters.get('download');
+    if (download === null) {
+      const view = await eventView(log, event, listQuery(parameters).filter, this.#address());
+      await this.#send({ page: 'event', title: `Event ${view.sequence}`, values: view });
+      return;
+    }
+    const file = downloadOf(download, event, this.#address());
+    if (file === undefined) throw new RequestError(404, 'The event has no such part.');
+    reply(this.response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
+  }
+
+  #address(): EndpointAddress {
+    const { callers, path, needsKey } = this.options;
+    return { contract: this.#contract, base: callers.baseUrl(this.request), path, needsKey };
+  }
+
+  /** Says why nothing is shown, on a page. */
+  async refuse(error: unknown): Promise<void> {
+    const { parts, request, response } = this;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const isRefusal = error instanceof RequestError;
+    const status = isRefusal ? error.status : 500;
+    const reason = isRefusal ? error.message : messageChain(error);
+    // An event that is gone is nothing that was refused.
+    if (isRefusal && status !== 404) {
+      const { remoteAddress } = request.socket;
+      parts.refused({ refusal: error.refusal, reason, status, remoteAddress, request });
+    } else if (!isRefusal) parts.failed(request, status, error);
+    for (const [name, value] of Object.entries(isRefusal ? (error.headers ?? {}) : {})) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    const title =
+      status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
+    await this.#send({ page: 'problem', title, status, values: { reason } });
+  }
+
+  async #send({ page, title, status = 200, values }: Answer): Promise<void> {
+    const { callers, path } = this.options;
+    const { request, response } = this;
+    const endpointUrl = callers.baseUrl(request) + path;
+    const html = this.#renderer.page(page, title, endpointUrl, { heading: title, ...values });
+    this.#renderer.policies[page](response);
+    if (status === 200) {
+      await replyCompressed(request, response, HTML, html, { ...NO_STORE, Vary: `${callers.vary}, Accept-Encoding` });
+    } else reply(response, status, HTML, html, NO_STORE);
+  }
+}
+
+/** What is listed of an address that cannot be used. */
+const EMPTY_LIST = { rows: [], isNarrowed: true };

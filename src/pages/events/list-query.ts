@@ -1,0 +1,76 @@
+import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
+import { shortened } from '../../util/shortened';
+import { inputTime, parseInputTime } from './times';
+
+/** What the list of events is narrowed to. Undefined: to nothing. */
+export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
+
+/** Where in the log the list is. Undefined: at the newest events. */
+export type Place = Pick<SearchQuery, 'before' | 'after'>;
+
+/** What the address of a list says. */
+export interface ListQuery {
+  readonly filter: Filter;
+  readonly place: Place;
+  /** Why the address cannot be used; undefined: it can. */
+  readonly problem: string | undefined;
+}
+
+/** The bindings, with their names for a person. */
+export const BINDING_NAMES: ReadonlyMap<string, string> = new Map([
+  ['soap11', 'SOAP 1.1'],
+  ['soap12', 'SOAP 1.2'],
+  ['httpget', 'GET'],
+  ['httppost', 'POST'],
+]);
+
+/** Reads the query of a list's address. A parameter that is empty, as a form sends it, was not given. */
+export function listQuery(parameters: URLSearchParams): ListQuery {
+  const given = (name: string): string | undefined => parameters.get(name) || undefined;
+  const problems: string[] = [];
+  const read = <T>(name: string, parse: (text: string) => T | undefined, allowed: string): T | undefined => {
+    const text = given(name);
+    const value = text === undefined ? undefined : parse(text);
+    if (text !== undefined && value === undefined) problems.push(`${name} must be ${allowed}: ${shortened(text)}`);
+    return value;
+  };
+  const time = 'a time such as 2026-11-22T14:02:00Z';
+  const filter: Filter = {
+    text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), TEXT_LIMIT),
+    binding: given('binding'),
+    type: given('type'),
+    from: read('from', parseInputTime, time),
+    to: read('to', parseInputTime, time),
+  };
+  const place: Place = {
+    before: read('before', position, 'a position'),
+    after: read('after', position, 'a position'),
+  };
+  return { filter, place, problem: problems[0] };
+}
+
+const TEXT_LIMIT = `at most ${String(MAX_SEARCH_TEXT)} characters`;
+
+/** Reads a position in the log: a `sequence`, with or without its zeros. */
+export function position(text: string): bigint | undefined {
+  return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Whether the list is narrowed to anything. */
+export function isNarrowed(filter: Filter): boolean {
+  return Object.values(filter).some((value) => value !== undefined);
+}
+
+/** The parameters of an address that have a value, in the order given. */
+export function addressQuery(values: Readonly<Record<string, string | bigint | undefined>>): string {
+  const pairs = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${encodeURIComponent(String(value))}`,
+  );
+  return pairs.join('&').replace(/^events=&|^events=$/, (start) => start.replace('=', ''));
+}
+
+/** A filter as parameters of an address; with values of a form for its inputs. */
+export function filterValues({ text, binding, type, from, to }: Filter): Record<string, string | undefined> {
+  const time = (value: number | undefined) => (value === undefined ? undefined : inputTime(value));
+  return { text, binding, type, from: time(from), to: time(to) };
+}

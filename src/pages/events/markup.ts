@@ -1,0 +1,67 @@
+import { replaceInvisible } from '../../util/invisible';
+
+/** A part of a page made of a caller's text. */
+export interface Markup {
+  readonly html: string;
+  /** Whether some of the text was left out, because the part would have become too large. */
+  readonly isCut: boolean;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Characters that are looked at in one go. */
+const STEP = 1024;
+
+/**
+ * Writes a text for a page: escaped, with each character that cannot be seen as its code point (`U+202E`), and cut before it
+ * takes more than so many bytes of UTF-8. A line break is a line feed, also where it was CRLF.
+ */
+export function markup(text: string, maxBytes: number): Markup {
+  let html = '';
+  let left = maxBytes;
+  for (let start = 0; start < text.length; start += STEP) {
+    const part = escaped(text.slice(start, start + STEP));
+    const bytes = Buffer.byteLength(part);
+    if (bytes > left) return { html: html + shortPart(text.slice(start, start + STEP), left), isCut: true };
+    html += part;
+    left -= bytes;
+  }
+  return { html, isCut: false };
+}
+
+/** As much of a text, character by character, as fits. */
+function shortPart(text: string, maxBytes: number): string {
+  let html = '';
+  let left = maxBytes;
+  for (const character of text) {
+    const piece = escaped(character);
+    left -= Buffer.byteLength(piece);
+    if (left < 0) break;
+    html += piece;
+  }
+  return html;
+}
+
+function escaped(text: string): string {
+  const plain = text.replace(/\r\n/g, '\n').replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+  return replaceInvisible(plain, (character) => `<span class="code-point">${codePoint(character)}</span>`);
+}
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Most bytes of a text in a line or in a cell, unless said otherwise. */
+const LINE_BYTES = 1500;
+
+/** Writes a short text: isolated, so that its writing direction changes nothing around it; `…` shows that it was cut. */
+export function shownText(text: string, maxBytes = LINE_BYTES): string {
+  const { html, isCut } = markup(text, maxBytes);
+  return `<bdi>${html}${isCut ? '…' : ''}</bdi>`;
+}

@@ -1,0 +1,139 @@
+import { memberTexts } from '../../events/cloudevents/json-text';
+import type { StoredEvent } from '../../log/event-log';
+import type { Contract } from '../../contract/contract';
+import { parseFormFields } from '../../get-post/form-fields';
+import { FORM } from '../../get-post/http-payload';
+import { soapRequest } from '../../soap/soap-request';
+import { SOAP_11, SOAP_12 } from '../../soap/soap-version';
+import { arrivalOf, type ArrivalView } from './arrival';
+import { isForm } from './data-view';
+import { dataBytes, eventData, type EventData } from './event-data';
+
+/** The request that sends an event again, as far as the log has kept what came. */
+export interface RequestAgain {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: RequestBody | undefined;
+}
+
+/** The body of a request. */
+export interface RequestBody {
+  /** Whether it is certainly longer than {@link SHORT_BODY}; then it is better not written for nothing. */
+  readonly isLong: boolean;
+  bytes(this: void): Buffer;
+}
+
+/** Bytes of a body that a command may contain. */
+export const SHORT_BODY = 4096;
+
+/** Most characters that the log keeps for a byte of a body. */
+const MAX_GROWTH = 6;
+
+/** Belong to one connection or to one message on its way, or were added by a proxy or by a browser. */
+const NOT_SENT_AGAIN =
+  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding|forwarded|x-forwarded-.*|x-real-ip|x-request-id|via|origin|referer|sec-.*)$/;
+
+const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
+
+/**
+ * Writes the request that sends an event again: over the same binding, with the header fields that it came with, text in
+ * UTF-8. An event of a batch, or one that was imported, is sent as a CloudEvent alone.
+ *
+ * @param base - the public URL of the service, without the path of the endpoint.
+ */
+export function requestAgain(event: StoredEvent, contract: Contract, base: string, endpointPath: string): RequestAgain {
+  const arrival = arrivalOf(event);
+  const data = event.data === undefined ? undefined : eventData(event.data);
+  const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
+  const contentType = headerOf(arrival, 'content-type');
+  const kept = arrival.headers.filter(([name]) => !NOT_SENT_AGAIN.test(name));
+  const url = base + encodedTarget(arrival.target ?? endpointPath);
+  if (binding === 'soap11' || binding === 'soap12') {
+    const body = bodyOf(data, () => soapBody(data, contract, binding));
+    return { method: 'POST', url, headers: withUtf8(kept), body };
+  }
+  if (arrival.method === 'GET') return { method: 'GET', url, headers: kept, body: undefined };
+  if (headerOf(arrival, 'host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
+    const headers = [
+      ...kept.filter(([name]) => name !== 'content-type'),
+      ['content-type', 'application/cloudevents+json; charset=utf-8'] as const,
+    ];
+    return {
+      method: 'POST',
+      url: `${base}${endpointPath}/RecordEvent`,
+      headers,
+      body: bodyOf(data, () => structuredEvent(event)),
+    };
+  }
+  if (data === undefined || isQuery(data, arrival.target)) {
+    return { method: 'POST', url, headers: kept, body: undefined };
+  }
+  return { method: 'POST', url, headers: withUtf8(kept), body: bodyOf(data, () => httpBody(data, contentType)) };
+}
+
+/** The value of a header field; undefined: it did not come. */
+export function headerOf({ headers }: Pick<ArrivalView, 'headers'>, name: string): string | undefined {
+  return headers.find(([field]) => field === name)?.[1];
+}
+
+/** Writes an event as a CloudEvent in the JSON format, without what the log itself added to it. */
+function structuredEvent({ attributes, data }: StoredEvent): Buffer {
+  const members = [...memberTexts(attributes)].filter(([name]) => name !== 'binding').map(([, { text }]) => text);
+  return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
+}
+
+function soapBody(data: EventData | undefined, contract: Contract, binding: 'soap11' | 'soap12'): Buffer {
+  const version = binding === 'soap11' ? SOAP_11 : SOAP_12;
+  const message = soapRequest(RECORD_EVENT, contract, version, false);
+  const content = data === undefined ? '' : dataBytes(data).toString();
+  return Buffer.from(message.replace(/ ?\/>/, () => `>${content}</${RECORD_EVENT}>`));
+}
+
+/** The operation whose calls the log keeps. */
+const RECORD_EVENT = 'RecordEvent';
+
+function bodyOf(data: EventData | undefined, bytes: () => Buffer): RequestBody {
+  return { isLong: (data?.encoded.length ?? 0) > MAX_GROWTH * SHORT_BODY, bytes };
+}
+
+function httpBody(data: EventData, contentType: string | undefined): Buffer {
+  if (data.kind === 'json' && contentType?.toLowerCase().startsWith(FORM) === true) {
+    const fields: unknown = JSON.parse(data.encoded);
+    if (isForm(fields)) return Buffer.from(formText(fields));
+  }
+  return dataBytes(data);
+}
+
+function formText(fields: Readonly<Record<string, string | readonly string[]>>): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((text): [string, string] => [name, text]),
+  );
+  return new URLSearchParams(pairs).toString();
+}
+
+/** Whether the payload is what the query says: then the request had no body. */
+function isQuery(data: EventData, target = ''): boolean {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query === target || query.length > 2 * data.encoded.length + 64) return false;
+  const fields = parseFormFields(query);
+  return data.kind === 'json' && fields !== undefined && JSON.stringify(fields.values) === data.encoded;
+}
+
+/** Names UTF-8 where another character set was named: text is sent again in UTF-8. XML might name another one itself. */
+function withUtf8(headers: RequestAgain['headers']): RequestAgain['headers'] {
+  return headers.map(([name, value]) => {
+    if (name !== 'content-type') return [name, value];
+    const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');
+    const isXml = /^[^;]*[/+]xml\s*(?:;|$)/i.test(value);
+    return [name, isXml && named === value && !/charset/i.test(value) ? `${value}; charset=utf-8` : named];
+  });
+}
+
+/** What a target may hold although no URL does. */
+function encodedTarget(target: string): string {
+  return target.replace(/[^!$-~]/g, (character) => {
+    const bytes = [...Buffer.from(character, 'latin1')];
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  });
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import etag from 'etag';
+import { Router } from '../../http/express-router';
+import fresh from 'fresh';
+import { reply, replyText, replyWithoutBody } from '../../http/reply';
+import type { Service } from '../../service/call';
+import type { Contract } from '../../contract/contract';
+import type { EndpointOptions } from '../../call/exchange';
+import { takesSoap, unrecognizedAtEndpoint } from '../../call/unrecognized';
+import type { PipelineOptions } from '../../call/pipeline';
+import type { SoapBindings } from '../../soap/soap-exchange';
+import { contentPolicy, SECURITY_HEADERS } from './content-policy';
+import { discoveryDocument } from './disco';
+import { loadPages, type Pages } from './pages';
+
+/** What the documents need to know of the endpoint; the access is for the pages, which say what a caller needs. */
+export type DocumentOptions = EndpointOptions & Pick<PipelineOptions, 'rate' | 'access'>;
+
+interface Document {
+  readonly status?: number;
+  readonly contentType: string;
+  readonly body: string;
+  /** Whether it has a script that calls an operation. */
+  readonly callsOperation?: boolean;
+}
+
+const XML = 'text/xml; charset=utf-8';
+const HTML = 'text/html; charset=utf-8';
+
+/**
+ * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?WSDL=extended`, `?DISCO`, the page of an operation as
+ * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
+ * `/` leads to the service page.
+ */
+export async function documents(
+  contract: Contract,
+  service: Service,
+  soap: SoapBindings | undefined,
+  { path, callers, rate, access }: DocumentOptions,
+): Promise<Router> {
+  const pages = await loadPages(contract, soap, (name) => {
+    const needed = service[name]?.access ?? 'record';
+    return { access: needed, proofs: access?.proofsOf(needed) ?? [] };
+  });
+  const style = pages.styleSource;
+  const plainPolicy = contentPolicy({ style });
+  const operationPolicy = contentPolicy({ style, scripts: pages.scriptSources, connects: true });
+  const hasSoap = takesSoap(contract.offer.bindings);
+  const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
+  const router = Router({ strict: true });
+  router
+    .route(path)
+    .all(SECURITY_HEADERS, (_request, response, next) => {
+      plainPolicy(response);
+      next();
+    })
+    .get(async (request, response) => {
+      if (rate !== undefined) await rate(request);
+      const endpointUrl = callers.baseUrl(request) + path;
+      const document = documentOf(request.url, contract, pages, endpointUrl);
+      if (document.callsOperation) operationPolicy(response);
+      send(request, response, document, callers.vary);
+    })
+    .options((_request, response) => {
+      replyWithoutBody(response, 204, { Allow: allow });
+    })
+    .post((_request, response) => {
+      // Messages never come here.
+      const { status, message, headers } = unrecognizedAtEndpoint(contract.offer, 'POST', allow);
+      replyText(response, status, message, headers);
+    })
+    .all((_request, response) => {
+      const documents = 'get the service page, the WSDL and the discovery document with GET.';
+      replyText(response, 405, hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, {
+        Allow: allow,
+      });
+    });
+  router
+    .route('/')
+    .get((request, response) => {
+      const { pathname: prefix } = new URL(callers.baseUrl(request));
+      // Relative, so that it also holds behind a proxy about which nothing is configured.
+      const location = prefix === '/' ? path.slice(1) : prefix + path;
+      replyText(response, 302, 'See the service page.', { Location: location, Vary: callers.vary });
+    })
+    .options((_request, response) => {
+      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS' });
+    });
+  return router;
+}
+
+function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
+  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  const wsdl = fields.get('wsdl');
+  if (wsdl?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
+  if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
+  if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
+  const operation = fields.get('op');
+  if (operation === undefined) return { contentType: HTML, body: pages.service(endpointUrl) };
+  const page = pages.operation(operation, endpointUrl);
+  if (page !== undefined) return { contentType: HTML, body: page, callsOperation: true };
+  return { status: 404, contentType: HTML, body: pages.unknownOperation(operation, endpointUrl) };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {
+  const { status = 200, contentType, body } = document;
+  const headers = { ETag: etag(body), Vary: vary };
+  if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
+    replyWithoutBody(response, 304, headers);
+    return;
+  }
+  reply(response, status, contentType, body, headers);
+}

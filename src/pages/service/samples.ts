@@ -1,0 +1,124 @@
+import { replyHeaders } from '../../http/reply';
+import { shellWord } from '../../util/shell-word';
+import type { Contract, ContractOperation } from '../../contract/contract';
+import { indentedXml } from '../events/indented-xml';
+import { soapRequest, type ArgumentTexts } from '../../soap/soap-request';
+import { BINDING_NAMES } from '../../contract/offer';
+import type { SoapBindings } from '../../soap/soap-exchange';
+import type { Binding } from '../../service/call';
+import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
+import { FORM } from '../../get-post/http-payload';
+import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/string-element';
+import { exampleArguments } from './example';
+
+/** How to call one operation over one binding. */
+export interface Sample {
+  /** The binding's name, as in "SOAP 1.1". */
+  readonly binding: string;
+  /** The HTTP request, ready to be sent once its line feeds are turned into CRLF. */
+  readonly request: string;
+  /** The HTTP response, with `length` and `string` as placeholders for values that differ from call to call. */
+  readonly response: string;
+  /** A shell command that sends the request. */
+  readonly curl: string;
+}
+
+/** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
+export type WriteSamples = (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => Sample[];
+
+/** Placeholder for the result in the samples. */
+const RESULT_PLACEHOLDER = 'string';
+
+interface SampleRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body?: string;
+}
+
+/**
+ * Makes the samples with the code that writes the real messages, so the two cannot differ. Those of an operation that needs a
+ * key have the header field for it, with `KEY` in place of the key.
+ */
+export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined): Promise<WriteSamples> {
+  const soap11 = await soapReplies(soap, SOAP_11);
+  const soap12 = await soapReplies(soap, SOAP_12);
+  const { bindings } = contract.offer;
+  const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
+
+  return (operation, needsKey, endpointUrl) => {
+    const { name } = operation;
+    const given = exampleArguments(operation);
+    const url = `${endpointUrl}/${name}`;
+    const fields = formFields(given);
+    const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
+    const overSoap = (version: SoapVersion, headers: Headers): SampleRequest => ({
+      method: 'POST',
+      url: endpointUrl,
+      headers: { 'Content-Type': version.contentType, ...headers, ...key },
+      body: soapRequest(name, contract, version, true, given),
+    });
+    const action = { SOAPAction: `"${contract.namespace}${name}"` };
+    const form = { 'Content-Type': FORM, ...key };
+    const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
+      ['soap11', overSoap(SOAP_11, action), soap11.get(name)],
+      ['soap12', overSoap(SOAP_12, {}), soap12.get(name)],
+      ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
+      ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
+    ];
+    return all
+      .filter(([binding]) => bindings.has(binding))
+      .map(([binding, request, reply]) => sample(BINDING_NAMES[binding], request, reply));
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Writes arguments as the fields of a query string or form. */
+function formFields(given: ArgumentTexts): string {
+  const fields = new URLSearchParams();
+  for (const [name, texts] of given) for (const text of texts) fields.append(name, text);
+  return fields.toString();
+}
+
+/**
+ * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls; of a version
+ * that is off there are none.
+ */
+async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion): Promise<ReadonlyMap<string, string>> {
+  const server = soap?.servers[version.binding];
+  if (soap === undefined || server === undefined) return new Map();
+  const replies = soap.contract.operations.map(async ({ name }) => {
+    const reply = await server.sample(name, RESULT_PLACEHOLDER);
+    return [name, response(version.contentType, indentedXml(reply) ?? reply)] as const;
+  });
+  return new Map(await Promise.all(replies));
+}
+
+function sample(binding: string, request: SampleRequest, responseMessage = ''): Sample {
+  return { binding, request: httpMessage(request), response: responseMessage, curl: curlCommand(request) };
+}
+
+function httpMessage({ method, url, headers, body }: SampleRequest): string {
+  const { host, pathname } = new URL(url);
+  // `search` leaves out a question mark without a query.
+  const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  return message(`${method} ${pathname}${query} HTTP/1.1`, { Host: host, ...headers, ...length }, body);
+}
+
+function response(contentType: string, body: string): string {
+  return message('HTTP/1.1 200 OK', { ...replyHeaders(contentType, body), 'Content-Length': 'length' }, body);
+}
+
+function message(start: string, headers: Readonly<Record<string, unknown>>, body = ''): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+  return [start, ...lines, '', body].join('\n');
+}
+
+/** Writes the command over several lines, as a person would. */
+function curlCommand({ url, headers, body }: SampleRequest): string {
+  const options = Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`);
+  const data = body === undefined ? [] : [`-d ${shellWord(body)}`];
+  return [`curl ${shellWord(url)}`, ...options, ...data].join(' \\\n  ');
+}

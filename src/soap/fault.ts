@@ -1,0 +1,174 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { create } from '../xml/xml-builder';
+import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
+import { RequestError, type Refusal } from '../http/request-error';
+import { messageChain } from '../util/message-chain';
+import { shortened } from '../util/shortened';
+import { BINDING_NAMES } from '../contract/offer';
+import { builderText } from '../xml/xml';
+import type { ElementName, QualifiedName } from './envelope/qualified-name';
+import type { SecurityProblem } from './ws-security';
+import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+
+/** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
+export type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
+
+const CODES_12: Readonly<Record<FaultCode, string>> = {
+  Client: 'Sender',
+  Server: 'Receiver',
+  MustUnderstand: 'MustUnderstand',
+  VersionMismatch: 'VersionMismatch',
+};
+
+/** What a fault says besides its code and message. */
+export interface FaultDetails {
+  /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
+  readonly status?: number | undefined;
+  readonly refusal?: Refusal | undefined;
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  /** A code of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
+  readonly subcode?: QualifiedName | undefined;
+  /** The header blocks that were not understood. */
+  readonly notUnderstood?: readonly ElementName[] | undefined;
+  /** What a message should have been instead of one of another version. */
+  readonly mismatch?: VersionMismatch | undefined;
+}
+
+/** That the version of a message is not supported. */
+export interface VersionMismatch {
+  /** The version in which that is said. */
+  readonly version: SoapVersion;
+  readonly supported: readonly SoapVersion[];
+}
+
+/** A SOAP call that was refused or failed. Its message is what the caller is told. */
+export class Fault extends RequestError {
+  override readonly name = 'Fault';
+  readonly subcode: QualifiedName | undefined;
+  readonly notUnderstood: readonly ElementName[];
+  readonly mismatch: VersionMismatch | undefined;
+
+  constructor(
+    readonly code: FaultCode,
+    message: string,
+    { status = 500, refusal, headers, subcode, notUnderstood = [], mismatch }: FaultDetails = {},
+  ) {
+    super(status, message, refusal, headers);
+    this.subcode = subcode;
+    this.notUnderstood = notUnderstood;
+    this.mismatch = mismatch;
+  }
+}
+
+/** RFC 9110, section 15.5.16. Whoever sends the fault adds what is supported. */
+const UNSUPPORTED = { status: 415 };
+
+/** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
+export const FAULTS = {
+  contentType: (given: string | undefined, supported: readonly SoapVersion[]) =>
+    new Fault(
+      'Client',
+      `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
+        `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.`,
+      UNSUPPORTED,
+    ),
+  charset: (name: string) => new Fault('Client', `The character set ${shortened(name)} is not supported.`, UNSUPPORTED),
+  /** The message cannot be read as XML. */
+  unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
+  /** The message is XML, but not a SOAP message. */
+  invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
+  /** The operation cannot use what the caller sent with it. */
+  invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
+  /** SOAP 1.1 is told in SOAP 1.1 that it is not supported; anything else in what is (SOAP 1.2 part 1, section 5.4.7). */
+  envelopeNamespace: (namespace: string, supported: readonly SoapVersion[]) => {
+    const [expected = SOAP_11] = supported;
+    const version = SOAP_VERSIONS.some((known) => known.namespace === namespace) ? SOAP_11 : expected;
+    return new Fault(
+      'VersionMismatch',
+      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${expected.namespace}.`,
+      { mismatch: { version, supported } },
+    );
+  },
+  unknownSoapAction: (given: string) =>
+    new Fault('Client', `Server did not recognize the value of HTTP Header SOAPAction: ${shortened(given)}.`),
+  missingAction: () =>
+    new Fault(
+      'Client',
+      'Unable to handle request without a valid action parameter. Please supply a valid soap action.',
+    ),
+  unknownAction: (given: string) =>
+    new Fault('Client', `Unable to handle request. The action '${shortened(given)}' was not recognized.`),
+  notUnderstood: (first: ElementName, others: readonly ElementName[]) =>
+    new Fault('MustUnderstand', `SOAP header ${shortened(first.name)} was not understood.`, {
+      notUnderstood: [first, ...others],
+    }),
+  security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
+  /** The operation failed. */
+  failed: (error: unknown) => new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`),
+} as const;
+
+const UNREADABLE = 'Server was unable to read request.';
+
+/** Writes the envelope of a fault. */
+export function faultEnvelope(fault: Fault, version: SoapVersion): string {
+  const { namespace } = version;
+  const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
+  if (fault.mismatch !== undefined) writeUpgrade(envelope, fault.mismatch);
+  else if (version === SOAP_12) writeNotUnderstood(envelope, fault.notUnderstood);
+  const element = envelope.ele('soap:Body').ele('soap:Fault');
+  if (namespace === SOAP_11.namespace) writeFault11(element, fault);
+  else writeFault12(element, fault);
+  return envelope.end({ spaceBeforeSlash: true });
+}
+
+function writeFault11(element: XMLBuilder, fault: Fault): void {
+  const faultcode = element.ele('', 'faultcode');
+  if (fault.subcode === undefined) faultcode.txt(`soap:${fault.code}`);
+  else writeQualifiedName(faultcode, fault.subcode);
+  element.ele('', 'faultstring').txt(builderText(fault.message));
+  if (hasDetail(fault)) element.ele('', 'detail');
+}
+
+function writeFault12(element: XMLBuilder, fault: Fault): void {
+  const code = element.ele('soap:Code');
+  code.ele('soap:Value').txt(`soap:${CODES_12[fault.code]}`);
+  if (fault.subcode !== undefined) writeQualifiedName(code.ele('soap:Subcode').ele('soap:Value'), fault.subcode);
+  element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(fault.message));
+  if (hasDetail(fault)) element.ele('soap:Detail');
+}
+
+/** SOAP 1.1, section 4.4: detail describes errors of the body, so a fault about a header block has none. */
+function hasDetail({ code }: Fault): boolean {
+  return code !== 'MustUnderstand';
+}
+
+/** Writes a qualified name as the text of an element, which declares its prefix. */
+function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: QualifiedName): void {
+  element.att(`xmlns:${prefix}`, namespace).txt(`${prefix}:${name}`);
+}
+
+/** SOAP 1.2 part 1, section 5.4.7. A service without SOAP 1.2 does not know this block. */
+function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
+  if (!supported.includes(SOAP_12)) return;
+  const upgrade = envelope.ele('soap:Header').ele(SOAP_12.namespace, 'soap12:Upgrade');
+  // The prefix is in values, so it is declared even where the envelope has another for the same namespace.
+  upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SOAP_12.namespace);
+  for (const version of supported) {
+    upgrade.ele('soap12:SupportedEnvelope').att('qname', `${version === SOAP_12 ? 'soap12' : 'soap'}:Envelope`);
+  }
+}
+
+/** A block with a longer name is not listed: it would have to be listed whole. */
+const MAX_NAME_LENGTH = 1024;
+
+/** SOAP 1.2 part 1, section 5.4.8. */
+function writeNotUnderstood(envelope: XMLBuilder, blocks: readonly ElementName[]): void {
+  const listed = blocks.filter(({ namespace, name }) => namespace.length + name.length <= MAX_NAME_LENGTH);
+  if (listed.length === 0) return;
+  const header = envelope.ele('soap:Header');
+  for (const { namespace, name } of listed) {
+    const element = header.ele('soap:NotUnderstood');
+    if (namespace === '') element.att('qname', name);
+    else element.att('qname', `h:${name}`).att('xmlns:h', builderText(namespace));
+  }
+}

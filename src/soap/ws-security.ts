@@ -1,0 +1,160 @@
+import { shortened } from '../util/shortened';
+import type { QualifiedName } from './envelope/qualified-name';
+import type { Tag } from '../xml/tag';
+
+const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
+
+/** Namespaces of WS-Security (OASIS WSS 1.0 and 1.1). */
+const WSSE = `${WSS}-wssecurity-secext-1.0.xsd`;
+const WSU = `${WSS}-wssecurity-utility-1.0.xsd`;
+
+/** The `Type` of a plain-text password, and the default (UsernameToken Profile 1.1, section 3.1). */
+const PASSWORD_TEXT = `${WSS}-username-token-profile-1.0#PasswordText`;
+
+/** How far behind a sender's clock may be, in milliseconds; WCF allows the same. */
+const CLOCK_SKEW = 5 * 60 * 1000;
+
+const MAX_TEXT_LENGTH = 4096;
+
+/** Namespaces of XML Signature and XML Encryption. */
+const CRYPTOGRAPHY = new Set([
+  'http://www.w3.org/2000/09/xmldsig#',
+  'http://www.w3.org/2001/04/xmlenc#',
+  'http://www.w3.org/2009/xmlenc11#',
+  'http://www.w3.org/2009/xmldsig11#',
+]);
+
+/** Fault codes of WS-Security 1.1, section 12, by what the service means them for. */
+export const SECURITY_CODES = {
+  /** The header cannot be processed. */
+  invalidSecurity: { namespace: WSSE, prefix: 'wsse', name: 'InvalidSecurity' },
+  /** Its token is not as it should be. */
+  invalidToken: { namespace: WSSE, prefix: 'wsse', name: 'InvalidSecurityToken' },
+  unsupportedToken: { namespace: WSSE, prefix: 'wsse', name: 'UnsupportedSecurityToken' },
+  unsupportedAlgorithm: { namespace: WSSE, prefix: 'wsse', name: 'UnsupportedAlgorithm' },
+  /** The key in its token is not valid. */
+  failedAuthentication: { namespace: WSSE, prefix: 'wsse', name: 'FailedAuthentication' },
+  messageExpired: { namespace: WSU, prefix: 'wsu', name: 'MessageExpired' },
+} as const satisfies Record<string, QualifiedName>;
+
+/** Why a WS-Security header cannot be used. */
+export interface SecurityProblem {
+  readonly code: QualifiedName;
+  readonly message: string;
+}
+
+/** What a WS-Security header says. */
+export interface SecurityHeader {
+  /** Whether its sender demands that it is understood (`mustUnderstand`). */
+  readonly mandatory: boolean;
+  /** The password of its UsernameToken. */
+  readonly password: string | undefined;
+  /** Why the header cannot be used; undefined: all of it is understood. */
+  readonly problem: SecurityProblem | undefined;
+}
+
+/** Whether a header block is a WS-Security header. */
+export function isSecurityHeader({ uri, local }: Tag): boolean {
+  return uri === WSSE && local === 'Security';
+}
+
+/** The namespace of each element that is understood, by its path inside the header. */
+const UNDERSTOOD: ReadonlyMap<string, string> = new Map([
+  ['UsernameToken', WSSE],
+  ['UsernameToken/Username', WSSE],
+  ['UsernameToken/Password', WSSE],
+  ['UsernameToken/Nonce', WSSE],
+  ['UsernameToken/Created', WSU],
+  ['Timestamp', WSU],
+  ['Timestamp/Created', WSU],
+  ['Timestamp/Expires', WSU],
+]);
+
+/** Reads a WS-Security header: a UsernameToken (OASIS UsernameToken Profile 1.0 and 1.1) and perhaps a Timestamp. */
+export class SecurityHeaderReader implements SecurityHeader {
+  /** The paths of the open elements inside the header, outermost first. */
+  readonly #paths: string[] = [];
+  readonly #texts = new Map<string, string>();
+  #problem: SecurityProblem | undefined;
+  #headers = 0;
+  mandatory = false;
+
+  /** A header block opens. A message must not have two for the same receiver (WS-Security 1.1, section 5). */
+  open(mandatory: boolean): void {
+    this.mandatory ||= mandatory;
+    if (++this.#headers > 1) this.#refuse(SECURITY_CODES.invalidSecurity, 'there are two');
+  }
+
+  /** An element inside the header opens. */
+  openElement(tag: Tag): void {
+    const outer = this.#paths.at(-1);
+    const path = outer === undefined ? tag.local : `${outer}/${tag.local}`;
+    this.#paths.push(path);
+    const name = shortened(tag.name);
+    if (UNDERSTOOD.get(path) !== tag.uri)
+      this.#refuse(unsupported(path, tag.uri), `the element ${name} is not supported`);
+    else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalidSecurity, `it has more than one ${name}`);
+    else this.#texts.set(path, '');
+    const type = tag.attributes.find((attribute) => attribute.name === 'Type');
+    if (path === 'UsernameToken/Password' && type !== undefined && type.value !== PASSWORD_TEXT)
+      this.#refuse(
+        SECURITY_CODES.unsupportedToken,
+        'only a password of the type PasswordText is supported, no PasswordDigest',
+      );
+  }
+
+  /** Text of the open element. */
+  addText(text: string): void {
+    const path = this.#paths.at(-1) ?? '';
+    const before = this.#texts.get(path);
+    if (before === undefined) return;
+    if (before.length + text.length > MAX_TEXT_LENGTH)
+      this.#refuse(SECURITY_CODES.invalidSecurity, `a value has more than ${String(MAX_TEXT_LENGTH)} characters`);
+    else this.#texts.set(path, before + text);
+  }
+
+  /** The open element closes. */
+  closeElement(): void {
+    this.#paths.pop();
+  }
+
+  get password(): string | undefined {
+    return this.problem === undefined ? this.#texts.get('UsernameToken/Password') : undefined;
+  }
+
+  get problem(): SecurityProblem | undefined {
+    return this.#problem ?? this.#missing() ?? this.#expired();
+  }
+
+  #refuse(code: QualifiedName, reason: string): void {
+    this.#problem ??= problem(code, reason);
+  }
+
+  #missing(): SecurityProblem | undefined {
+    for (const name of ['Username', 'Password']) {
+      if (!this.#texts.has(`UsernameToken/${name}`))
+        return problem(SECURITY_CODES.invalidToken, `it has no UsernameToken with a ${name}`);
+    }
+    return undefined;
+  }
+
+  #expired(): SecurityProblem | undefined {
+    const expires = this.#texts.get('Timestamp/Expires');
+    if (expires === undefined) return undefined;
+    const time = Date.parse(expires);
+    if (Number.isNaN(time))
+      return problem(SECURITY_CODES.invalidSecurity, 'the Expires of its Timestamp is not a time');
+    if (time + CLOCK_SKEW >= Date.now()) return undefined;
+    return problem(SECURITY_CODES.messageExpired, 'its Timestamp has expired');
+  }
+}
+
+function problem(code: QualifiedName, reason: string): SecurityProblem {
+  return { code, message: `The WS-Security header cannot be used: ${reason}.` };
+}
+
+/** The code for an element that is not understood. */
+function unsupported(path: string, namespace: string): QualifiedName {
+  if (CRYPTOGRAPHY.has(namespace)) return SECURITY_CODES.unsupportedAlgorithm;
+  return path.startsWith('Timestamp') ? SECURITY_CODES.invalidSecurity : SECURITY_CODES.unsupportedToken;
+}

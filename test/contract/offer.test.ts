@@ -1,0 +1,202 @@
+import { createClientAsync } from 'soap';
+import { loadContract, WSDL_FOLDER } from '../../src/contract/contract';
+import type { Operation } from '../../src/service/call';
+import {
+  BINDINGS,
+  callOperation,
+  NAMESPACE,
+  requestOf,
+  SOAP_11_NAMESPACE,
+  SOAP_12_NAMESPACE,
+  type BindingName,
+} from '../support/bindings';
+import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { send } from '../support/http';
+
+const hello: Operation = { access: 'open', run: () => Promise.resolve('Hello World') };
+const SERVICE = { RecordEvent: { ...hello, access: 'record' }, GetEvents: hello, HelloWorld: hello } as const;
+
+const start = async (bindings: readonly BindingName[], documentation = true): Promise<TestEndpoint> =>
+  startEndpoint(SERVICE, await loadContract(NAMESPACE, WSDL_FOLDER, { bindings: new Set(bindings), documentation }));
+
+const SUBSETS = Array.from({ length: 15 }, (_, index) => BINDINGS.filter((_name, bit) => ((index + 1) >> bit) & 1));
+const PORTS = {
+  soap11: 'WebHookSoap',
+  soap12: 'WebHookSoap12',
+  httpget: 'WebHookHttpGet',
+  httppost: 'WebHookHttpPost',
+};
+const NAMES = { soap11: 'SOAP 1.1', soap12: 'SOAP 1.2', httpget: 'HTTP GET', httppost: 'HTTP POST' };
+const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
+
+/** The names that a WSDL defines with elements of a kind, and those to which it refers with an attribute. */
+const defined = (wsdl: string, element: string): string[] =>
+  [...wsdl.matchAll(new RegExp(`^ {2,6}<${element} name="(\\w+)"`, 'gm'))].map(([, name = '']) => name);
+const referred = (wsdl: string, attribute: string): string[] => [
+  ...new Set([...wsdl.matchAll(new RegExp(` ${attribute}="tns:(\\w+)"`, 'g'))].map(([, name = '']) => name)),
+];
+
+describe.each(SUBSETS.map((on) => [on.join(), on] as const))('PROTOCOLS=%s', (_text, on) => {
+  const has = (binding: BindingName): boolean => on.includes(binding);
+  const hasSoap = has('soap11') || has('soap12');
+  const http = [...(has('httpget') ? ['HttpGet'] : []), ...(has('httppost') ? ['HttpPost'] : [])];
+  const soap = !hasSoap ? [] : has('soap11') ? ['Soap'] : ['Soap12'];
+  let endpoint: TestEndpoint;
+  let bare: TestEndpoint;
+  beforeAll(async () => {
+    [endpoint, bare] = await Promise.all([start(on), start(on, false)]);
+  });
+  afterAll(() => Promise.all([endpoint.stop(), bare.stop()]));
+
+  it('answers calls over what is on, with the documentation and without', async () => {
+    for (const { url } of [endpoint, bare]) {
+      for (const binding of on) expect(await callOperation(url, binding, 'HelloWorld')).toBe('Hello World');
+    }
+  });
+
+  it('refuses what is off as ASP.NET does', async () => {
+    for (const [{ url }, documentation] of [[endpoint, true] as const, [bare, false] as const]) {
+      for (const binding of BINDINGS.filter((name) => !has(name))) {
+        const { path, ...question } = requestOf(binding, 'HelloWorld');
+        const { status, body, headers } = await send(url + path, question);
+        if (path === '' && hasSoap) {
+          expect([status, headers['content-type']]).toEqual([500, 'text/xml; charset=utf-8']);
+          expect(body).toContain('<faultcode>soap:VersionMismatch</faultcode>');
+          continue;
+        }
+        const others = http.length > 0;
+        const expected = path === '' ? documentation || !others : !documentation && others;
+        expect([binding, documentation, status]).toEqual([binding, documentation, expected ? 405 : 500]);
+        expect(headers.allow !== undefined).toBe(status === 405);
+        expect(body).toContain('Request format is unrecognized');
+        expect(body).toContain('is off (PROTOCOLS).');
+      }
+    }
+  });
+
+  it('describes what is on in both WSDLs, and nothing else', async () => {
+    for (const query of ['?WSDL', '?WSDL=extended']) {
+      const { body } = await send(endpoint.url + query);
+      const kinds = [...soap, ...http];
+      const ports = on.map((binding) => PORTS[binding]);
+      expect(defined(body, 'wsdl:binding')).toEqual(ports);
+      expect(defined(body, 'wsdl:port')).toEqual(ports);
+      expect(defined(body, 'wsdl:portType')).toEqual(kinds.map((kind) => `WebHook${kind}`));
+      const messages = kinds.flatMap((kind) => OPERATIONS.flatMap((name) => [`${name}${kind}In`, `${name}${kind}Out`]));
+      expect(defined(body, 'wsdl:message')).toEqual(messages);
+      const elements = hasSoap ? OPERATIONS.flatMap((name) => [name, `${name}Response`]) : [];
+      expect(defined(body, 's:element')).toEqual([...elements, ...(http.length > 0 ? ['string'] : [])]);
+      expect(referred(body, 'message')).toEqual(messages);
+      expect(referred(body, 'type')).toEqual(defined(body, 'wsdl:portType'));
+      expect(referred(body, 'binding')).toEqual(ports);
+      expect(body).not.toMatch(/\n\s*\n/);
+    }
+  });
+
+  it('shows what is on in the discovery document and on the pages, and nothing else', async () => {
+    const disco = (await send(`${endpoint.url}?disco`)).body;
+    const soapPorts = on.filter((name) => name.startsWith('soap')).map((name) => PORTS[name]);
+    expect([...disco.matchAll(/binding="q1:(\w+)"/g)].map(([, name]) => name)).toEqual(soapPorts);
+    const page = (await send(`${endpoint.url}?op=HelloWorld`)).body;
+    expect([...page.matchAll(/<h3 id="(?:soap|http)[\w-]+">([^<]+)</g)].map(([, name]) => name)).toEqual(
+      on.map((binding) => NAMES[binding]),
+    );
+    expect(page.includes('<form id="call"')).toBe(has('httppost'));
+    expect(page.includes('id="answer-link"')).toBe(has('httpget') && has('httppost'));
+    for (const query of ['', '?op=HelloWorld', '?op=GetEvents', '?op=RecordEvent']) {
+      const html = (await send(endpoint.url + query)).body;
+      for (const binding of BINDINGS.filter((name) => !has(name) && name !== 'httppost'))
+        expect(html).not.toContain(NAMES[binding]);
+    }
+  });
+
+  it('names the methods that are on', async () => {
+    const allowed = async (url: string, method: string) => (await send(url, { method })).headers.allow;
+    const methods = [...(has('httpget') ? ['GET'] : []), 'OPTIONS', ...(has('httppost') ? ['POST'] : [])].join(', ');
+    const post = hasSoap ? ', POST' : '';
+    for (const method of ['OPTIONS', 'DELETE']) {
+      expect(await allowed(`${endpoint.url}/RecordEvent`, method)).toBe(methods);
+      expect(await allowed(endpoint.url, method)).toBe(`GET, HEAD, OPTIONS${post}`);
+      expect(await allowed(bare.url, method)).toBe(`OPTIONS${post}`);
+    }
+  });
+
+  it('without the documentation refuses all documents as ASP.NET does', async () => {
+    for (const query of ['', '?WSDL', '?wsdl=extended', '?disco', '?op=HelloWorld']) {
+      const { status, body } = await send(bare.url + query);
+      expect([query, status]).toEqual([query, http.length > 0 ? 500 : 405]);
+      expect(body).toBe('Request format is unrecognized. The documentation is off (DOCUMENTATION).\n');
+    }
+    expect((await send(new URL('/', bare.url).href)).status).toBe(404);
+  });
+
+  if (soap.length > 0)
+    it('can be called by a client made from the WSDL', async () => {
+      const client = await createClientAsync(`${endpoint.url}?WSDL`, { forceSoap12Headers: !has('soap11') });
+      const call = client.HelloWorldAsync as (input: object) => Promise<[{ readonly HelloWorldResult: string }]>;
+      const [result] = await call({});
+      expect(result.HelloWorldResult).toBe('Hello World');
+    });
+});
+
+describe('a SOAP version that is off', () => {
+  const mismatch = (namespace: string, expected: string): string =>
+    `Possible SOAP version mismatch: Envelope namespace ${namespace} was unexpected. Expecting ${expected}.`;
+  const messageIn = (namespace: string) => ({
+    method: 'POST',
+    headers: { 'Content-Type': 'text/xml' },
+    body: `<e:Envelope xmlns:e="${namespace}"><e:Body/></e:Envelope>`,
+  });
+
+  it.each([
+    ['soap11', SOAP_12_NAMESPACE, SOAP_11_NAMESPACE, SOAP_11_NAMESPACE, []],
+    ['soap11', 'urn:x', SOAP_11_NAMESPACE, SOAP_11_NAMESPACE, []],
+    ['soap12', SOAP_11_NAMESPACE, SOAP_12_NAMESPACE, SOAP_11_NAMESPACE, ['soap12:Envelope']],
+    ['soap12', 'urn:x', SOAP_12_NAMESPACE, SOAP_12_NAMESPACE, ['soap12:Envelope']],
+  ] as const)(
+    'with %s alone a message in %s is told to be in %s, in %s',
+    async (on, given, expected, told, upgrade) => {
+      const { url, reports, ...endpoint } = await start([on]);
+      const { status, headers, body } = await send(url, messageIn(given));
+      await endpoint.stop();
+      const type = told === SOAP_11_NAMESPACE ? 'text/xml' : 'application/soap+xml';
+      expect([status, headers['content-type']]).toEqual([500, `${type}; charset=utf-8`]);
+      expect(body).toContain(`<soap:Envelope xmlns:soap="${told}"`);
+      expect(body).toContain(mismatch(given, expected));
+      expect([...body.matchAll(/qname="([^"]+)"/g)].map(([, name]) => name)).toEqual(upgrade);
+      expect(body.includes(`xmlns:soap12="${SOAP_12_NAMESPACE}"`)).toBe(upgrade.length > 0);
+      expect(reports).toMatchObject([{ binding: on, status: 500, refusal: 'invalid' }]);
+    },
+  );
+
+  it.each([
+    ['soap11', 'text/xml', 'SOAP 1.1 as text/xml'],
+    ['soap12', 'application/soap+xml', 'SOAP 1.2 as application/soap+xml'],
+  ] as const)('is not among the content types of %s alone', async (on, type, sentence) => {
+    const { url, ...endpoint } = await start([on]);
+    const { status, headers, body } = await send(url, { method: 'POST', headers: { 'Content-Type': 'image/png' } });
+    await endpoint.stop();
+    expect([status, headers['accept-post'], headers['content-type']]).toEqual([415, type, `${type}; charset=utf-8`]);
+    expect(body).toContain(`Send ${sentence}.`);
+  });
+});
+
+describe('a binding that is off', () => {
+  it('is reported with the calls it refuses, and answers in JSON a caller that prefers it', async () => {
+    const { url, reports, ...endpoint } = await start(['soap11']);
+    const { status, body } = await send(`${url}/RecordEvent`, {
+      method: 'POST',
+      headers: { Accept: 'application/json', 'Content-Type': 'application/cloudevents+json' },
+      body: '{}',
+    });
+    await endpoint.stop();
+    expect([status, JSON.parse(body)]).toEqual([
+      500,
+      expect.objectContaining({
+        detail:
+          "Request format is unrecognized for URL unexpectedly ending in '/RecordEvent'. HTTP POST is off (PROTOCOLS).",
+      }),
+    ]);
+    expect(reports).toMatchObject([{ binding: 'httppost', operation: undefined, status: 500, refusal: 'invalid' }]);
+  });
+});

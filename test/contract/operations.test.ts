@@ -1,0 +1,392 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { createClientAsync, type Client } from 'soap';
+import { loadContract } from '../../src/contract/contract';
+import type { Operation, Service } from '../../src/service/call';
+import { BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
+import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { send, type Answer } from '../support/http';
+import { requestWith, SERVICE, WSDL_FOLDER, type Given } from '../support/operations-with-parameters';
+import { parsedText } from '../support/xml';
+
+/** The operations that ran, in order. */
+const ran: string[] = [];
+const service: Service = Object.fromEntries(
+  Object.entries(SERVICE).map(([name, operation]) => {
+    const run: Operation['run'] = (...given) => {
+      ran.push(name);
+      return operation.run(...given);
+    };
+    return [name, { ...operation, run }];
+  }),
+);
+
+let endpoint: TestEndpoint;
+beforeAll(async () => {
+  endpoint = await startEndpoint(service, await loadContract(NAMESPACE, WSDL_FOLDER));
+});
+beforeEach(() => {
+  ran.length = 0;
+});
+afterAll(() => endpoint.stop());
+
+function call(binding: BindingName, operation: string, given: Given): Promise<Answer> {
+  const { path, ...question } = requestWith(binding, operation, given);
+  return send(endpoint.url + path, question);
+}
+
+const AT: Given[number] = ['at', '2026-01-02T03:04:05Z'];
+const ARTICLE: Given[number] = ['article', 'AB-123'];
+const ABSENT =
+  'size: undefined, quantity: undefined, note: undefined, price: undefined, gift: undefined, customer: undefined';
+
+describe.each(BINDINGS)('over %s', (binding) => {
+  const isSoap = binding.startsWith('soap');
+
+  it.each<[string, Given, string]>([
+    [
+      'Add',
+      [
+        ['a', '2'],
+        ['b', '-3'],
+      ],
+      '-1',
+    ],
+    [
+      'Add',
+      [
+        ['b', ' 3\n'],
+        ['a', '+002'],
+        ['c', '1'],
+      ],
+      '5',
+    ],
+    ['Remind', [AT], '{ people: [], at: 2026-01-02T03:04:05.000Z }'],
+    ['Remind', [['people', ' Zoë & <b> '], AT], "{ people: [ ' Zoë & <b> ' ], at: 2026-01-02T03:04:05.000Z }"],
+    [
+      'Remind',
+      [
+        ['people', 'a'],
+        ['at', '2026-01-02T03:04:05.5+02:00'],
+        ['people', ']]>😀\r\n\t'],
+      ],
+      "{ people: [ 'a', ']]>😀\\r\\n\\t' ], at: 2026-01-02T01:04:05.500Z }",
+    ],
+    ['Order', [ARTICLE], `{ article: 'AB-123', ${ABSENT} }`],
+    [
+      'Order',
+      [
+        ['customer', '9007199254740993'],
+        ['gift', 'true'],
+        ['price', '0012345678901234567890.10'],
+        ['note', '😀'.repeat(20)],
+        ['quantity', '99'],
+        ['size', 'large'],
+        ARTICLE,
+      ],
+      `{ article: 'AB-123', size: 'large', quantity: 99, note: '${'😀'.repeat(20)}', price: '12345678901234567890.1', gift: true, customer: 9007199254740993n }`,
+    ],
+  ])('%s of %j is %s', async (operation, given, result) => {
+    const answer = await call(binding, operation, given);
+    expect([answer.status, resultOf(answer), ran]).toEqual([200, result, [operation]]);
+  });
+
+  it('an empty text is a text, save for an optional field of a form', async () => {
+    const { body } = await call(binding, 'Order', [ARTICLE, ['note', '']]);
+    expect(parsedText(body)).toContain(binding === 'httppost' ? 'note: undefined' : "note: ''");
+    const reminded = parsedText((await call(binding, 'Remind', [['people', ''], ['people', 'b'], AT])).body);
+    expect(reminded).toContain(binding === 'httppost' ? "people: [ 'b' ]" : "people: [ '', 'b' ]");
+  });
+
+  it.each<[string, Given, string]>([
+    ['Add', [['a', '2']], 'Missing parameter: b.'],
+    ['Add', [], 'Missing parameter: a.'],
+    [
+      'Add',
+      [
+        ['a', '2'],
+        ['b', ''],
+      ],
+      'Cannot convert  to System.Int32.\nParameter name: b ---> Input string was not in a correct format.',
+    ],
+    [
+      'Add',
+      [
+        ['a', '2'],
+        ['b', '1.5'],
+      ],
+      'Cannot convert 1.5 to System.Int32.\nParameter name: b ---> Input string was not in a correct format.',
+    ],
+    [
+      'Add',
+      [
+        ['a', '2147483648'],
+        ['b', '1'],
+      ],
+      'Cannot convert 2147483648 to System.Int32.\nParameter name: a ---> Value was either too large or too small for an Int32.',
+    ],
+    [
+      'Add',
+      [
+        ['a', '1'],
+        ['a', '2'],
+        ['b', '3'],
+      ],
+      'The parameter a must be given once.',
+    ],
+    [
+      'Add',
+      [
+        ['A', '1'],
+        ['b', '3'],
+      ],
+      'Missing parameter: a.',
+    ],
+    [
+      'Add',
+      [
+        ['a', `<b>"${'x'.repeat(10_000)}`],
+        ['b', '3'],
+      ],
+      `Cannot convert <b>"${'x'.repeat(196)}… to System.Int32.\nParameter name: a ---> Input string was not in a correct format.`,
+    ],
+    [
+      'Remind',
+      [
+        ['people', 'a'],
+        ['at', 'tomorrow'],
+      ],
+      'Cannot convert tomorrow to System.DateTime.\nParameter name: at ---> String was not recognized as a valid DateTime.',
+    ],
+    [
+      'Order',
+      [['article', 'AB-1234']],
+      'Cannot convert AB-1234 to System.String.\nParameter name: article ---> It must have at most 6 characters.',
+    ],
+    [
+      'Order',
+      [['article', 'ab-123']],
+      'Cannot convert ab-123 to System.String.\nParameter name: article ---> It must match [A-Z]{2}-\\d{3}.',
+    ],
+    [
+      'Order',
+      [ARTICLE, ['size', 'Large']],
+      'Cannot convert Large to System.String.\nParameter name: size ---> It must be one of small, large.',
+    ],
+    [
+      'Order',
+      [ARTICLE, ['quantity', '100']],
+      'Cannot convert 100 to System.Int32.\nParameter name: quantity ---> It must not be more than 99.',
+    ],
+    [
+      'Order',
+      [ARTICLE, ['note', 'x'.repeat(21)]],
+      `Cannot convert ${'x'.repeat(21)} to System.String.\nParameter name: note ---> It must have at most 20 characters.`,
+    ],
+    [
+      'Order',
+      [ARTICLE, ['price', '1,5']],
+      'Cannot convert 1,5 to System.Decimal.\nParameter name: price ---> Input string was not in a correct format.',
+    ],
+    [
+      'Order',
+      [ARTICLE, ['gift', 'constructor']],
+      'Cannot convert constructor to System.Boolean.\nParameter name: gift ---> String was not recognized as a valid Boolean.',
+    ],
+    [
+      'Order',
+      [ARTICLE, ['customer', '9223372036854775808']],
+      'Cannot convert 9223372036854775808 to System.Int64.\nParameter name: customer ---> Value was either too large or too small for an Int64.',
+    ],
+  ])('%s is refused with what is wrong (%#)', async (operation, given, message) => {
+    const answer = await call(binding, operation, given);
+    expect([answer.status, ran]).toEqual([isSoap ? 500 : 400, []]);
+    expect(textOf(answer)).toContain(isSoap ? `Server was unable to read request. ---> ${message}` : `${message}\n`);
+    if (isSoap) expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
+    expect(answer.body).not.toContain('<b>');
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, refusal: 'invalid' });
+  });
+});
+
+/** The text of an answer: that of an XML document, or of HTML with references only. */
+function textOf({ headers, body }: Answer): string {
+  const isXml = headers['content-type']?.startsWith('text/plain') === false;
+  return parsedText(isXml ? body : `<a>${body.replaceAll('&quot;', '"')}</a>`);
+}
+
+describe('a body of JSON', () => {
+  const post = (operation: string, body: string) =>
+    send(`${endpoint.url}/${operation}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+
+  it.each([
+    ['Add', '{"a":2,"b":"3"}', '5'],
+    [
+      'Remind',
+      '{"people":["a",null,""],"at":"2026-01-02T03:04:05Z"}',
+      "{ people: [ 'a', '' ], at: 2026-01-02T03:04:05.000Z }",
+    ],
+    ['Remind', '{"people":null,"at":["2026-01-02T03:04:05Z"]}', '{ people: [], at: 2026-01-02T03:04:05.000Z }'],
+    [
+      'Order',
+      '{"article":"AB-123","size":null,"quantity":1,"note":"","price":12345678901234567890.10,"gift":false,"customer":9007199254740993}',
+      "{ article: 'AB-123', size: undefined, quantity: 1, note: '', price: '12345678901234567890.1', gift: false, customer: 9007199254740993n }",
+    ],
+  ])('of %s, %s, gives %s', async (operation, body, result) => {
+    const answer = await post(operation, body);
+    expect([answer.status, resultOf(answer)]).toEqual([200, result]);
+  });
+
+  it.each([
+    ['{"a":1}', 'Missing parameter: b.'],
+    ['{"a":null,"b":1}', 'Missing parameter: a.'],
+    ['{"a":{},"b":1}', 'The parameter a must be a string, a number, true or false, or an array of these.'],
+    ['{"a":[1,2],"b":1}', 'The parameter a must be given once.'],
+    ['{"a":true,"b":1}', 'Cannot convert true to System.Int32.'],
+    ['{"a":"\\ud800","b":1}', 'The parameter a must be valid Unicode text; in a URL, percent-encoded UTF-8.'],
+    ['[1,2]', 'The body must be a JSON object of the parameters.'],
+  ])('%s is refused: %s', async (body, message) => {
+    const answer = await post('Add', body);
+    expect([answer.status, answer.body.split('\n')[0]]).toEqual([400, message]);
+  });
+});
+
+/** Any text that XML can hold, rich in what parsers and decoders change. */
+const TEXT = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      ' ',
+      '\t',
+      '\r',
+      '\n',
+      '+',
+      '%41',
+      '&',
+      '=',
+      ']]>',
+      '<',
+      '&lt;',
+      '"',
+      '\\',
+      '\u0085',
+      '\u2028',
+      '😀',
+    ),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+  ),
+});
+
+describe('any texts', () => {
+  it('arrive as they were sent, over every binding and as JSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(TEXT.filter((text) => text !== '')), async (people) => {
+        const expected = inspect({ people, at: new Date(Date.UTC(2026, 0, 2, 3, 4, 5)) }, { breakLength: Infinity });
+        const given: Given = [AT, ...people.map((text) => ['people', text] as const)];
+        const headers = { 'Content-Type': 'application/json' };
+        const body = JSON.stringify({ people, at: AT[1] });
+        const answers = await Promise.all([
+          ...BINDINGS.map((binding) => call(binding, 'Remind', given)),
+          send(`${endpoint.url}/Remind`, { method: 'POST', headers, body }),
+        ]);
+        for (const answer of answers) expect(resultOf(answer)).toBe(expected);
+      }),
+    );
+  });
+});
+
+describe('over SOAP', () => {
+  const post = async (body: string) => {
+    const answer = await send(endpoint.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body });
+    return parsedText(answer.body);
+  };
+
+  it('a parameter in another namespace or in none is ignored, and the operator hears of it', async () => {
+    const own = `<n:Order xmlns:n="${NAMESPACE}"><n:article>AB-123</n:article>`;
+    for (const [element, found] of [
+      ['<size>large</size>', 'in no namespace'],
+      [`<size xmlns="urn:x:${'y'.repeat(10_000)}">large</size>`, 'in the namespace "urn:x:y'],
+    ]) {
+      const message = envelope11('Order').replace(/<Order.*<\/Order>/, `${own}${String(element)}</n:Order>`);
+      expect(await post(message)).toBe(`{ article: 'AB-123', ${ABSENT} }`);
+      const hint = endpoint.hints.at(-1);
+      expect(hint?.key).toBe('parameter-namespace');
+      expect(hint?.message).toContain(`A SOAP message for Order has the parameter size ${String(found)}`);
+      expect(hint?.message).toContain(`in "${NAMESPACE}"`);
+      expect(hint?.message.length).toBeLessThan(500);
+    }
+  });
+
+  it('a parameter with xsi:nil was not given, and one with elements in it is refused', async () => {
+    const nil = '<size xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true" />';
+    expect(await post(envelope11('Order', `<article>AB-123</article>${nil}`))).toContain('size: undefined');
+    expect(await post(envelope11('Order', '<article><b>AB-123</b></article>'))).toContain(
+      'Server was unable to read request. ---> The parameter article must be text, without XML elements in it.',
+    );
+  });
+
+  it('an entity that only HTML has is refused', async () => {
+    expect(await post(envelope11('Order', '<article>AB&nbsp;123</article>'))).toContain('Server was unable to read');
+  });
+});
+
+describe.each([
+  ['?WSDL', 'WebHookSoap', false],
+  ['?WSDL', 'WebHookSoap12', true],
+  ['?WSDL=extended', 'WebHookSoap', false],
+  ['?WSDL=extended', 'WebHookSoap12', true],
+])('a node-soap client made from %s, on port %s', (wsdl, portName, forceSoap12Headers) => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await createClientAsync(endpoint.url + wsdl, { forceSoap12Headers });
+  });
+
+  type Port = Record<
+    string,
+    (input: object, done: (error: Error | null, result: Record<string, string>) => void) => void
+  >;
+  const callPort = (operation: string, input: object): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const port = (client as unknown as { WebHook: Record<string, Port> }).WebHook[portName];
+      port?.[operation]?.(input, (error, result) => {
+        if (error) reject(error);
+        else resolve(result[`${operation}Result`] ?? '');
+      });
+    });
+
+  it('sends the arguments of each type', async () => {
+    expect(await callPort('Add', { a: 2, b: 3 })).toBe('5');
+    expect(await callPort('Remind', { people: ['Zoë & <b>', ' x\ty '], at: '2026-01-02T00:00:00Z' })).toBe(
+      "{ people: [ 'Zoë & <b>', ' x\\ty ' ], at: 2026-01-02T00:00:00.000Z }",
+    );
+    const order = { article: 'AB-123', size: 'small', quantity: 1, note: ']]>', price: 1.5, gift: true };
+    expect(await callPort('Order', { ...order, customer: '9007199254740993' })).toBe(
+      "{ article: 'AB-123', size: 'small', quantity: 1, note: ']]>', price: '1.5', gift: true, customer: 9007199254740993n }",
+    );
+  });
+
+  it('hears what is wrong', async () => {
+    await expect(callPort('Add', { a: 2 })).rejects.toThrow('Missing parameter: b.');
+    await expect(callPort('Order', { article: 'x' })).rejects.toThrow('Parameter name: article');
+  });
+});
+
+describe('the recipe in docs/architecture.md', () => {
+  const ROOT = join(__dirname, '..', '..');
+  /** A text whose lines are not indented. */
+  const flush = (text: string) => text.replace(/^ +/gm, '').trim();
+
+  it('shows lines of the operation that these tests call', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+    const recipe = /\*\*Add an operation with parameters\.\*\*(.*?)\n\*\*/s.exec(page)?.[1] ?? '';
+    const [schema, message, operation, ...others] = (recipe.match(/(?<=\n\n)(?: {4}.*\n)+/g) ?? []).map(flush);
+    expect(others).toEqual([]);
+    for (const name of ['WebHooks.wsdl', 'WebHooks.extended.wsdl']) {
+      const wsdl = flush(await readFile(join(WSDL_FOLDER, name), 'utf8'));
+      expect(wsdl).toContain(schema);
+      expect(wsdl).toContain(message);
+    }
+    const support = await readFile(join(ROOT, 'test', 'support', 'operations-with-parameters.ts'), 'utf8');
+    expect(flush(support)).toContain(operation);
+  });
+});

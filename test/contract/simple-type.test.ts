@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { BUILT_IN, restricted, SimpleTypeError, type BuiltInName, type Facets } from '../../src/contract/simple-type';
+
+const ANYTHING: Facets = {
+  choices: undefined,
+  patterns: [],
+  minLength: undefined,
+  maxLength: undefined,
+  minInclusive: undefined,
+  maxInclusive: undefined,
+  minExclusive: undefined,
+  maxExclusive: undefined,
+};
+
+/** White space of XML, which means nothing around a value that is not a string. */
+const SPACE = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });
+
+describe('a value is read as it was written:', () => {
+  it('an int', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), SPACE, (value, space) => {
+        expect(BUILT_IN.int.read(space + String(value) + space)).toBe(value);
+      }),
+    );
+  });
+
+  it('a long', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), SPACE, (value, space) => {
+        expect(BUILT_IN.long.read(space + String(value) + space)).toBe(value);
+      }),
+    );
+  });
+
+  it('a decimal, without a plus sign and zeros that say nothing', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 14 });
+    fc.assert(
+      fc.property(fc.constantFrom('', '+', '-'), digits, digits, SPACE, (sign, whole, fraction, space) => {
+        fc.pre(whole + fraction !== '');
+        const read = BUILT_IN.decimal.read(`${space}${sign}${whole}.${fraction}${space}`);
+        expect(read).toMatch(/^(?!-0$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/);
+        const [readWhole = '', readFraction = ''] = String(read).split('.');
+        const written = BigInt(`${sign === '-' ? '-' : ''}${whole}${fraction.padEnd(14, '0')}`);
+        expect(BigInt(readWhole + readFraction.padEnd(14, '0'))).toBe(written);
+      }),
+    );
+  });
+
+  it('a dateTime', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (value) => {
+        expect(BUILT_IN.dateTime.read(value.toISOString())).toEqual(value);
+      }),
+    );
+  });
+
+  it('a string, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        expect(BUILT_IN.string.read(value)).toBe(value);
+      }),
+    );
+  });
+});
+
+describe('the built-in type', () => {
+  it.each<[BuiltInName, string, unknown]>([
+    ['boolean', 'true', true],
+    ['boolean', ' 1\n', true],
+    ['boolean', 'False', false],
+    ['boolean', '0', false],
+    ['int', '-0', 0],
+    ['int', '+0017', 17],
+    ['int', `${'0'.repeat(90)}17`, 17],
+    ['decimal', '5.', '5'],
+    ['decimal', '.50', '0.5'],
+    ['decimal', '-0.0', '0'],
+    ['decimal', '-00.50', '-0.5'],
+    ['decimal', `${'0'.repeat(50)}${'1'.repeat(28)}`, '1'.repeat(28)],
+    ['dateTime', ' 2026-01-02T03:04:05+02:00 ', new Date('2026-01-02T01:04:05Z')],
+    ['dateTime', '2026-01-02T03:04:05.678', new Date('2026-01-02T03:04:05.678Z')],
+  ])('%s reads %j as %p', (type, text, value) => {
+    expect(BUILT_IN[type].read(text)).toEqual(value);
+  });
+
+  const NOT_A_NUMBER = 'Input string was not in a correct format.';
+  const NOT_A_BOOLEAN = 'String was not recognized as a valid Boolean.';
+  const NOT_A_TIME = 'String was not recognized as a valid DateTime.';
+  it.each<[BuiltInName, string, string]>([
+    ['boolean', '', NOT_A_BOOLEAN],
+    ['boolean', 'yes', NOT_A_BOOLEAN],
+    ['boolean', 'constructor', NOT_A_BOOLEAN],
+    ['boolean', '__proto__', NOT_A_BOOLEAN],
+    ['boolean', '\u00A0true', NOT_A_BOOLEAN],
+    ['int', '', NOT_A_NUMBER],
+    ['int', '1.0', NOT_A_NUMBER],
+    ['int', '1e3', NOT_A_NUMBER],
+    ['int', '0x10', NOT_A_NUMBER],
+    ['int', '--1', NOT_A_NUMBER],
+    ['int', '1 2', NOT_A_NUMBER],
+    ['int', '\u00A01', NOT_A_NUMBER],
+    ['int', '\uFEFF1', NOT_A_NUMBER],
+    ['int', '\u0661', NOT_A_NUMBER],
+    ['int', '2147483648', 'Value was either too large or too small for an Int32.'],
+    ['int', '-2147483649', 'Value was either too large or too small for an Int32.'],
+    ['int', '1'.repeat(1_000_000), 'Value was either too large or too small for an Int32.'],
+    ['int', `${'1'.repeat(1_000_000)}x`, NOT_A_NUMBER],
+    ['long', '9223372036854775808', 'Value was either too large or too small for an Int64.'],
+    ['decimal', '.', NOT_A_NUMBER],
+    ['decimal', '-', NOT_A_NUMBER],
+    ['decimal', '1,5', NOT_A_NUMBER],
+    ['decimal', '1e3', NOT_A_NUMBER],
+    ['decimal', '1.2.3', NOT_A_NUMBER],
+    ['decimal', '1'.repeat(29), 'Value was either too large or too small for a Decimal.'],
+    ['decimal', `0.${'1'.repeat(29)}`, 'Value was either too large or too small for a Decimal.'],
+    ['decimal', `${'0.'.repeat(500_000)}x`, NOT_A_NUMBER],
+    ['dateTime', '', NOT_A_TIME],
+    ['dateTime', '2026-01-02', NOT_A_TIME],
+    ['dateTime', '2026-02-30T00:00:00Z', NOT_A_TIME],
+    ['dateTime', `2026-01-02T03:04:05.${'1'.repeat(1_000_000)}x`, NOT_A_TIME],
+  ])('%s refuses what is not one (%#)', (type, text, message) => {
+    expect(() => BUILT_IN[type].read(text)).toThrow(new SimpleTypeError(message));
+  });
+
+  it.each(Object.values(BUILT_IN))('$name reads or refuses any text of 1 MB within 100 ms', ({ read }) => {
+    const million = 1_000_000;
+    const texts = [' '.repeat(million), `x${' '.repeat(million)}x`, '0'.repeat(million), `-${'0'.repeat(million)}.x`];
+    for (const text of [...texts, `.${'0'.repeat(million)}`, `${'1'.repeat(million / 2)}.${'0'.repeat(million / 2)}`]) {
+      // The least of three: what the process's other threads take, such as the garbage collector's, is in each figure.
+      const figures = [1, 2, 3].map(() => processorTime(() => read(text)));
+      expect(Math.min(...figures)).toBeLessThan(100_000);
+    }
+  });
+
+  /** The processor time of a read, which may be refused, in microseconds. */
+  function processorTime(read: () => unknown): number {
+    const before = process.cpuUsage();
+    try {
+      read();
+    } catch (error) {
+      expect(error).toBeInstanceOf(SimpleTypeError);
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  }
+});
+
+describe('a restriction', () => {
+  const pattern = (source: string) => ({ source, matches: (text: string) => new RegExp(`^${source}$`).test(text) });
+
+  it.each<[BuiltInName, Partial<Facets>, string[], [text: string, message: string][]]>([
+    [
+      'string',
+      { choices: ['red', 'dark green'] },
+      ['red', 'dark green'],
+      ['Red', ' red', '', 'toString'].map((text) => [text, 'It must be one of red, dark green.']),
+    ],
+    ['int', { choices: ['1', '02'] }, ['1', '2', ' +2 '], [['3', 'It must be one of 1, 02.']]],
+    ['decimal', { choices: ['1.5'] }, ['1.50', '01.5'], [['1.51', 'It must be one of 1.5.']]],
+    ['string', { patterns: [pattern('a+'), pattern('b')] }, ['aa', 'b'], [['ab', 'It must match a+ or b.']]],
+    ['int', { patterns: [pattern('\\d\\d')] }, [' 12\n'], [['1', 'It must match \\d\\d.']]],
+    [
+      'string',
+      { minLength: 2, maxLength: 3 },
+      ['ab', 'a b', '😀😀😀'],
+      [
+        ['😀', 'It must have at least 2 characters.'],
+        ['abcd', 'It must have at most 3 characters.'],
+      ],
+    ],
+    [
+      'int',
+      { minInclusive: '-1', maxInclusive: '10' },
+      ['-1', '9', '10'],
+      [
+        ['-2', 'It must not be less than -1.'],
+        ['11', 'It must not be more than 10.'],
+      ],
+    ],
+    [
+      'long',
+      { minExclusive: '9007199254740992', maxExclusive: '9007199254740995' },
+      ['9007199254740993', '9007199254740994'],
+      [
+        ['9007199254740992', 'It must be more than 9007199254740992.'],
+        ['9007199254740995', 'It must be less than 9007199254740995.'],
+      ],
+    ],
+    [
+      'decimal',
+      { minExclusive: '-0.5', maxInclusive: '10' },
+      ['-0.4999', '9', '10.00', '-.1'],
+      [
+        ['-.5', 'It must be more than -0.5.'],
+        ['10.000000000000001', 'It must not be more than 10.'],
+      ],
+    ],
+    [
+      'dateTime',
+      { minInclusive: '2026-01-01T00:00:00' },
+      ['2026-01-01T01:00:00+01:00'],
+      [['2026-01-01T00:59:59+01:00', 'It must not be less than 2026-01-01T00:00:00.']],
+    ],
+  ])('of a %s to %j allows %j', (name, facets, allowed, refused) => {
+    const type = restricted(BUILT_IN[name], { ...ANYTHING, ...facets });
+    for (const text of allowed) expect(type.read(text)).toEqual(BUILT_IN[name].read(text));
+    for (const [text, message] of refused) expect(() => type.read(text)).toThrow(new SimpleTypeError(message));
+  });
+
+  it('of a restriction allows what both allow, and says of the base type what that says', () => {
+    const base = restricted(BUILT_IN.int, { ...ANYTHING, choices: ['1', '2', '3'] });
+    const type = restricted(base, { ...ANYTHING, maxInclusive: '2' });
+    expect([type.name, type.className, type.choices]).toEqual(['int', 'System.Int32', ['1', '2', '3']]);
+    expect(type.read('2')).toBe(2);
+    expect(() => type.read('0')).toThrow('It must be one of 1, 2, 3.');
+    expect(() => type.read('3')).toThrow('It must not be more than 2.');
+    expect(() => type.read('x')).toThrow('Input string was not in a correct format.');
+  });
+
+  it('does not try its patterns on a text that is too long', () => {
+    const matches = jest.fn(() => true);
+    const type = restricted(BUILT_IN.string, { ...ANYTHING, maxLength: 3, patterns: [{ source: '', matches }] });
+    expect(() => type.read('x'.repeat(1_000_000))).toThrow('It must have at most 3 characters.');
+    expect(matches).not.toHaveBeenCalled();
+  });
+
+  it('is refused if a facet is not a value of the base type', () => {
+    expect(() => restricted(BUILT_IN.int, { ...ANYTHING, maxInclusive: 'many' })).toThrow(SimpleTypeError);
+    expect(() => restricted(BUILT_IN.int, { ...ANYTHING, choices: ['one'] })).toThrow(SimpleTypeError);
+  });
+});

@@ -1,0 +1,126 @@
+import { encode } from 'iconv-lite';
+import { bodyPayload, bodyText, httpPayload, type HttpInput } from '../../src/get-post/http-payload';
+import { MediaTypes } from '../../src/http/content/media-type';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MANY = `${'a&'.repeat(10_000)}b=1`;
+
+function inputOf(type: string | undefined, body: string | Buffer = '', query = ''): HttpInput {
+  const headers = type === undefined ? {} : { 'content-type': type };
+  return { query, headers, mediaType: new MediaTypes().parse(type), body: Buffer.from(body) };
+}
+
+const json = (text: string, mediaType = 'application/json') => ({ mediaType, json: text });
+const text = (content: string, mediaType?: string) => ({ mediaType, text: content });
+const bytes = (content: Buffer, mediaType?: string) => ({ mediaType, bytes: content });
+
+describe('the payload of a request without a body', () => {
+  it.each<[string, object | undefined]>([
+    ['', undefined],
+    ['a=1&a=2&b=%C3%A9', json('{"a":["1","2"],"b":"é"}')],
+    ['a=%FF', text('a=%FF', FORM)],
+    [MANY, text(MANY, FORM)],
+  ])('is its query string (%#)', (query, payload) => {
+    expect(httpPayload(inputOf(undefined, '', query))).toEqual(payload);
+    expect(httpPayload(inputOf(FORM, '', query))).toEqual(payload);
+  });
+});
+
+describe('the payload of a form', () => {
+  it.each<[string, string | Buffer, object]>([
+    [FORM, 'a=1&b=%C3%A9', json('{"a":"1","b":"é"}')],
+    [`${FORM}; charset=utf-8`, 'a=1', json('{"a":"1"}')],
+    [`${FORM}; charset=iso-8859-1`, Buffer.from('a=%E9&b=\xe9', 'latin1'), json('{"a":"é","b":"é"}')],
+    [`${FORM}; charset=klingon`, 'a=é', json('{"a":"é"}')],
+    [FORM, 'a=%FFé', text('a=%FFé', FORM)],
+    [FORM, Buffer.from('a=\xff', 'latin1'), text('a=\xff', FORM)],
+    [FORM, MANY, text(MANY, FORM)],
+    [FORM, ' \r\n{"order":19}\n', json('{"order":19}')],
+    [FORM, '\uFEFF{"order":19}', json('{"order":19}')],
+    [FORM, '[]', json('[]')],
+    [`${FORM}; charset=iso-8859-1`, Buffer.from('{"a":"é"}', 'latin1'), json('{"a":"é"}')],
+    [FORM, '{"a":1}&b=2', json('{"{\\"a\\":1}":"","b":"2"}')],
+    [FORM, '{"a":1', json('{"{\\"a\\":1":""}')],
+    [FORM, '"a"', json('{"\\"a\\"":""}')],
+    [FORM, '"[a]"', json('{"\\"[a]\\"":""}')],
+    [FORM, '19', json('{"19":""}')],
+    [FORM, 'x[]', json('{"x[]":""}')],
+  ])('as %s (%#)', (type, body, payload) => {
+    expect(httpPayload(inputOf(type, body, 'query=1'))).toEqual(payload);
+  });
+});
+
+const PLAIN = 'text/plain';
+
+describe('the payload of any other body', () => {
+  it.each<[string | undefined, string | Buffer, object]>([
+    [undefined, 'é', text('é')],
+    [undefined, Buffer.from([0xff]), bytes(Buffer.from([0xff]))],
+    ['garbage', 'é', text('é', 'garbage')],
+    ['application/json', '{"a":1.0}', json('{"a":1.0}')],
+    ['text/json', '1', json('1', 'text/json')],
+    ['application/vnd.x+json', '[1]', json('[1]', 'application/vnd.x+json')],
+    [
+      'application/json; charset=utf-16le',
+      encode('"é"', 'utf-16le'),
+      json('"é"', 'application/json; charset=utf-16le'),
+    ],
+    ['application/json', encode('"é"', 'utf-16le', { addBOM: true }), json('"é"')],
+    ['application/json', '\uFEFF1', json('1')],
+    ['application/json', '{', text('{', PLAIN)],
+    ['application/json', '[1,]', text('[1,]', PLAIN)],
+    ['application/json', Buffer.from('"\xff"', 'latin1'), bytes(Buffer.from('"\xff"', 'latin1'), 'application/json')],
+    ['application/jsonx', '1', bytes(Buffer.from('1'), 'application/jsonx')],
+    ['xapplication/json', '1', bytes(Buffer.from('1'), 'xapplication/json')],
+    ['application/x+jsonx', '1', bytes(Buffer.from('1'), 'application/x+jsonx')],
+    [PLAIN, '{"a":1}', text('{"a":1}', PLAIN)],
+    [PLAIN, Buffer.from('\xe9', 'latin1'), bytes(Buffer.from('\xe9', 'latin1'), PLAIN)],
+    [`${PLAIN}; charset=iso-8859-1`, Buffer.from('\xe9', 'latin1'), text('é', `${PLAIN}; charset=iso-8859-1`)],
+    [`${PLAIN}; charset=klingon`, 'é', text('é', `${PLAIN}; charset=klingon`)],
+    [`${PLAIN}; charset=iso-8859-1`, '\uFEFFa', text('ï»¿a', `${PLAIN}; charset=iso-8859-1`)],
+    [PLAIN, encode('é', 'utf-16be', { addBOM: true }), text('é', PLAIN)],
+    ...['text/csv', 'application/javascript', 'application/x-ndjson', 'application/yaml', 'application/toml'].map(
+      (type): [string, string, object] => [type, 'x', text('x', type)],
+    ),
+    ...['application/sql', 'application/graphql', 'application/xml', 'image/svg+xml'].map(
+      (type): [string, string, object] => [type, 'x', text('x', type)],
+    ),
+    ...['image/png', 'application/sqlx', 'xapplication/sql', 'ximage/text', 'xtext/plain'].map(
+      (type): [string, string, object] => [type, 'x', bytes(Buffer.from('x'), type)],
+    ),
+    ['image/png; charset=utf-8', 'x', text('x', 'image/png; charset=utf-8')],
+    ['image/png; charset=utf-8', Buffer.from([255]), bytes(Buffer.from([255]), 'image/png; charset=utf-8')],
+    [
+      'text/xml',
+      Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe9</a>', 'latin1'),
+      text('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>', 'text/xml'),
+    ],
+    ['application/xml', encode('<a>é</a>', 'utf-16be'), text('<a>é</a>', 'application/xml')],
+    ['text/xml; charset=iso-8859-1', '\uFEFF<a>é</a>', text('<a>é</a>', 'text/xml; charset=iso-8859-1')],
+    [
+      'text/xml; charset=utf-8',
+      '<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>',
+      text('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>', 'text/xml; charset=utf-8'),
+    ],
+    [
+      PLAIN,
+      '<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>',
+      text('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>', PLAIN),
+    ],
+  ])('as %s (%#)', (type, body, payload) => {
+    const input = inputOf(type, body, 'query=1');
+    expect(httpPayload(input)).toEqual(payload);
+    expect(bodyPayload(input)).toEqual(payload);
+  });
+
+  it('is text where its JSON has more than 100,000 parts', () => {
+    const body = `[${'[],'.repeat(100_000)}0]`;
+    expect(httpPayload(inputOf('application/json', body))).toEqual(text(body, PLAIN));
+  });
+
+  it('is the text of a form in binary content mode', () => {
+    expect(bodyPayload(inputOf(FORM, 'a=1'))).toEqual(text('a=1', FORM));
+    expect(bodyText(new MediaTypes().parse(FORM), Buffer.from('a=1'))).toBe('a=1');
+    expect(bodyText(new MediaTypes().parse('image/png'), Buffer.from('a=1'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,167 @@
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import * as iconv from 'iconv-lite';
+import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+describe('the payload of HTTP POST', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ MAX_REQUEST_BYTES: '5000' });
+  });
+  afterAll(() => service.stop());
+
+  const post = async (headers: Record<string, string>, body: Buffer): Promise<CloudEvent | undefined> => {
+    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+    const id = resultOf(answer);
+    return eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).find((event) => event.id === id);
+  };
+
+  it.each([
+    ['iso-8859-1', 'é \u0085'],
+    ['windows-1252', '€ ž'],
+    ['shift_jis', '日本語'],
+    ['utf-16', 'é \u{1F600}'],
+    ['utf-16be', 'é \u{1F600}'],
+    ['utf-32', 'é \u{1F600}'],
+    ['koi8-r', 'Привет'],
+  ])('is decoded as %s if the content type says so', async (charset, text) => {
+    const type = `text/plain; charset="${charset}"`;
+    expect(await post({ 'Content-Type': type }, iconv.encode(text, charset))).toMatchObject({
+      data: text,
+      datacontenttype: type,
+    });
+    const json = iconv.encode(JSON.stringify({ text }), charset);
+    expect(await post({ 'Content-Type': `application/json; charset=${charset}` }, json)).toMatchObject({
+      data: { text },
+    });
+  });
+
+  it('of a form is unescaped in the character set of the form', async () => {
+    const type = 'application/x-www-form-urlencoded; charset=iso-8859-1';
+    expect(await post({ 'Content-Type': type }, Buffer.from('a=%E9+%26&b=\xe9', 'latin1'))).toMatchObject({
+      data: { a: 'é &', b: 'é' },
+    });
+  });
+
+  it.each<[string, Record<string, string>, Buffer, object]>([
+    [
+      'a form whose escapes are not text',
+      { 'Content-Type': 'application/x-www-form-urlencoded' },
+      Buffer.from('a=%FF'),
+      { data: 'a=%FF' },
+    ],
+    ['a text that is not UTF-8', { 'Content-Type': 'text/plain' }, Buffer.from([0x61, 0xff]), { data_base64: 'Yf8=' }],
+    [
+      'text in an unknown character set',
+      { 'Content-Type': 'text/plain; charset=klingon' },
+      Buffer.from('é'),
+      { data: 'é' },
+    ],
+    ['text without a content type', {}, Buffer.from('hello'), { data: 'hello' }],
+    ['bytes without a content type', {}, Buffer.from([255]), { data_base64: '/w==' }],
+    [
+      'a part of a form',
+      { 'Content-Type': 'multipart/form-data; boundary=x' },
+      Buffer.from('--x--'),
+      { data_base64: 'LS14LS0=' },
+    ],
+    [
+      'JSON after a byte order mark',
+      { 'Content-Type': 'application/json' },
+      Buffer.from('\uFEFF{"a":1}'),
+      { data: { a: 1 } },
+    ],
+    ...['{"order":19}', ' \r\n{"order":19}\n', '\uFEFF{"order":19}', '{"url":"http://h/?a=1&b=%20+"}', '[]', '{}'].map(
+      (json): [string, Record<string, string>, Buffer, object] => [
+        `JSON that claims to be a form: ${JSON.stringify(json)}`,
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+        Buffer.from(json),
+        { data: JSON.parse(json.trim()) as unknown, datacontenttype: 'application/json' },
+      ],
+    ),
+    ...Object.entries({
+      '{"a":1}&b=2': { '{"a":1}': '', b: '2' },
+      '{"a":1': { '{"a":1': '' },
+      '{=}': { '{': '}' },
+      '"a"': { '"a"': '' },
+      '19': { '19': '' },
+      '[1](2)=3': { '[1](2)': '3' },
+    }).map(([form, data]): [string, Record<string, string>, Buffer, object] => [
+      `a form that only looks like JSON: ${form}`,
+      { 'Content-Type': 'application/x-www-form-urlencoded' },
+      Buffer.from(form),
+      { data },
+    ]),
+    [
+      'JSON in the character set of the form that it claims to be',
+      { 'Content-Type': 'application/x-www-form-urlencoded; charset=iso-8859-1' },
+      Buffer.from('{"a":"é"}', 'latin1'),
+      { data: { a: 'é' } },
+    ],
+    ...['text/xml', 'application/xml', 'application/vnd.order+xml'].flatMap((type) =>
+      (
+        [
+          ['iso-8859-1', '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'],
+          ['windows-1251', "<?xml version='1.0' encoding='windows-1251'?><a>Привет</a>"],
+          ['utf-16le', '<?xml version="1.0" encoding="UTF-16"?><a>日本</a>'],
+          ['utf-16be', '<?xml version="1.0" encoding="UTF-16"?><a>日本</a>'],
+          ['utf-16le', '<a>日本</a>'],
+          ['utf-16be', ' <a>日本</a>'],
+          ['utf-32le', '<a>日本</a>'],
+          ['utf-8', '<?xml version="1.0" encoding="base64"?><a>é</a>'],
+          ['utf-8', '<?xml version="1.0" encoding="klingon"?><a>é</a>'],
+        ] as const
+      ).map(([charset, xml]): [string, Record<string, string>, Buffer, object] => [
+        `${type} in the character set that it declares: ${xml}`,
+        { 'Content-Type': type },
+        iconv.encode(xml, charset, { addBOM: false }),
+        { data: xml },
+      ]),
+    ),
+    [
+      'XML whose content type contradicts its declaration',
+      { 'Content-Type': 'text/xml; charset=utf-8' },
+      Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'),
+      { data: '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>' },
+    ],
+    [
+      'XML whose byte order mark contradicts its content type',
+      { 'Content-Type': 'text/xml; charset=iso-8859-1' },
+      Buffer.from('\uFEFF<a>é</a>'),
+      { data: '<a>é</a>' },
+    ],
+  ])('may be %s', async (_what, headers, body, expected) => {
+    const event = await post(headers, body);
+    expect(event).toMatchObject(expected);
+    if ('data' in expected) expect(event?.data).toEqual(expected.data);
+  });
+
+  it('is the query string if there is no body', async () => {
+    const answer = await send(`${service.url}/RecordEvent?a=1&a=2`, { method: 'POST', body: '' });
+    const [event] = eventsOf(await callOperation(service.url, 'httpget', `GetEvents?id=${resultOf(answer)}&`));
+    expect(event?.data).toEqual({ a: ['1', '2'] });
+  });
+
+  describe.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })],
+  ])('compressed with %s', (coding, compress) => {
+    const headers = { 'Content-Type': 'text/plain', 'Content-Encoding': coding };
+
+    it('is inflated', async () => {
+      expect(await post(headers, compress(Buffer.from('x'.repeat(5000))))).toMatchObject({ data: 'x'.repeat(5000) });
+    });
+
+    it('may not inflate to more than MAX_REQUEST_BYTES', async () => {
+      const body = compress(Buffer.alloc(50_000_000));
+      const started = process.memoryUsage().rss;
+      const small = body.length < 5000 ? body : body.subarray(0, 5000);
+      const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: small });
+      expect(answer.status).toBe(413);
+      expect(process.memoryUsage().rss - started).toBeLessThan(30_000_000);
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { BINDINGS, callOperation, eventsOf, type CloudEvent } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
+
+describe('the trace context of a request', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const events = async (): Promise<CloudEvent[]> => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+  const recorded = async (headers: Record<string, string>): Promise<CloudEvent | undefined> => {
+    await callOperation(service.url, 'httppost', 'RecordEvent', '', headers);
+    return (await events()).at(-1);
+  };
+
+  it.each(BINDINGS)('becomes attributes of the event over %s', async (binding) => {
+    const headers = { traceparent: TRACE, tracestate: 'congo=t61rcWkgMzE, rojo@vendor=00f067aa0ba902b7' };
+    await callOperation(service.url, binding, 'RecordEvent', '', headers);
+    expect((await events())[0]).toMatchObject(headers);
+  });
+
+  it('becomes attributes of a CloudEvent that has none, and of each such event in a batch', async () => {
+    const event = { specversion: '1.0', source: '/s', type: 't' };
+    const post = (type: string, body: unknown) =>
+      send(`${service.url}/RecordEvent`, {
+        method: 'POST',
+        headers: { 'Content-Type': type, traceparent: TRACE, tracestate: 'a=1' },
+        body: JSON.stringify(body),
+      });
+    await post('application/cloudevents+json', { ...event, id: '1' });
+    await post('application/cloudevents+json', { ...event, id: '2', traceparent: OTHER });
+    await post('application/cloudevents-batch+json', [
+      { ...event, id: '3', traceparent: OTHER, tracestate: 'b=2' },
+      { ...event, id: '4' },
+    ]);
+    expect((await events()).map(({ traceparent, tracestate }) => [traceparent, tracestate])).toEqual([
+      [TRACE, 'a=1'],
+      [OTHER, undefined],
+      [OTHER, 'b=2'],
+      [TRACE, 'a=1'],
+    ]);
+  });
+
+  it.each([
+    '',
+    'x',
+    TRACE.toUpperCase(),
+    TRACE.slice(1),
+    `${TRACE}-00`,
+    `ff${TRACE.slice(2)}`,
+    TRACE.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
+    TRACE.replace('b7ad6b7169203331', '0'.repeat(16)),
+    `${TRACE}, ${TRACE}`,
+    `01${TRACE.slice(2)}x`,
+    `01${TRACE.slice(2)}-${'x'.repeat(300)}`,
+  ])('is left out if traceparent is not valid: %s', async (traceparent) => {
+    const event = await recorded({ traceparent, tracestate: 'a=1' });
+    expect(event).toBeDefined();
+    expect(event).not.toHaveProperty('traceparent');
+    expect(event).not.toHaveProperty('tracestate');
+  });
+
+  it('may have a later version', async () => {
+    const traceparent = `cc${TRACE.slice(2)}-what-the-future-will-be`;
+    expect(await recorded({ traceparent })).toMatchObject({ traceparent });
+  });
+
+  it.each([
+    '',
+    'a',
+    'a=',
+    'A=1',
+    'a=1,a=2',
+    'a=b=c',
+    'a=\u00e9',
+    `a=${'x'.repeat(257)}`,
+    Array(33)
+      .fill(0)
+      .map((_, i) => `k${String(i)}=1`)
+      .join(),
+    Array(32)
+      .fill(0)
+      .map((_, i) => `k${String(i)}=${'x'.repeat(20)}`)
+      .join(),
+  ])('has no tracestate that is not valid: %s', async (tracestate) => {
+    const event = await recorded({ traceparent: TRACE, tracestate });
+    expect(event?.traceparent).toBe(TRACE);
+    expect(event).not.toHaveProperty('tracestate');
+  });
+});

@@ -1,0 +1,837 @@
+import { setTimeout } from 'node:timers/promises';
+import {
+  EventLogError,
+  MAX_SEARCH_TEXT,
+  type EventLog,
+  type EventQuery,
+  type NewEvent,
+  type Retention,
+  type SearchQuery,
+} from '../../src/log/event-log';
+import { wireBytes } from '../../src/events/wire-bytes';
+import { watching } from '../support/watching';
+
+/** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
+export interface LogUnderTest {
+  open(retention?: Retention): Promise<EventLog>;
+  remove(): Promise<void>;
+}
+
+let made = 0;
+
+/** An event with an id of its own. */
+export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
+  const { id = `event-${String(++made)}`, source = '/test' } = given;
+  return {
+    id,
+    source,
+    attributes: JSON.stringify({ specversion: '1.0', id, source, type: 'test' }),
+    data: undefined,
+    arrival: '{}',
+    recordedAt: 1_700_000_000_000,
+    idempotencyKey: undefined,
+    webhookId: undefined,
+    ...given,
+  };
+}
+
+export const EVERYTHING: EventQuery = {
+  id: undefined,
+  sequence: undefined,
+  after: undefined,
+  limit: 1000,
+  maxBytes: 10_000_000,
+  referenceBytes: 100,
+};
+
+/** Tests what every engine of the event log promises. */
+export function describeEventLog(name: string, make: () => Promise<LogUnderTest>): void {
+  describe(`the event log on ${name}`, () => {
+    let under: LogUnderTest;
+    let log: EventLog;
+    beforeEach(async () => {
+      under = await make();
+      log = await under.open();
+    });
+    afterEach(async () => {
+      await log.close();
+      await under.remove();
+    });
+
+    const ids = async (query: Partial<EventQuery> = {}) =>
+      (await log.read({ ...EVERYTHING, ...query })).map((event) => event.id);
+
+    it('is empty at first', async () => {
+      expect(await ids()).toEqual([]);
+    });
+
+    it('returns what was recorded, in the order in which it was recorded', async () => {
+      const events = Array.from({ length: 300 }, (_, i) => newEvent({ data: `"data":${String(i)}` }));
+      const appended = await Promise.all(events.map((event) => log.append(event)));
+      expect(appended).toEqual(events.map(({ id }) => ({ id, recorded: true })));
+      const logged = await log.read(EVERYTHING);
+      expect(logged.map(({ id, attributes, data }) => ({ id, attributes, data }))).toEqual(
+        events.map(({ id, attributes, data }) => ({ id, attributes, data })),
+      );
+    });
+
+    it('numbers events upwards, in text that sorts', async () => {
+      for (let i = 0; i < 12; i++) await log.append(newEvent());
+      const sequences = (await log.read(EVERYTHING)).map(({ sequence }) => sequence);
+      expect(sequences).toEqual([...new Set(sequences)].sort());
+      for (const sequence of sequences) expect(sequence).toMatch(/^\d{20}$/);
+    });
+
+    it('keeps everything when it is opened again', async () => {
+      await log.append(newEvent({ id: 'before', data: '"data":"\\u0000 \u{1F600} </a>"' }));
+      const before = await log.read(EVERYTHING);
+      await log.close();
+      log = await under.open();
+      expect(await log.read(EVERYTHING)).toEqual(before);
+    });
+
+    it.each<[string, Partial<NewEvent>]>([
+      ['id and source', { id: 'twice' }],
+      ['Idempotency-Key', { idempotencyKey: 'k' }],
+      ['webhook-id', { webhookId: 'w' }],
+    ])('does not record an event with the %s of another, and answers with the first id', async (_what, same) => {
+      const first = await log.append(newEvent(same));
+      const copies = await Promise.all([log.append(newEvent(same)), log.append(newEvent(same))]);
+      expect(copies).toEqual([
+        { id: first.id, recorded: false },
+        { id: first.id, recorded: false },
+      ]);
+      await log.close();
+      log = await under.open();
+      expect(await log.append(newEvent(same))).toEqual({ id: first.id, recorded: false });
+      expect(await ids()).toEqual([first.id]);
+    });
+
+    describe('forgets', () => {
+      const positionOf = async (id: string) => BigInt((await log.read({ ...EVERYTHING, id }))[0]?.sequence ?? -1);
+
+      it('the events that it is told to, and no other', async () => {
+        for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
+        const [b, d] = [await positionOf('b'), await positionOf('d')];
+        expect(await log.forget([d, b, d + 10n])).toEqual([d, b]);
+        expect(await log.forget([b])).toEqual([]);
+        expect(await ids()).toEqual(['a', 'c']);
+        expect(await ids({ id: 'b' })).toEqual([]);
+        expect(await ids({ sequence: b })).toEqual([]);
+        expect(await ids({ after: b })).toEqual(['c']);
+        expect((await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual(['a', 'c']);
+        expect((await log.search({ text: 'xbx', limit: 10 })).events).toEqual([]);
+        expect(await log.count()).toBe(2);
+        expect(await log.verify()).toEqual([]);
+      });
+
+      it('the newest event without giving its position to another, and tells those who wait of the next', async () => {
+        await log.append(newEvent({ id: 'a' }));
+        const newest = await positionOf('a');
+        const told = watching(log);
+        await told.reaches(newest);
+        await log.forget([newest]);
+        await log.append(newEvent({ id: 'b' }));
+        expect(await positionOf('b')).toBeGreaterThan(newest);
+        await told.reaches(await positionOf('b'));
+        told.end();
+      });
+
+      it('an event with its keys, so that it is recorded when it is sent again', async () => {
+        const event = newEvent({ id: 'a', source: '/s', idempotencyKey: 'k', webhookId: 'w' });
+        await log.append(event);
+        const other = newEvent({ id: 'a', source: '/other' });
+        await log.append(other);
+        const position = BigInt((await log.scan({ after: 0n, limit: 1 }))[0]?.sequence ?? -1);
+        expect(await log.forget([position])).toEqual([position]);
+        expect(await ids({ id: 'a' })).toEqual(['a']);
+        expect(await log.append(other)).toEqual({ id: 'a', recorded: false });
+        expect(await log.append(newEvent({ id: 'b', idempotencyKey: 'k' }))).toEqual({ id: 'b', recorded: true });
+        expect(await log.append({ ...event, idempotencyKey: undefined })).toEqual({ id: 'a', recorded: true });
+        expect(await ids({ id: 'a' })).toEqual(['a', 'a']);
+      });
+    });
+
+    it('records copies that arrive at the same moment only once', async () => {
+      const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(newEvent({ id: 'same' }))));
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);
+      expect(await ids()).toEqual(['same']);
+    });
+
+    it.each<[string, Partial<NewEvent>]>([
+      ['id and source', { id: 'twice' }],
+      ['Idempotency-Key', { idempotencyKey: 'k' }],
+      ['webhook-id', { webhookId: 'w' }],
+      ['Idempotency-Key and webhook-id', { idempotencyKey: 'k', webhookId: 'w' }],
+    ])('records copies with one %s that two instances get at the same moment only once', async (_what, same) => {
+      const other = await under.open();
+      const copies = Array.from({ length: 40 }, (_, i) => (i % 2 ? log : other).append(newEvent(same)));
+      const appended = await Promise.all(copies);
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(1);
+      expect([...new Set(appended.map(({ id }) => id))]).toEqual(await ids());
+      await other.close();
+    });
+
+    it('recognizes a copy by any of the keys of the first', async () => {
+      const { id } = await log.append(newEvent({ id: 'all', idempotencyKey: 'k', webhookId: 'w' }));
+      for (const key of [{ idempotencyKey: 'k' }, { webhookId: 'w' }, { id: 'all' }]) {
+        expect(await log.append(newEvent(key))).toEqual({ id, recorded: false });
+      }
+      expect(await log.append(newEvent({ idempotencyKey: 'w', webhookId: 'k' }))).toMatchObject({ recorded: true });
+    });
+
+    it('tells events with one id from many sources apart', async () => {
+      const events = Array.from({ length: 12 }, (_, i) => newEvent({ id: 'x', source: `/${String(i)}` }));
+      const other = await under.open();
+      const appended = await Promise.all(
+        [...events, ...events, ...events].map((event, i) => (i % 2 ? log : other).append(event)),
+      );
+      expect(appended.filter(({ recorded }) => recorded)).toHaveLength(12);
+      for (const event of events) expect(await log.append(event)).toEqual({ id: 'x', recorded: false });
+      const logged = await log.read({ ...EVERYTHING, id: 'x' });
+      expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
+      const third = logged[2]?.sequence ?? '';
+      expect(await log.read({ ...EVERYTHING, id: 'x', after: BigInt(third), limit: 2 })).toEqual(logged.slice(3, 5));
+      expect(await log.read({ ...EVERYTHING, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
+      await other.close();
+    });
+
+    it('keeps events with one id from two sources apart', async () => {
+      await log.append(newEvent({ id: 'x', source: '/a' }));
+      await log.append(newEvent({ id: 'x', source: '/b' }));
+      expect(await ids({ id: 'x' })).toEqual(['x', 'x']);
+    });
+
+    it('reads as many of the newest as asked for, oldest first', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
+      expect(await ids({ limit: 2 })).toEqual(['c', 'd']);
+    });
+
+    it('reads on after a position, oldest first', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
+      const [first] = await log.read({ ...EVERYTHING, limit: 1, after: 0n });
+      expect(first?.id).toBe('a');
+      expect(await ids({ after: BigInt(first?.sequence ?? 0), limit: 2 })).toEqual(['b', 'c']);
+      expect(await ids({ after: 99_999_999_999_999_999_999n })).toEqual([]);
+    });
+
+    it('reads one event by its id', async () => {
+      for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id }));
+      expect(await ids({ id: 'b' })).toEqual(['b']);
+      expect(await ids({ id: 'nobody' })).toEqual([]);
+    });
+
+    it('reads the event at a position, whole, whatever its size', async () => {
+      const data = `"data":"${'x'.repeat(2000)}"`;
+      for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id, data }));
+      const all = await log.read(EVERYTHING);
+      const at = (sequence: bigint, query: Partial<EventQuery> = {}) =>
+        log.read({ ...EVERYTHING, maxBytes: 1500, limit: 1, sequence, ...query });
+      const second = BigInt(all[1]?.sequence ?? 0);
+      expect(await at(second)).toEqual([all[1]]);
+      expect(await at(second, { id: 'b', after: second - 1n })).toEqual([all[1]]);
+      expect(await at(second, { id: 'a' })).toEqual([]);
+      expect(await at(second, { after: second })).toEqual([]);
+      expect(await at(second + 2n)).toEqual([]);
+      expect(await at(0n)).toEqual([]);
+      expect(await at(99_999_999_999_999_999_999n)).toEqual([]);
+    });
+
+    describe('with a limit of bytes', () => {
+      const data = `"data":"${'<'.repeat(100)}"`;
+      const bytes = (event: { attributes: string; data?: string | undefined; sequence: string }) =>
+        wireBytes(`${event.attributes},"sequence":"${event.sequence}",${event.data ?? ''},`);
+
+      it('returns as many of the newest as fit, measured as XML text', async () => {
+        for (let i = 0; i < 10; i++) await log.append(newEvent({ data }));
+        const all = await log.read(EVERYTHING);
+        const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
+        expect(await log.read({ ...EVERYTHING, maxBytes })).toEqual(all.slice(-3));
+        expect(await log.read({ ...EVERYTHING, maxBytes: maxBytes - 4 })).toEqual(all.slice(-2));
+        expect(await log.read({ ...EVERYTHING, maxBytes, after: 0n })).toEqual(all.slice(0, 3));
+      });
+
+      it('returns an event that is too large by itself without its data', async () => {
+        await log.append(newEvent({ id: 'small', data: '"data":1' }));
+        await log.append(newEvent({ id: 'large', data: `"data":"${'x'.repeat(2000)}"` }));
+        const logged = await log.read({ ...EVERYTHING, maxBytes: 1500 });
+        expect(logged.map(({ id, data: read, dataOmitted }) => [id, read, dataOmitted])).toEqual([
+          ['small', '"data":1', false],
+          ['large', undefined, true],
+        ]);
+      });
+
+      it('returns an event that is asked for by its id whole', async () => {
+        const large = `"data":"${'x'.repeat(2000)}"`;
+        await log.append(newEvent({ id: 'large', data: large }));
+        const [event] = await log.read({ ...EVERYTHING, id: 'large', maxBytes: 1500 });
+        expect([event?.data, event?.dataOmitted]).toEqual([large, false]);
+      });
+    });
+
+    it('gives the operator’s tools everything that it keeps, page by page', async () => {
+      const events = Array.from({ length: 250 }, (_, i) =>
+        newEvent({
+          arrival: `{"i":${String(i)}}`,
+          data: `"data":${String(i)}`,
+          idempotencyKey: `k${String(i)}`,
+          recordedAt: i,
+        }),
+      );
+      await Promise.all(events.map((event) => log.append(event)));
+      const stored = [];
+      for (;;) {
+        const page = await log.scan({ after: BigInt(stored.at(-1)?.sequence ?? 0), limit: 100 });
+        if (page.length === 0) break;
+        expect(page.length).toBeLessThanOrEqual(100);
+        stored.push(...page);
+      }
+      expect(stored).toEqual(events.map((event) => ({ ...event, sequence: expect.any(String) as string })));
+      expect(await log.count()).toBe(250);
+    });
+
+    it('scans large events in small pages of at least one event', async () => {
+      const data = `"data":"${'x'.repeat(3_000_000)}"`;
+      for (let i = 0; i < 7; i++) await log.append(newEvent({ data: i === 3 ? data.repeat(3) : data }));
+      const pages: number[] = [];
+      for (let position = 0n; ;) {
+        const page = await log.scan({ after: position, limit: 100 });
+        if (page.length === 0) break;
+        pages.push(page.length);
+        position = BigInt(page.at(-1)?.sequence ?? 0);
+      }
+      expect(pages.reduce((sum, length) => sum + length)).toBe(7);
+      expect(Math.max(...pages)).toBeLessThan(4);
+    });
+
+    it('records many events in the order given, whatever keys they have', async () => {
+      const events = Array.from({ length: 200 }, (_, i) => ({
+        ...newEvent(),
+        idempotencyKey: i % 3 === 0 ? `k${String(i)}` : undefined,
+        webhookId: i % 5 === 0 ? `w${String(i)}` : undefined,
+      }));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: true })));
+      expect(await ids()).toEqual(events.map(({ id }) => id));
+      expect(await log.appendAll(events)).toEqual(events.map(({ id }) => ({ id, recorded: false })));
+    });
+
+    it('records events of which some repeat others once, in one call', async () => {
+      await log.append(newEvent({ id: 'before', idempotencyKey: 'k' }));
+      const events = [
+        newEvent({ id: 'one' }),
+        newEvent({ id: 'other', idempotencyKey: 'k' }),
+        newEvent({ id: 'one' }),
+        newEvent({ id: 'two', webhookId: 'w' }),
+        newEvent({ id: 'three', webhookId: 'w' }),
+      ];
+      expect(await log.appendAll(events)).toEqual([
+        { id: 'one', recorded: true },
+        { id: 'before', recorded: false },
+        { id: 'one', recorded: false },
+        { id: 'two', recorded: true },
+        { id: 'two', recorded: false },
+      ]);
+      expect(await ids()).toEqual(['before', 'one', 'two']);
+      expect(await log.count()).toBe(3);
+      expect(await log.appendAll([])).toEqual([]);
+    });
+
+    it('scans the events since a time, wherever they stand', async () => {
+      const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
+      for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+      const since = async (time: number, limit = 10) => {
+        const found: string[] = [];
+        for (let after = 0n; ;) {
+          const page = await log.scan({ after, limit, since: time });
+          if (page.length === 0) return found.join('');
+          expect(page.length).toBeLessThanOrEqual(limit);
+          found.push(...page.map(({ id }) => id));
+          after = BigInt(page.at(-1)?.sequence ?? 0);
+        }
+      };
+      for (const limit of [1, 2, 10]) {
+        expect(await since(0, limit)).toBe('abcdef');
+        expect(await since(6, limit)).toBe('abcde');
+        expect(await since(20, limit)).toBe('acde');
+        expect(await since(21, limit)).toBe('ae');
+        expect(await since(40, limit)).toBe('e');
+        expect(await since(41, limit)).toBe('');
+      }
+    });
+
+    it('finds events imported before and after newer ones by their time', async () => {
+      const now = Date.now();
+      const imported = (from: number) =>
+        Array.from({ length: 150 }, (_, i) => newEvent({ id: `old ${String(from + i)}`, recordedAt: from + i }));
+      const recent = Array.from({ length: 100 }, (_, i) => newEvent({ id: `new ${String(i)}`, recordedAt: now + i }));
+      await log.appendAll(imported(1000));
+      await log.appendAll(recent);
+      await log.appendAll(imported(2000));
+      const found = await log.scan({ after: 0n, limit: 1000, since: now - 3_600_000 });
+      expect(found.map(({ id }) => id)).toEqual(recent.map(({ id }) => id));
+      expect(await log.scan({ after: 0n, limit: 1000, since: 1100 })).toHaveLength(50 + 100 + 150);
+    });
+
+    describe('searched', () => {
+      const search = (query: Partial<SearchQuery> = {}) => log.search({ limit: 100, ...query });
+      const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
+      const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
+        for (const [id, event] of Object.entries(events)) await log.append(newEvent({ id, ...event }));
+      };
+      const attributes = (given: Readonly<Record<string, string>>) =>
+        JSON.stringify({ specversion: '1.0', id: 'x', source: '/', type: 'test', ...given });
+
+      it('finds nothing in an empty log', async () => {
+        const nothing = { events: [], reached: undefined, more: false };
+        expect(await search()).toEqual(nothing);
+        expect(await search({ text: 'x', from: 1, to: 2, before: 99_999_999_999_999_999_999n })).toEqual(nothing);
+        expect(await search({ after: 0n })).toEqual(nothing);
+      });
+
+      it('lists the newest events first, with what helps to recognize them', async () => {
+        await record({
+          old: { data: undefined, recordedAt: 1_700_000_000_000 },
+          new: {
+            attributes: attributes({ type: 'order.paid', binding: 'soap11' }),
+            arrival: '{"method":"POST","path":"/","remoteAddress":"192.0.2.7","headers":{}}',
+            data: '"data":{"order":19}',
+            recordedAt: 1_700_000_000_001,
+          },
+        });
+        const sequences = (await log.read(EVERYTHING)).map(({ sequence }) => sequence);
+        expect(await search()).toEqual({
+          events: [
+            {
+              sequence: sequences[1],
+              id: 'new',
+              recordedAt: 1_700_000_000_001,
+              binding: 'soap11',
+              type: 'order.paid',
+              remoteAddress: '192.0.2.7',
+              data: { kind: 'json', bytes: 12, start: '{"order":19}', cut: false },
+            },
+            {
+              sequence: sequences[0],
+              id: 'old',
+              recordedAt: 1_700_000_000_000,
+              binding: undefined,
+              type: 'test',
+              remoteAddress: undefined,
+              data: undefined,
+            },
+          ],
+          reached: { position: BigInt(sequences[0] ?? 0), recordedAt: 1_700_000_000_000 },
+          more: false,
+        });
+      });
+
+      it('goes on before the position that it reached, until there is no more', async () => {
+        await record(Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`e${String(i)}`, {}])));
+        const pages: string[][] = [];
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const result = await search({ limit: 3, before });
+          pages.push(result.events.map(({ id }) => id));
+          before = result.reached?.position;
+          more = result.more;
+        }
+        expect(pages).toEqual([['e6', 'e5', 'e4'], ['e3', 'e2', 'e1'], ['e0']]);
+        expect((await search({ limit: 7 })).more).toBe(false);
+        expect((await search({ limit: 6 })).more).toBe(true);
+      });
+
+      it('goes towards newer events after a position, and lists them newest first', async () => {
+        await record({ a: {}, b: {}, c: { data: '"data":"x"' }, d: {}, e: { data: '"data":"x"' } });
+        const [a, b, , d, e] = (await log.read(EVERYTHING)).map(({ sequence }) => BigInt(sequence));
+        const after = await search({ after: a, limit: 2 });
+        expect(after.events.map(({ id }) => id)).toEqual(['c', 'b']);
+        expect(after).toMatchObject({ reached: { position: b === undefined ? b : b + 1n }, more: true });
+        expect(await found({ after: a, before: d })).toEqual(['c', 'b']);
+        expect(await found({ after: a, text: '"x"' })).toEqual(['e', 'c']);
+        expect(await search({ after: e })).toEqual({ events: [], reached: undefined, more: false });
+        // The neighbours of an event, as its page needs them.
+        expect(await found({ before: d, limit: 1 })).toEqual(['c']);
+        expect(await found({ after: d, limit: 1 })).toEqual(['e']);
+      });
+
+      it('finds a text in attributes, data and arrival, whatever the case of its ASCII letters', async () => {
+        await record({
+          attribute: { attributes: attributes({ subject: 'Order-4711' }) },
+          data: { data: '"data":"the ORDER-4711 of today"' },
+          arrival: { arrival: '{"headers":{"x-order":"order-4711"}}' },
+          other: { data: '"data":"order-4712"' },
+          none: {},
+        });
+        expect(await found({ text: 'oRDER-4711' })).toEqual(['arrival', 'data', 'attribute']);
+        expect(await found({ text: 'order-471' })).toEqual(['other', 'arrival', 'data', 'attribute']);
+      });
+
+      it.each<[what: string, text: string, data: string]>([
+        ['a quote in a string', 'say "hi"', '"data":"I say \\"hi\\" to you"'],
+        ['a member of an object', '"order":19', '"data":{"order":19}'],
+        ['a member of an object in a string', '"order":19', '"data":"{\\"order\\":19}"'],
+        ['a line break', 'a\nb', '"data":"a\\nb"'],
+        ['NUL', 'a\0b', '"data":"a\\u0000b"'],
+        ['a letter beyond ASCII', 'Müller', '"data":"Erika Müller"'],
+        ['a letter beyond ASCII, escaped', 'Müller', '"data":{"name":"M\\u00FCller"}'],
+        ['a slash', 'https://example.com/', '"data":"https://example.com/x"'],
+        ['a slash, escaped', 'https://example.com/ü', '"data":{"url":"https:\\/\\/example.com\\/\\u00fc"}'],
+        ['an emoji', '\u{1F600}', '"data":"\u{1F600}"'],
+        ['an emoji, escaped', '\u{1F600}', '"data":{"a":"\\ud83d\\ude00"}'],
+        ['a lone surrogate', 'a\ud800', '"data":"a\\ud800"'],
+        ['a percent sign', '100%', '"data":"100%"'],
+        ['wildcards', '%_*?[a-z]', '"data":"%_*?[a-z]"'],
+        ['what a pattern gives a meaning', '(a|b)+.$^{2}\\d', '"data":"(a|b)+.$^{2}\\\\d"'],
+        ['quotes of SQL', "' OR 1=1 --", '"data":"\' OR 1=1 --"'],
+      ])('finds %s', async (_what, text, data) => {
+        await record({
+          other: { data: '"data":"Mller hi 100 aXb a|b 1=1 a\ufffd https:example.com abc"' },
+          match: { data },
+        });
+        expect(await found({ text })).toEqual(['match']);
+      });
+
+      it('tells letters beyond ASCII apart by their case', async () => {
+        await record({ capital: { data: '"data":"MÜLLER"' } });
+        expect(await found({ text: 'mÜller' })).toEqual(['capital']);
+        expect(await found({ text: 'müller' })).toEqual([]);
+      });
+
+      it('does not search base64', async () => {
+        await record({ bytes: { data: '"data_base64":"Zm9vYmFy"' }, text: { data: '"data":"Zm9vYmFy"' } });
+        expect(await found({ text: 'Zm9v' })).toEqual(['text']);
+        expect(await found({ text: 'data_base64' })).toEqual([]);
+      });
+
+      it('searches for texts up to a length', async () => {
+        const text = 'x'.repeat(MAX_SEARCH_TEXT);
+        await record({ long: { data: `"data":"${text}"` } });
+        expect(await found({ text })).toEqual(['long']);
+        await expect(search({ text: `${text}x` })).rejects.toThrow(EventLogError);
+      });
+
+      it('finds a long text of one letter in a large event of the same letter soon', async () => {
+        const text = `${'a'.repeat(MAX_SEARCH_TEXT - 1)}b`;
+        await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });
+        const started = performance.now();
+        expect(await found({ text })).toEqual(['large']);
+        expect(await found({ text: text.replace('b', 'c') })).toEqual([]);
+        expect(performance.now() - started).toBeLessThan(1000);
+      });
+
+      it('keeps to a binding, a type and both', async () => {
+        const soap = { binding: 'soap11' };
+        await record({
+          a: { attributes: attributes({ ...soap, type: 'x' }) },
+          b: { attributes: attributes({ ...soap, type: 'y' }) },
+          c: { attributes: attributes({ binding: 'httpget', type: 'x' }) },
+          d: { attributes: attributes({ type: 'X', subject: '"binding":"soap11"' }), data: '"data":{"type":"x"}' },
+        });
+        expect(await found({ binding: 'soap11' })).toEqual(['b', 'a']);
+        expect(await found({ type: 'x' })).toEqual(['c', 'a']);
+        expect(await found({ binding: 'soap11', type: 'x' })).toEqual(['a']);
+        expect(await found({ type: "x' OR 1" })).toEqual([]);
+        expect(await found({ type: 'x', text: 'httpget' })).toEqual(['c']);
+      });
+
+      it('keeps to a time range, wherever its events stand', async () => {
+        const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
+        for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+        const range = async (from: number | undefined, to?: number) => (await found({ from, to })).join('');
+        expect(await range(20)).toBe('edca');
+        expect(await range(21)).toBe('ea');
+        expect(await range(undefined, 20)).toBe('fb');
+        expect(await range(10, 30)).toBe('dcb');
+        expect(await range(41)).toBe('');
+        expect(await range(undefined, 5)).toBe('');
+        expect(await range(30, 10)).toBe('');
+        expect(await found({ from: 10, to: 30, limit: 1 })).toEqual(['d']);
+      });
+
+      it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
+        const data = `"data":"${'x'.repeat(20_000)}"`;
+        const events = Array.from({ length: 3000 }, (_, i) => newEvent({ data, recordedAt: i }));
+        for (let i = 0; i < events.length; i += 500) await log.appendAll(events.slice(i, i + 500));
+        const [first] = await log.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        await log.append(newEvent({ id: 'needle', recordedAt: 3000 }));
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const started = performance.now();
+          const result = await search({ text: 'nowhere', before });
+          expect(performance.now() - started).toBeLessThan(2000);
+          expect(result.events).toEqual([]);
+          const { position = 0n, recordedAt } = result.reached ?? {};
+          expect(position).toBeLessThan(before ?? position + 1n);
+          expect(BigInt(recordedAt ?? -1)).toBe(position - BigInt(first?.sequence ?? 0));
+          before = position;
+          more = result.more;
+        }
+        expect(before).toBe(BigInt(first?.sequence ?? 0));
+        expect(await found({ text: 'needle' })).toEqual(['needle']);
+      });
+
+      it('shows of large data only its start', async () => {
+        const json = `[${'1,'.repeat(100_000)}1]`;
+        const base64 = Buffer.alloc(100_000).toString('base64');
+        await record({
+          json: { data: `"data":${json}` },
+          text: { data: `"data":"${'\\u0000'.repeat(100_000)}"` },
+          pairs: { data: `"data":"a${'\u{1F600}'.repeat(1000)}"` },
+          bytes: { data: `"data_base64":"${base64}"` },
+          exact: { data: `"data":"${'y'.repeat(120)}"` },
+          short: { data: '"data_base64":"AA=="' },
+          empty: { data: '"data":""' },
+          null: { data: '"data":null' },
+        });
+        const data = Object.fromEntries((await search()).events.map((event) => [event.id, event.data]));
+        expect(data).toEqual({
+          json: { kind: 'json', bytes: json.length, start: json.slice(0, 120), cut: true },
+          text: { kind: 'text', bytes: 600_000, start: '\0'.repeat(120), cut: true },
+          pairs: { kind: 'text', bytes: 4001, start: `a${'\u{1F600}'.repeat(59)}`, cut: true },
+          bytes: { kind: 'bytes', bytes: 100_000, start: base64.slice(0, 120), cut: true },
+          exact: { kind: 'text', bytes: 120, start: 'y'.repeat(120), cut: false },
+          short: { kind: 'bytes', bytes: 1, start: 'AA==', cut: false },
+          empty: { kind: 'text', bytes: 0, start: '', cut: false },
+          null: { kind: 'json', bytes: 4, start: 'null', cut: false },
+        });
+      });
+
+      it('shortens what else is long', async () => {
+        const long = 'z'.repeat(1_000_000);
+        const shortened = `${'z'.repeat(200)}…`;
+        await record({
+          [long]: {
+            attributes: attributes({ type: long, binding: long }),
+            arrival: JSON.stringify({ remoteAddress: long }),
+          },
+        });
+        expect((await search()).events).toMatchObject([
+          { id: shortened, type: shortened, binding: shortened, remoteAddress: shortened },
+        ]);
+      });
+
+      it('lists many large events, a limited number of them at a time', async () => {
+        const data = `"data":"${'x'.repeat(3_000_000)}"`;
+        for (let i = 0; i < 30; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
+        const listed: string[] = [];
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const result = await search({ before });
+          listed.push(...result.events.map(({ id }) => id));
+          before = result.reached?.position;
+          more = result.more;
+        }
+        expect(listed).toEqual(Array.from({ length: 30 }, (_, i) => `large ${String(29 - i)}`));
+      });
+
+      it('answers what was asked before it is closed, and refuses what comes later', async () => {
+        await record({ a: {} });
+        const before = [search({ text: 'nowhere' }), search()];
+        const rates = log.rates({ until: 0, span: 1, spans: 1 });
+        const closed = log.close();
+        await expect(search()).rejects.toThrow(EventLogError);
+        await expect(log.rates({ until: 0, span: 1, spans: 1 })).rejects.toThrow(EventLogError);
+        expect((await Promise.all(before)).map(({ events }) => events.length)).toEqual([0, 1]);
+        expect(await rates).toEqual([{ from: -1, events: 0, exact: true }]);
+        await closed;
+      });
+    });
+
+    describe('counted by time', () => {
+      const MINUTE = 60_000;
+
+      it('has no events at first', async () => {
+        expect(await log.rates({ until: 3000, span: 1000, spans: 3 })).toEqual([
+          { from: 0, events: 0, exact: true },
+          { from: 1000, events: 0, exact: true },
+          { from: 2000, events: 0, exact: true },
+        ]);
+      });
+
+      it('has each event once, in its span, and no repetitions', async () => {
+        const until = Date.now() + MINUTE / 2;
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: `n${String(i)}`, recordedAt: Date.now() }));
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: `n${String(i)}`, recordedAt: Date.now() }));
+        await log.append(newEvent({ recordedAt: Date.now() }));
+        const rates = await log.rates({ until, span: MINUTE, spans: 60 });
+        expect(rates.map(({ from }) => from)).toEqual(Array.from({ length: 60 }, (_, i) => until - (60 - i) * MINUTE));
+        expect(rates.map(({ events }) => events)).toEqual([...new Array<number>(59).fill(0), 6]);
+        expect(rates.every(({ exact }) => exact)).toBe(true);
+        expect((await log.rates({ until, span: 24 * 60 * MINUTE, spans: 60 })).at(-1)?.events).toBe(6);
+        const past = await log.rates({ until: until - MINUTE, span: MINUTE, spans: 60 });
+        expect(past.some(({ events }) => events > 0)).toBe(false);
+      });
+    });
+
+    it('counts copies once', async () => {
+      await log.append(newEvent({ id: 'a' }));
+      await log.append(newEvent({ id: 'a' }));
+      expect(await log.count()).toBe(1);
+    });
+
+    describe('with a limit of events', () => {
+      let other: LogUnderTest;
+      let limited: EventLog;
+      beforeEach(async () => {
+        other = await make();
+        limited = await other.open({ maxEvents: 5, maxAge: undefined });
+      });
+      afterEach(async () => {
+        await limited.close();
+        await other.remove();
+      });
+
+      const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
+
+      it('forgets the oldest, and goes on counting positions', async () => {
+        for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
+        while ((await limited.count()) > 5) await setTimeout(20);
+        expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
+        const [first] = await limited.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        expect(first).toMatchObject({ id: '7', sequence: '00000000000000000008' });
+      });
+
+      it('records an event again only once it has forgotten the first, whatever its key', async () => {
+        const sameKeys = [{ id: 'again' }, { idempotencyKey: 'k' }, { webhookId: 'w' }];
+        for (const same of sameKeys) {
+          await limited.append(newEvent(same));
+          const before = await limited.append(newEvent(same));
+          expect(before.recorded).toBe(false);
+          for (let i = 0; i < 5; i++) await limited.append(newEvent());
+          while ((await kept()).includes(before.id)) await setTimeout(20);
+          const after = await limited.append(newEvent(same));
+          expect(after.recorded).toBe(true);
+          expect(await limited.append(newEvent(same))).toEqual({ id: after.id, recorded: false });
+        }
+      });
+    });
+
+    it('forgets old events wherever they stand', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
+      const now = Date.now();
+      const ages = { a: 7200, b: 0, c: 7200, d: 1, e: 3000, f: 7200, g: 1e9 };
+      for (const [id, age] of Object.entries(ages)) {
+        await limited.append(newEvent({ id, recordedAt: now - age * 1000 }));
+      }
+      while ((await limited.count()) > 3) await setTimeout(20);
+      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+      await limited.close();
+      await other.remove();
+    });
+
+    it('forgets events when they reach the age limit', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
+      await limited.append(newEvent({ recordedAt: Date.now() }));
+      while ((await limited.count()) > 0) await setTimeout(20);
+      expect(await limited.read(EVERYTHING)).toEqual([]);
+      await limited.close();
+      await other.remove();
+    });
+
+    describe('watched', () => {
+      const newestPosition = async () => BigInt((await log.read({ ...EVERYTHING, limit: 1 }))[0]?.sequence ?? 0);
+
+      it('tells its newest position soon after the watch begins, of an empty log too', async () => {
+        const empty = watching(log);
+        expect(await empty.next()).toBe(0n);
+        empty.end();
+        await log.appendAll([newEvent(), newEvent(), newEvent()]);
+        const watch = watching(log);
+        expect(await watch.next()).toBe(await newestPosition());
+        watch.end();
+      });
+
+      it('tells of events that it records itself, when they can be read', async () => {
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = newEvent();
+          await Promise.all([log.append(newEvent({ id })), watch.reaches(BigInt(i))]);
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+      });
+
+      it('tells of events that another instance records, when they can be read', async () => {
+        const other = await under.open();
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = await other.append(newEvent());
+          await watch.reaches(BigInt(i));
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+        await other.close();
+      });
+
+      it('misses no event that is recorded while the watch begins', async () => {
+        const other = await under.open();
+        for (let i = 1; i <= 20; i++) {
+          const appended = (i % 2 ? log : other).append(newEvent());
+          const watch = watching(log);
+          await watch.reaches(BigInt(i));
+          watch.end();
+          await appended;
+        }
+        await other.close();
+      });
+
+      it('says nothing of a repeated event, and tells no position twice', async () => {
+        await log.append(newEvent({ id: 'same' }));
+        const watch = watching(log);
+        await watch.reaches(1n);
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: 'same' }));
+        await log.append(newEvent());
+        await watch.reaches(2n);
+        watch.end();
+        expect(watch.told).toEqual([1n, await newestPosition()]);
+      });
+
+      it('tells nothing after the watch has ended, while other watches go on', async () => {
+        const [ended, goesOn] = [watching(log), watching(log)];
+        await Promise.all([ended.next(), goesOn.next()]);
+        ended.end();
+        ended.end();
+        await log.append(newEvent());
+        await goesOn.reaches(1n);
+        goesOn.end();
+        expect(ended.told).toEqual([0n]);
+      });
+
+      it('closes with a watch on it', async () => {
+        const watch = watching(log);
+        await watch.next();
+        await log.close();
+        watching(log).end();
+        log = await under.open();
+        const later = watching(log);
+        await log.append(newEvent());
+        await later.reaches(1n);
+        later.end();
+        expect(watch.told).toEqual([0n]);
+      });
+    });
+
+    it('says whether it can record events', async () => {
+      await log.check();
+      await log.append(newEvent());
+      await log.check();
+      await log.close();
+      await expect(log.check()).rejects.toThrow(EventLogError);
+    });
+
+    it('finishes what was asked before it closes, and refuses what comes later', async () => {
+      const appended = log.append(newEvent());
+      const closed = log.close();
+      await expect(log.append(newEvent())).rejects.toThrow(EventLogError);
+      await expect(log.read(EVERYTHING)).rejects.toThrow(EventLogError);
+      await closed;
+      const { id } = await appended;
+      log = await under.open();
+      expect(await ids()).toEqual([id]);
+    });
+  });
+}

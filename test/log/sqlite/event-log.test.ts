@@ -1,0 +1,291 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Database from 'libsql';
+import { EventLogError } from '../../../src/log/event-log';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
+import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
+
+describeEventLog('SQLite', async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder.path, 'events.db');
+  return {
+    open: (retention) => SqliteEventLog.open({ file, retentionPause: 20, ...(retention && { retention }) }),
+    remove: () => folder.remove(),
+  };
+});
+
+describe('a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+
+  it('records many events in one call, and knows those that come again, whatever their places', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const events = Array.from({ length: 1100 }, () => newEvent());
+    const before = [0, 300, 511, 512, 1099].map((i) => events[i] ?? newEvent());
+    await log.appendAll(before);
+    const appended = await log.appendAll(events);
+    expect(appended).toEqual(events.map((event) => ({ id: event.id, recorded: !before.includes(event) })));
+    expect(await log.count()).toBe(1100);
+    await log.close();
+  });
+
+  it('takes no time of a repetition for that of an event', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
+    await log.appendAll([newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 })]);
+    await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
+    const rates = await log.rates({ until: 4000, span: 1000, spans: 3 });
+    expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
+    await log.close();
+    const database = new Database(join(folder.path, 'events.db'));
+    expect(database.prepare('SELECT newest_at FROM totals').get()).toMatchObject({ newest_at: 3000 });
+    database.close();
+  });
+});
+
+describe('a SQLite event log that fails', () => {
+  const folder = useTemporaryFolder();
+  let file: string;
+  beforeEach(() => {
+    file = join(folder.path, 'events.db');
+  });
+
+  const causeOf = async (promise: Promise<unknown>): Promise<[message: string, cause: string]> => {
+    const error: unknown = await promise.then(
+      () => undefined,
+      (rejected: unknown) => rejected,
+    );
+    expect(error).toBeInstanceOf(EventLogError);
+    const { message, cause } = error as EventLogError;
+    return [message, (cause as Error).message];
+  };
+
+  it('is not opened under a path that not even root can create', async () => {
+    const below = join(file, 'sub', 'events.db');
+    await writeFile(file, '');
+    const [message, cause] = await causeOf(SqliteEventLog.open({ file: below }));
+    expect(message).toBe(`The event log ${below} cannot be opened.`);
+    expect(cause).toMatch(/ENOTDIR|EEXIST/);
+  });
+
+  it('is not opened where the path is a folder', async () => {
+    const [message] = await causeOf(SqliteEventLog.open({ file: folder.path }));
+    expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
+  });
+
+  it('is not opened on a file that is not a database, and leaves it as it is', async () => {
+    await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
+    const [, cause] = await causeOf(SqliteEventLog.open({ file }));
+    expect(cause).toBe('file is not a database');
+  });
+
+  it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    await log.append(newEvent({ id: 'first' }));
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.append(large));
+    expect(message).toBe('The event could not be recorded.');
+    expect(cause).toBe('database or disk is full');
+    await log.append(newEvent({ id: 'second' }));
+    expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['first', 'second']);
+    await log.close();
+  });
+
+  it('records none of the events of a commit that fails', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const outcomes = await Promise.allSettled([
+      log.append(newEvent()),
+      log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` })),
+      log.append(newEvent()),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    await log.close();
+  });
+
+  it('records all events of one call or none', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const small = Array.from({ length: 5 }, () => newEvent());
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.appendAll([...small, large]));
+    expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
+    expect(await log.count()).toBe(0);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    await log.appendAll(small);
+    expect(await log.count()).toBe(5);
+    await log.close();
+  });
+
+  it('is not ready while the disk is too full for an event like the one that failed', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
+    let id = 0;
+    while (
+      await log.append(event(String(id))).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      id++;
+    }
+    for (let i = 0; i < 5; i++) {
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database or disk is full']);
+      expect((await causeOf(log.append(event('next'))))[1]).toBe('database or disk is full');
+    }
+    const [last] = await log.read({ ...EVERYTHING, limit: 1 });
+    await log.close();
+    const roomy = await SqliteEventLog.open({ file });
+    await roomy.append(event('next'));
+    const [next] = await roomy.read({ ...EVERYTHING, limit: 1 });
+    expect([next?.id, BigInt(next?.sequence ?? 0)]).toEqual(['next', BigInt(last?.sequence ?? 0) + 1n]);
+    expect(await roomy.count()).toBe(id + 1);
+    await roomy.close();
+  });
+
+  it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
+    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
+    const filling = await log.append(large);
+    await causeOf(log.append({ ...large, id: 'second' }));
+    await causeOf(log.check());
+    const other = new Database(file);
+    other.exec(`DELETE FROM events WHERE id = '${filling.id}'`);
+    await log.check();
+    expect(other.prepare('SELECT count(*) AS rows FROM probe').get()).toMatchObject({ rows: 0 });
+    other.close();
+    expect((await log.append({ ...large, id: 'second' })).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('says that the database is locked by another program, and goes on afterwards', async () => {
+    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const [message, cause] = await causeOf(log.append(newEvent()));
+    expect([message, cause]).toEqual(['The event could not be recorded.', 'database is locked']);
+    expect(await log.read(EVERYTHING)).toEqual([]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('is not ready after a commit that failed until one is possible again', async () => {
+    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    await causeOf(log.append(newEvent()));
+    expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database is locked']);
+    other.exec('ROLLBACK');
+    other.close();
+    await log.check();
+    expect(await log.count()).toBe(0);
+    await log.close();
+  });
+
+  it('records nothing while its folder is missing, and opens what it finds when the folder is back', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent());
+    await rm(folder.path, { recursive: true });
+    expect((await causeOf(log.append(newEvent())))[1]).toBe('the file is not there any more');
+    expect((await causeOf(log.check()))[0]).toBe('The event log cannot take events.');
+    await mkdir(folder.path);
+    while ((await log.check().catch(() => false)) === false) await setTimeout(10);
+    const event = newEvent();
+    await log.append(event);
+    expect((await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
+    await log.close();
+  });
+
+  it('records nothing in a file that was replaced, and then goes on in the new one', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await rm(folder.path, { recursive: true });
+    const other = await SqliteEventLog.open({ file });
+    expect((await causeOf(log.append(newEvent())))[1]).toBe('another file has taken the place of the file');
+    const event = newEvent();
+    await log.append(event);
+    expect((await other.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
+    await log.close();
+    await other.close();
+  });
+
+  it('closes without an error while its folder is missing', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await rm(folder.path, { recursive: true });
+    await log.check().catch(() => undefined);
+    await log.check().catch(() => undefined);
+    await log.close();
+  });
+
+  it('waits for another program that holds the lock for a moment', async () => {
+    const log = await SqliteEventLog.open({ file });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const appended = log.append(newEvent());
+    void setTimeout(100).then(() => other.exec('ROLLBACK'));
+    expect((await appended).recorded).toBe(true);
+    other.close();
+    await log.close();
+  });
+
+  describe('copied', () => {
+    let log: SqliteEventLog;
+    beforeEach(async () => {
+      log = await SqliteEventLog.open({ file });
+      await log.append(newEvent({ id: 'kept' }));
+    });
+    afterEach(() => log.close());
+
+    const copy = () => join(folder.path, 'copy.db');
+    const backUp = (target: string) => log.backup(target);
+
+    it('is one file, which opens as a log with its events', async () => {
+      await backUp(copy());
+      expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
+      const copied = await SqliteEventLog.open({ file: copy() });
+      expect((await copied.read(EVERYTHING)).map(({ id }) => id)).toEqual(['kept']);
+      expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
+      await copied.close();
+    });
+
+    it('does not replace a file', async () => {
+      await writeFile(copy(), 'mine');
+      const [message, cause] = await causeOf(backUp(copy()));
+      expect(message).toBe('The event log could not be copied.');
+      expect(cause).toBe(`${copy()} exists already. Choose another name or move that file away.`);
+      expect(await readFile(copy(), 'utf8')).toBe('mine');
+    });
+
+    it('needs a name and a folder', async () => {
+      expect((await causeOf(backUp('')))[1]).toBe('The name of the new file is empty.');
+      await causeOf(backUp(join(folder.path, 'missing', 'copy.db')));
+      expect(await readdir(folder.path)).not.toContain('missing');
+    });
+  });
+
+  it('is created by many at the same moment', async () => {
+    const logs = await Promise.all(Array.from({ length: 8 }, () => SqliteEventLog.open({ file })));
+    await Promise.all(logs.map((log) => log.append(newEvent())));
+    expect(await logs[0]?.read(EVERYTHING)).toHaveLength(8);
+    await Promise.all(logs.map((log) => log.close()));
+  });
+
+  it('finds events by an index, whatever the query', async () => {
+    await (await SqliteEventLog.open({ file })).close();
+    const database = new Database(file);
+    const plans = [
+      'id = ?',
+      'id = ? AND sequence > ?',
+      'sequence > ?',
+      '(id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?',
+    ];
+    for (const where of plans) {
+      const plan = database
+        .prepare(`EXPLAIN QUERY PLAN SELECT id FROM events WHERE ${where} ORDER BY sequence`)
+        .all(1, 1, 1, 1);
+      expect(JSON.stringify(plan)).not.toContain('SCAN');
+    }
+    database.close();
+  });
+});

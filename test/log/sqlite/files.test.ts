@@ -1,0 +1,337 @@
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'libsql';
+import type { EventLogError } from '../../../src/log/event-log';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { EVERYTHING, newEvent } from '../event-log-suite';
+
+const MOVED = 'the file is not there any more';
+const REPLACED = 'another file has taken the place of the file';
+const OVERWRITTEN = 'the content of the file was replaced';
+
+describe('the files of a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+  const logs: SqliteEventLog[] = [];
+  let file: string;
+  let log: SqliteEventLog;
+  beforeEach(async () => {
+    file = path('events.db');
+    log = await open(file);
+  });
+  afterEach(async () => {
+    await Promise.all(logs.splice(0).map((one) => one.close()));
+  });
+
+  const path = (name: string): string => join(folder.path, name);
+
+  const open = async (name: string): Promise<SqliteEventLog> => {
+    const opened = await SqliteEventLog.open({ file: name });
+    logs.push(opened);
+    return opened;
+  };
+
+  /** Records events, and returns the ids of those that were answered. */
+  const record = async (count: number, into = log): Promise<string[]> => {
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const events = Array.from({ length: Math.min(100, count - ids.length) }, () =>
+        newEvent({ data: `"data":"${'x'.repeat(500)}"` }),
+      );
+      ids.push(...(await into.appendAll(events)).map(({ id }) => id));
+    }
+    return ids;
+  };
+
+  const causeOf = async (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'no error',
+      (error: unknown) => ((error as EventLogError).cause as Error).message,
+    );
+
+  /** Every id in a log that nobody has open, which has to be whole. */
+  const idsIn = async (name: string): Promise<string[]> => {
+    const opened = await SqliteEventLog.open({ file: name });
+    const ids = (await opened.scan({ after: 0n, limit: 100_000 })).map(({ id }) => id);
+    await opened.close();
+    const database = new Database(name);
+    expect(database.pragma('integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
+    database.close();
+    return ids;
+  };
+
+  /** A log of its own in another file. */
+  const makeOther = async (name: string, count = 3): Promise<string[]> => {
+    const other = await SqliteEventLog.open({ file: path(name) });
+    const ids = await record(count, other);
+    await other.close();
+    return ids;
+  };
+
+  /** Copies the files as a kill at this moment would leave them. */
+  const kill = async (): Promise<string> => {
+    await mkdir(path('killed'));
+    for (const suffix of ['', '-wal']) await copyFile(file + suffix, path(`killed/events.db${suffix}`));
+    return path('killed/events.db');
+  };
+
+  const until = async (condition: () => Promise<unknown>): Promise<void> => {
+    const deadline = Date.now() + 5000;
+    while (
+      !(await condition().then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      if (Date.now() > deadline) throw new Error('The condition was not met within 5 seconds.');
+    }
+  };
+
+  it('are not taken for replaced while a reader holds back what is written to the file', async () => {
+    const reader = new Database(file);
+    const writer = new Database(file);
+    for (let i = 0; i < 40; i++) {
+      await record(3);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM events').get();
+      await record(1);
+      writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      await record(1);
+      expect(await log.count()).toBe(5 * (i + 1));
+      await (await open(file)).close();
+      reader.exec('ROLLBACK');
+    }
+    reader.close();
+    writer.close();
+  });
+
+  describe('while it is open', () => {
+    it.each([3, 3000])(
+      'moved away and replaced by another log, leave two whole logs, after %i events',
+      async (count) => {
+        const before = await record(count);
+        const others = await makeOther('other.db');
+        await rename(file, path('moved.db'));
+        await rename(path('other.db'), file);
+        expect(await causeOf(log.append(newEvent({ id: 'unanswered' })))).toBe(REPLACED);
+        await until(() => log.check());
+        const after = await record(3);
+        await log.close();
+        expect(await idsIn(file)).toEqual([...others, ...after]);
+        expect((await idsIn(path('moved.db'))).filter((id) => id !== 'unanswered')).toEqual(before);
+        expect((await readdir(folder.path)).filter((name) => name.includes('lost'))).toEqual([]);
+      },
+    );
+
+    it('keep every answered event when the log is closed after they were moved and replaced', async () => {
+      const before = await record(20);
+      const others = await makeOther('other.db');
+      await rename(file, path('moved.db'));
+      await rename(path('other.db'), file);
+      await log.close();
+      expect(await idsIn(file)).toEqual(others);
+      expect(await idsIn(path('moved.db'))).toEqual(before);
+    });
+
+    it.each(['-wal', '-shm'])('lose no answered event where %s is removed', async (suffix) => {
+      const before = await record(50);
+      await unlink(file + suffix);
+      expect(await causeOf(log.check())).toMatch(/^the (index of the )?write-ahead log .*was removed or replaced$/);
+      await until(() => log.check());
+      const after = await record(5);
+      expect(await idsIn(await kill())).toEqual([...before, ...after]);
+    });
+
+    it.each(['-wal', '-shm'])('answer no event that was recorded after %s was removed', async (suffix) => {
+      const before = await record(5);
+      await unlink(file + suffix);
+      expect(await causeOf(log.append(newEvent({ id: 'unanswered' })))).toMatch(/removed or replaced/);
+      await until(() => log.check());
+      expect((await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id)).toEqual(expect.arrayContaining(before));
+    });
+
+    it('are not read from once the file is removed', async () => {
+      await record(5);
+      const reads: (() => Promise<unknown>)[] = [
+        () => log.read(EVERYTHING),
+        () => log.scan({ after: 0n, limit: 10 }),
+        () => log.scan({ after: 0n, limit: 10, since: 1 }),
+        () => log.count(),
+        () => log.bytes(),
+        () => log.check(),
+        () => log.backup(path('copy.db')),
+      ];
+      for (const read of reads) {
+        await until(() => log.check());
+        await unlink(file);
+        expect(await causeOf(read())).toBe(MOVED);
+      }
+      expect(await readdir(folder.path)).not.toContain('copy.db');
+    });
+
+    it('are read from anew by a second instance', async () => {
+      const second = await open(file);
+      await record(5);
+      expect(await second.count()).toBe(5);
+      const others = await makeOther('other.db');
+      await rename(path('other.db'), file);
+      expect(await causeOf(second.count())).toBe(REPLACED);
+      expect(await causeOf(log.read(EVERYTHING))).toBe(REPLACED);
+      for (const one of [log, second]) {
+        await until(() => one.check());
+        expect((await one.read(EVERYTHING)).map(({ id }) => id)).toEqual(others);
+      }
+    });
+
+    it('keep their events in a folder that is renamed', async () => {
+      await mkdir(path('data'));
+      const inFolder = await open(path('data/events.db'));
+      const before = await record(20, inFolder);
+      await rename(path('data'), path('renamed'));
+      expect(await causeOf(inFolder.check())).toBe(MOVED);
+      expect(await causeOf(inFolder.check())).toBe('the folder of the file does not exist');
+      expect(await idsIn(path('renamed/events.db'))).toEqual(before);
+    });
+
+    it('are followed where a symbolic link is turned to another log', async () => {
+      await mkdir(path('a'));
+      await mkdir(path('b'));
+      await symlink(path('a/events.db'), path('link.db'));
+      const linked = await open(path('link.db'));
+      const first = await record(20, linked);
+      const second = await makeOther('b/events.db');
+      await rm(path('link.db'));
+      await symlink(path('b/events.db'), path('link.db'));
+      expect(await causeOf(linked.append(newEvent({ id: 'unanswered' })))).toBe(REPLACED);
+      await until(() => linked.check());
+      expect((await linked.read(EVERYTHING)).map(({ id }) => id)).toEqual(second);
+      expect((await idsIn(path('a/events.db'))).filter((id) => id !== 'unanswered')).toEqual(first);
+    });
+
+    it.each([10, 3000])('are given up when the file is truncated, after %i events', async (count) => {
+      await record(count);
+      await truncate(file);
+      expect(await causeOf(log.check())).toBe(OVERWRITTEN);
+      await until(() => log.check());
+      const after = await record(3);
+      expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(after);
+      expect((await readdir(folder.path)).filter((name) => name.includes('-wal.lost-'))).toHaveLength(1);
+    });
+
+    it.each([
+      ['a backup of the log', async () => log.backup(path('copy.db'))],
+      ['an older state of the file', async () => copyFile(file, path('copy.db'))],
+      ['another log', async () => makeOther('copy.db')],
+    ])('are given up, and the new content is kept, when %s is written over the file', async (_what, make) => {
+      await record(2000);
+      await make();
+      await record(2000);
+      const copy = await readFile(path('copy.db'));
+      const restored = await idsIn(path('copy.db'));
+      await writeFile(file, copy);
+      expect(await causeOf(log.append(newEvent({ id: 'unanswered' })))).toBe(OVERWRITTEN);
+      expect((await readFile(file)).equals(copy)).toBe(true);
+      await until(() => log.check());
+      const after = await record(3);
+      await log.close();
+      expect(await idsIn(file)).toEqual([...restored, ...after]);
+    });
+
+    it('may be written back, by whichever instance, as often as it takes', async () => {
+      const second = await open(file);
+      const ids: string[] = [];
+      for (let i = 0; i < 12; i++) {
+        const events = Array.from({ length: 300 }, () => newEvent({ data: `"data":"${'x'.repeat(2000)}"` }));
+        const appended = await (i % 3 === 2 ? second : log).appendAll(events);
+        ids.push(...appended.map(({ id }) => id));
+        await log.check();
+        await second.check();
+      }
+      expect((await log.scan({ after: 0n, limit: 10_000 })).length).toBe(ids.length);
+    });
+  });
+
+  describe('left by a process that was killed', () => {
+    it.each([0, 1, 50, 2500])('are opened with every event, after %i events', async (count) => {
+      const ids = await record(count);
+      expect(await idsIn(await kill())).toEqual(ids);
+    });
+
+    it.each<[string, (killed: string) => Promise<void>]>([
+      [
+        'another log',
+        async (killed) => {
+          await makeOther('other.db');
+          await rename(path('other.db'), killed);
+        },
+      ],
+      [
+        'another log, copied',
+        async (killed) => {
+          await makeOther('other.db');
+          await copyFile(path('other.db'), killed);
+        },
+      ],
+      [
+        'a backup',
+        async (killed) => {
+          await log.backup(path('copy.db'));
+          await copyFile(path('copy.db'), killed);
+        },
+      ],
+      ['an older state of the file', (killed) => copyFile(path('older.db'), killed)],
+      ['an empty file', (killed) => truncate(killed)],
+      ['no file', (killed) => unlink(killed)],
+    ])('are not opened with %s in place of the file, and not changed', async (_what, replace) => {
+      await record(5);
+      await log.close();
+      await copyFile(file, path('older.db'));
+      log = await open(file);
+      await record(1);
+      await log.close();
+      log = await open(file);
+      await record(1);
+      const killed = await kill();
+      const whole = await readFile(killed);
+      const wal = await readFile(`${killed}-wal`);
+      await replace(killed);
+      const size = await stat(killed).then(
+        (stats) => stats.size,
+        () => undefined,
+      );
+      expect(await causeOf(SqliteEventLog.open({ file: killed }))).toMatch(
+        /^The write-ahead log beside the file .* holds events, but .* Nothing was changed\.$/,
+      );
+      expect((await readFile(`${killed}-wal`)).equals(wal)).toBe(true);
+      expect(
+        await stat(killed).then(
+          (stats) => stats.size,
+          () => undefined,
+        ),
+      ).toBe(size);
+      await writeFile(killed, whole);
+      expect(await idsIn(killed)).toHaveLength(7);
+    });
+
+    it('are opened without the events of a write-ahead log that was moved away', async () => {
+      await record(5);
+      const others = await makeOther('other.db');
+      const killed = await kill();
+      await rename(path('other.db'), killed);
+      await rename(`${killed}-wal`, path('kept-wal'));
+      expect(await idsIn(killed)).toEqual(others);
+    });
+  });
+});

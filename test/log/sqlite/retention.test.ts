@@ -1,0 +1,99 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Database from 'libsql';
+import type { Retention } from '../../../src/log/event-log';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { newEvent } from '../event-log-suite';
+
+/** How long retention pauses when nothing is due, in milliseconds. */
+const PAUSE = 20;
+
+describe('retention of a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+  let file: string;
+  const logs: SqliteEventLog[] = [];
+  beforeEach(() => {
+    file = join(folder.path, 'events.db');
+  });
+  afterEach(async () => {
+    await Promise.all(logs.splice(0).map((log) => log.close()));
+  });
+
+  const open = async (retention?: Retention): Promise<SqliteEventLog> => {
+    const log = await SqliteEventLog.open({ file, retentionPause: PAUSE, ...(retention && { retention }) });
+    logs.push(log);
+    return log;
+  };
+
+  const until = async (condition: () => Promise<boolean>): Promise<void> => {
+    const deadline = Date.now() + 50_000;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Error('The condition was not met within 50 seconds.');
+      await setTimeout(20);
+    }
+  };
+
+  it('forgets the oldest beyond RETENTION_MAX_EVENTS, exactly', async () => {
+    const log = await open({ maxEvents: 25, maxAge: undefined });
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => log.append(newEvent({ id: String(i) }))));
+    await until(async () => (await log.count()) === 25);
+    await setTimeout(50);
+    const kept = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+    expect(kept).toEqual(Array.from({ length: 25 }, (_, i) => String(975 + i)));
+  });
+
+  it('forgets what is older than RETENTION_MAX_AGE, and nothing else', async () => {
+    const log = await open({ maxEvents: undefined, maxAge: 3_600_000 });
+    const now = Date.now();
+    for (const age of [7_200_000, 3_700_000, 3_500_000, 0]) {
+      await log.append(newEvent({ id: String(age), recordedAt: now - age }));
+    }
+    await until(async () => (await log.count()) === 2);
+    expect((await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id)).toEqual(['3500000', '0']);
+  });
+
+  it('forgets nothing without a limit', async () => {
+    const log = await open();
+    await log.append(newEvent({ recordedAt: 0 }));
+    await setTimeout(10 * PAUSE);
+    expect(await log.count()).toBe(1);
+  });
+
+  it('gives the space back to the file system', async () => {
+    const filling = await open();
+    const data = `"data":"${'x'.repeat(20_000)}"`;
+    await Promise.all(Array.from({ length: 500 }, () => filling.append(newEvent({ data }))));
+    await filling.close();
+    const full = (await stat(file)).size;
+    expect(full).toBeGreaterThan(10_000_000);
+    const log = await open({ maxEvents: 10, maxAge: undefined });
+    await until(async () => (await log.count()) === 10);
+    const pages = (): number => {
+      const database = new Database(file);
+      const { freelist_count: free } = database.prepare('PRAGMA freelist_count').get() as { freelist_count: number };
+      database.close();
+      return free;
+    };
+    await until(() => Promise.resolve(pages() <= 256));
+    await until(async () => (await stat(file)).size < 3_000_000);
+  }, 120_000);
+
+  it('works with two logs open on one file', async () => {
+    const retention = { maxEvents: 10, maxAge: undefined };
+    const [one, other] = [await open(retention), await open(retention)];
+    await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
+    await until(async () => (await one.count()) === 10);
+    expect(await other.scan({ after: 0n, limit: 100 })).toHaveLength(10);
+  });
+
+  it('never uses a position twice, even after everything was forgotten', async () => {
+    const log = await open({ maxEvents: undefined, maxAge: 1000 });
+    await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
+    await until(async () => (await log.count()) === 0);
+    await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
+    const [event] = await log.scan({ after: 0n, limit: 1 });
+    expect(Number(event?.sequence)).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { newEvent } from '../event-log-suite';
+
+describe('a SQLite event log whose times do not grow with its positions', () => {
+  const folder = useTemporaryFolder();
+  let log: SqliteEventLog;
+  beforeEach(async () => {
+    log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+  });
+  afterEach(() => log.close());
+
+  const record = async (times: readonly number[]) => {
+    const events = times.map((recordedAt) => newEvent({ recordedAt, data: `"data":${String(recordedAt)}` }));
+    for (let i = 0; i < events.length; i += 1000) await log.appendAll(events.slice(i, i + 1000));
+  };
+  const upwards = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
+  const counts = async (until: number, span: number, spans: number) =>
+    (await log.rates({ until, span, spans })).map(({ events, exact }) => (exact ? events : `about ${String(events)}`));
+  const found = async (query: { from?: number; to?: number }) => {
+    const times: number[] = [];
+    let before: bigint | undefined;
+    for (let more = true; more;) {
+      const result = await log.search({ limit: 1000, before, ...query });
+      times.push(...result.events.map(({ recordedAt }) => recordedAt));
+      before = result.reached?.position;
+      more = result.more;
+    }
+    return times;
+  };
+
+  it('counts events in the span in which they were recorded, wherever they stand', async () => {
+    await record([10, 11, 25, 12, 27, 26, 28, 31, 13, 24, 39]);
+    expect(await counts(40, 10, 4)).toEqual([0, 4, 5, 2]);
+    expect(await counts(39, 10, 3)).toEqual([4, 5, 1]);
+    expect(await counts(1000, 10, 2)).toEqual([0, 0]);
+  });
+
+  it('counts exactly around a thousand late events in a row', async () => {
+    await record([...upwards(10_000, 500), ...upwards(1000, 1500), ...upwards(20_000, 500), ...upwards(2400, 10)]);
+    expect(await counts(25_000, 5000, 5)).toEqual([1510, 0, 500, 0, 500]);
+  });
+
+  it('counts what is not beside thousands of late events in a row exactly', async () => {
+    await record([...upwards(10_000, 500), ...upwards(1000, 6000), ...upwards(20_000, 500), ...upwards(25_000, 500)]);
+    expect(await counts(26_000, 5000, 6)).toEqual([0, 5000, 'about 1500', 'about 0', 'about 6500', 500]);
+    expect(await counts(25_500, 250, 3)).toEqual([0, 250, 250]);
+  });
+
+  it('finds a time range around thousands of late events in a row', async () => {
+    await record([...upwards(10_000, 500), ...upwards(1000, 6000), ...upwards(20_000, 500), 3500]);
+    expect(await found({ from: 10_100, to: 10_103 })).toEqual([10_102, 10_101, 10_100]);
+    expect(await found({ from: 3500, to: 3502 })).toEqual([3500, 3501, 3500]);
+    expect(await found({ from: 20_499 })).toEqual([20_499]);
+    expect(await found({ to: 1001 })).toEqual([1000]);
+  });
+
+  it('finds and counts what follows an event that is ahead of its time', async () => {
+    await record([1, 9_000_000, ...upwards(100, 12_000)]);
+    expect(await found({ from: 12_098, to: 20_000 })).toEqual([12_099, 12_098]);
+    expect(await counts(12_100, 100, 2)).toEqual([100, 100]);
+  });
+
+  it('estimates a span with many events, and counts the others', async () => {
+    await record([...upwards(0, 10), ...upwards(1000, 3000), ...upwards(5000, 5)]);
+    expect(await counts(6000, 1000, 6)).toEqual([10, 1000, 1000, 1000, 0, 5]);
+    expect(await counts(8000, 4000, 2)).toEqual(['about 3010', 5]);
+  });
+
+  it('finishes a long search before it closes', async () => {
+    await record(upwards(0, 12_000));
+    const result = log.search({ limit: 1, text: 'a text that does not occur' });
+    const rates = log.rates({ until: 12_000, span: 200, spans: 60 });
+    await log.close();
+    expect((await result).reached).toBeDefined();
+    expect((await rates).map(({ events }) => events)).toEqual(new Array(60).fill(200));
+  });
+
+  it('does not count what it has forgotten', async () => {
+    await record(upwards(0, 5000));
+    await log.close();
+    const limited = { file: join(folder.path, 'events.db'), retention: { maxEvents: 100, maxAge: undefined } };
+    log = await SqliteEventLog.open({ ...limited, retentionPause: 1 });
+    while ((await log.count()) > 100) await setTimeout(5);
+    expect(await counts(5000, 2500, 2)).toEqual([0, 100]);
+  });
+});

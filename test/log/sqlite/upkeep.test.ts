@@ -1,0 +1,152 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'libsql';
+import type { Retention } from '../../../src/log/event-log';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { newEvent } from '../event-log-suite';
+
+describe('the upkeep of a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+  let file: string;
+  const logs: SqliteEventLog[] = [];
+  beforeEach(() => {
+    file = join(folder.path, 'events.db');
+  });
+  afterEach(async () => {
+    await Promise.all(logs.splice(0).map((log) => log.close()));
+  });
+
+  const open = async (retention?: Retention): Promise<SqliteEventLog> => {
+    const log = await SqliteEventLog.open({ file, retentionPause: 20, ...(retention && { retention }) });
+    logs.push(log);
+    return log;
+  };
+
+  /** Does something with the file past the log. */
+  const directly = (sql: string): void => {
+    const database = new Database(file);
+    database.exec(sql);
+    database.close();
+  };
+
+  /** Which of some texts stand in the files of the log. */
+  const remaining = async (texts: readonly string[]): Promise<string[]> => {
+    const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
+    return texts.filter((text) => files.some((bytes) => bytes.includes(text)));
+  };
+
+  it('leaves nothing of what it forgets in any file, while another process has the log open', async () => {
+    const [log, tool] = [await open(), await open()];
+    // Ids in no order: their index splits pages all over, and moves what is in them.
+    const marked = Array.from({ length: 2000 }, (_, i) => `mark-${String((i * 7919) % 2000).padStart(4, '0')}-`);
+    const size = (i: number): number => (i % 500 === 0 ? 30_000 : (i * 37) % 900);
+    for (let i = 0; i < marked.length; i += 500) {
+      await log.appendAll(
+        marked.slice(i, i + 500).map((mark, j) =>
+          newEvent({
+            id: mark,
+            source: `/${mark}`,
+            data: `"data":"${mark}${'x'.repeat(size(i + j))}${mark}"`,
+            arrival: `{"path":"${mark}"}`,
+            idempotencyKey: `${mark}key`,
+            webhookId: `${mark}hook`,
+          }),
+        ),
+      );
+    }
+    const forgotten = new Set<number>();
+    for (const step of [3, 2, 7]) {
+      const some = marked.map((_, i) => i).filter((i) => i % step === 0 && !forgotten.has(i));
+      for (const i of some) forgotten.add(i);
+      expect(await tool.forget(some.map((i) => BigInt(i + 1)))).toHaveLength(some.length);
+      expect(await remaining(some.map((i) => marked[i] ?? ''))).toEqual([]);
+    }
+    const kept = marked.filter((_, i) => !forgotten.has(i));
+    expect(await remaining(kept)).toEqual(kept);
+    expect(await log.verify()).toEqual([]);
+    expect(await log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` }))).toMatchObject({
+      recorded: false,
+    });
+  });
+
+  it('overwrites what retention forgets', async () => {
+    const log = await open({ maxEvents: 1, maxAge: undefined });
+    const marks = Array.from({ length: 50 }, (_, i) => `mark-${String(i)}-`);
+    for (const mark of marks) await log.append(newEvent({ id: mark, data: `"data":"${'y'.repeat(9000)}${mark}"` }));
+    await eventually('one event is left', async () => (await log.count()) === 1);
+    await log.close();
+    logs.length = 0;
+    expect(await remaining(marks)).toEqual(['mark-49-']);
+  });
+
+  it('gives the space of forgotten events back while another process records', async () => {
+    const [log, tool] = [await open(), await open()];
+    const data = `"data":"${'x'.repeat(20_000)}"`;
+    await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
+    directly(
+      "DELETE FROM events WHERE sequence <= 400; UPDATE totals SET events = events - 400, previous_stamp = stamp, stamp = 'x'",
+    );
+    const full = (await stat(file)).size;
+    const progress: [number, number][] = [];
+    let recording = true;
+    const writer = (async () => {
+      while (recording) await log.append(newEvent());
+    })();
+    const given = await tool.compact((done, total) => progress.push([done, total]));
+    recording = false;
+    await writer;
+    expect(given).toBeGreaterThan(7_000_000);
+    expect((await stat(file)).size).toBeLessThan(full - 7_000_000);
+    expect(progress.length).toBeGreaterThan(10);
+    expect(progress.at(-1)?.[0]).toBe(given);
+    expect(await log.verify()).toEqual([]);
+    expect(await tool.compact()).toBeLessThan(100_000);
+  });
+
+  it('says what to do with a file that cannot shrink while it is in use, and writes it anew when nobody else has it', async () => {
+    const making = await SqliteEventLog.open({ file });
+    await making.appendAll(Array.from({ length: 500 }, () => newEvent({ data: `"data":"${'x'.repeat(5000)}"` })));
+    await making.close();
+    directly('PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL');
+    directly('DELETE FROM events WHERE sequence > 100; UPDATE totals SET events = 100');
+    const [log, tool] = [await open(), await open()];
+    const refused = { cause: { message: expect.stringContaining('Stop the service and run --compact') as string } };
+    await expect(tool.compact()).rejects.toMatchObject(refused);
+    await expect(tool.forget([1n])).rejects.toMatchObject(refused);
+    expect(await log.append(newEvent())).toMatchObject({ recorded: true });
+    await log.close();
+    expect(await tool.compact()).toBeGreaterThan(1_500_000);
+    expect(await tool.verify()).toEqual([]);
+    expect(await tool.forget([1n])).toEqual([1n]);
+    expect(await tool.count()).toBe(100);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['a total that does not fit', 'UPDATE totals SET events = 7', /^The log holds 3 events, and its total says 7\.$/],
+    [
+      'an event that is missing',
+      'DELETE FROM events WHERE sequence = 2',
+      /^The log holds 2 events, and its total says 3\.$/,
+    ],
+    [
+      'a position that was given to no event',
+      "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'",
+      /^The newest event has position 3, and the last that was given is 1\.$/,
+    ],
+    [
+      'an index that does not agree',
+      `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'IS NOT NULL', 'IS NULL')
+       WHERE name = 'events_webhook_id'`,
+      /^The file is damaged: .*events_webhook_id/,
+    ],
+  ])('finds %s', async (_what, sql, finding) => {
+    const making = await SqliteEventLog.open({ file });
+    for (let i = 0; i < 3; i++) await making.append(newEvent({ idempotencyKey: String(i) }));
+    await making.close();
+    directly(sql);
+    const log = await open();
+    expect(await log.verify()).toContainEqual(expect.stringMatching(finding));
+  });
+});

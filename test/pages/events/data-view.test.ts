@@ -1,0 +1,115 @@
+import { dataView } from '../../../src/pages/events/data-view';
+import { dataBytes, eventData, textStart } from '../../../src/pages/events/event-data';
+import { indentedJson } from '../../../src/pages/events/indented-json';
+import { indentedXml } from '../../../src/pages/events/indented-xml';
+
+const text = (html: string): string =>
+  html.replace(
+    /&(lt|gt|quot|amp|#39);/g,
+    (_all, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&' })[name] ?? "'",
+  );
+
+describe('the data of an event', () => {
+  it('that is JSON is indented, with all digits, in its order', () => {
+    const data = '"data":{"b":12345678901234567890.10,"a":[1,{"c":"x{,]"}],"e":[],"o":{ },"s":"a\\"b"}';
+    const view = dataView(eventData(data), false);
+    expect(view.kind).toBe('JSON');
+    expect(text(view.html)).toBe(
+      [
+        '{',
+        '  "b": 12345678901234567890.10,',
+        '  "a": [',
+        '    1,',
+        '    {',
+        '      "c": "x{,]"',
+        '    }',
+        '  ],',
+        '  "e": [],',
+        '  "o": {},',
+        '  "s": "a\\"b"',
+        '}',
+      ].join('\n'),
+    );
+  });
+
+  it('that is XML is indented without a change to its texts', () => {
+    const xml =
+      '<?xml version="1.0"?><a x="1>2"> <b>one <i>two</i> </b><c/><d></d><!-- <e> --><t><![CDATA[<f>]]></t></a>';
+    expect(indentedXml(xml)).toBe(
+      '<?xml version="1.0"?>\n<a x="1>2">\n  <b>one <i>two</i> </b>\n  <c/>\n  <d></d>\n  <!-- <e> -->\n  <t><![CDATA[<f>]]></t>\n</a>',
+    );
+    expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
+  });
+
+  it('that only looks like XML is shown as it is', () => {
+    for (const wrong of ['<', '< a', '<a', '<!--', '<a href="x', '<<<<']) {
+      const view = dataView(eventData(`"data":${JSON.stringify(wrong)}`), false);
+      expect([view.kind, text(view.html)]).toEqual(['Text', wrong]);
+    }
+    expect(indentedXml('<a><b>1</b><c x="')).toBe('<a>\n  <b>1</b><c x="');
+  });
+
+  it('that is a form is shown by its fields', () => {
+    const view = dataView(eventData('"data":{"a":"1","b":["<2>","3"]}'), true);
+    expect(view.fields).toEqual([
+      { name: { html: 'a', isCut: false }, values: [{ html: '1', isCut: false }] },
+      {
+        name: { html: 'b', isCut: false },
+        values: [
+          { html: '&lt;2&gt;', isCut: false },
+          { html: '3', isCut: false },
+        ],
+      },
+    ]);
+    expect(dataView(eventData('"data":{"a":1}'), true).kind).toBe('JSON');
+  });
+
+  it('that is bytes is shown as hexdump shows it', () => {
+    const bytes = Buffer.from('PNG\u0000<script>0123456789', 'latin1');
+    const view = dataView(eventData(`"data_base64":"${bytes.toString('base64')}"`), false);
+    expect([view.kind, view.bytes]).toEqual(['Bytes', bytes.length]);
+    expect(text(view.html)).toBe(
+      '00000000  50 4e 47 00 3c 73 63 72  69 70 74 3e 30 31 32 33  |PNG.<script>0123|\n' +
+        '00000010  34 35 36 37 38 39                                 |456789|',
+    );
+  });
+
+  it.each([
+    ['JSON', `{"a":[${Array(500_000).fill('"<"').join(',')}]}`],
+    ['JSON', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['Text', JSON.stringify('\u0001"é'.repeat(400_000))],
+    ['XML', JSON.stringify(`<a>${'<b c="1">x</b>'.repeat(300_000)}</a>`)],
+    [
+      'Form',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`n${String(i)}`, '<'.repeat(30)]))),
+    ],
+  ])('that is much %s is cut', (kind, value) => {
+    const view = dataView(eventData(`"data":${value}`), kind === 'Form');
+    const html = [
+      view.html,
+      ...(view.fields ?? []).flatMap(({ name, values }) => [name, ...values].map((one) => one.html)),
+    ];
+    expect([view.kind, view.isCut]).toEqual([kind, true]);
+    expect(Buffer.byteLength(html.join(''))).toBeLessThanOrEqual(100_000);
+    expect(html.join('').length).toBeGreaterThan(5000);
+  });
+
+  it('is cut between characters, whatever their escapes', () => {
+    const encoded = JSON.stringify('\u0001\\"😀'.repeat(20)).slice(1, -1);
+    const whole = JSON.parse(`"${encoded}"`) as string;
+    for (let length = 10; length < encoded.length; length++) {
+      expect(whole.startsWith(textStart({ kind: 'text', encoded }, length))).toBe(true);
+    }
+  });
+
+  it('is what was sent, in a download', () => {
+    expect(dataBytes(eventData('"data":"a\\u0000\\"é"')).toString()).toBe('a\u0000"é');
+    expect(dataBytes(eventData('"data": {"a":1.0} ')).toString()).toBe('{"a":1.0}');
+    expect(dataBytes(eventData('"data_base64":"AP8="'))).toEqual(Buffer.from([0, 255]));
+  });
+
+  it('that is nested deeply is indented only so far', () => {
+    const json = `${'['.repeat(5000)}1${']'.repeat(5000)}`;
+    expect(indentedJson(json, 1_000_000).length).toBeLessThan(1_000_000);
+  });
+});

@@ -1,0 +1,42 @@
+import { addressQuery, filterValues, listQuery } from '../../../src/pages/events/list-query';
+
+const read = (query: string) => listQuery(new URLSearchParams(query));
+
+describe('the address of a list', () => {
+  it('says what to look for, and where', () => {
+    expect(
+      read('events&text=a+b&binding=soap11&type=t&from=2026-11-22T14:02&to=2026-11-22T14:03:04Z&before=00017'),
+    ).toEqual({
+      filter: {
+        text: 'a b',
+        binding: 'soap11',
+        type: 't',
+        from: Date.UTC(2026, 10, 22, 14, 2),
+        to: Date.UTC(2026, 10, 22, 14, 3, 4),
+      },
+      place: { before: 17n, after: undefined },
+      problem: undefined,
+    });
+  });
+
+  it('may have empty parameters, as a form sends them', () => {
+    expect(Object.values(read('events=&text=&binding=&type=&from=&to=').filter)).toEqual(Array(5).fill(undefined));
+  });
+
+  it.each([
+    ['from=yesterday', 'from must be a time such as 2026-11-22T14:02:00Z: yesterday'],
+    ['to=2026-02-30T10:00', 'to must be a time such as 2026-11-22T14:02:00Z: 2026-02-30T10:00'],
+    ['before=-1', 'before must be a position: -1'],
+    ['after=1e3', 'after must be a position: 1e3'],
+    [`text=${'x'.repeat(201)}`, `text must be at most 200 characters: ${'x'.repeat(200)}…`],
+  ])('%.30s is refused', (query, problem) => {
+    expect(read(query).problem).toBe(problem);
+  });
+
+  it('is made from what it says', () => {
+    const { filter } = read('text=a%26b%3D<&from=2026-11-22T14:02:05.5Z&to=2026-11-22T14:02');
+    const query = addressQuery({ events: '', ...filterValues(filter), before: 17n });
+    expect(query).toBe('events&text=a%26b%3D%3C&from=2026-11-22T14%3A02%3A05.500&to=2026-11-22T14%3A02&before=17');
+    expect(read(query).filter).toEqual(filter);
+  });
+});

@@ -1,0 +1,214 @@
+import { HtmlValidate } from 'html-validate';
+import { loadContract } from '../../../src/contract/contract';
+import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
+import { contractWhereHelloWorldTakes } from '../../support/contract';
+import { startEndpoint } from '../../support/endpoint';
+import { send, type Answer } from '../../support/http';
+import { samplesOn } from '../../support/page';
+import { startService, type TestService } from '../../support/service';
+
+const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
+const RECORD_KEYS = 'record-key-0123456789';
+const READ_KEYS = 'read-key-0123456789abc';
+const WEBHOOK_SECRETS = 'a-secret-of-a-sender';
+
+const withoutCode = (html: string) => html.replace(/<(style|script)\b[^]*?<\/\1>/g, '');
+
+/** What a reader sees of a page: its text without tags, on one line. */
+const textOf = (html: string) =>
+  withoutCode(html)
+    .replace(/<[^>]*>/g, '')
+    .replace(/\s+/g, ' ');
+
+const complaintsAbout = async (html: string) =>
+  (await new HtmlValidate({ extends: ['html-validate:standard'] }).validateString(html)).results.flatMap(
+    ({ messages }) => messages,
+  );
+
+describe('the pages', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+  const page = async (query: string) => (await send(service.url + query)).body;
+
+  it('the service page says in one sentence which WSDL is for whom', async () => {
+    const html = await page('');
+    expect(html).toContain('href="WebHooks.asmx?WSDL=extended"');
+    expect(textOf(html)).toContain(
+      'Existing clients use the WSDL, which stays as it was; generate new ones from the extended WSDL, which also describes the parameters.',
+    );
+  });
+
+  it('the service page has a folded notice about the placeholder namespace, and about no other', async () => {
+    const html = await page('');
+    expect(html).toMatch(/<details class="notice">\s*<summary>Replacing a service\? Keep its namespace\. /);
+    expect(html).toContain('SERVICE_NAMESPACE=https://example.com/webhooks/ npm start');
+    const other = await startService({ SERVICE_NAMESPACE: 'urn:example:hooks/' });
+    expect((await send(other.url)).body).not.toMatch(/tempuri\.org|<details/);
+    await other.stop();
+  });
+
+  it.each([
+    ['recordevent', 'RecordEvent'],
+    ['GetEvent', 'GetEvents'],
+  ])('the page of the unknown operation %s asks whether %s was meant', async (given, meant) => {
+    expect(await page(`?op=${given}`)).toContain(`Did you mean <a href="WebHooks.asmx?op=${meant}">${meant}</a>?`);
+  });
+
+  it('the page of an unknown operation that resembles none asks nothing, and shortens its name', async () => {
+    const html = await page(`?op=${'x'.repeat(5000)}`);
+    expect(html).not.toContain('Did you mean');
+    expect(html).toContain(`${'x'.repeat(200)}…</code>`);
+    expect(html).not.toContain('x'.repeat(201));
+  });
+
+  it('the page of GetEvents has a table of its parameters, with a labelled field for each', async () => {
+    const html = await page('?op=GetEvents');
+    const rows = [...html.matchAll(/<tr>\s*(<th scope="row">[^]*?)<\/tr>/g)].map(([, row = '']) => row);
+    const { parameters = [] } = (await loadContract(NAMESPACE)).describe('GetEvents') ?? {};
+    expect(parameters.map(({ name }) => name)).toEqual(expect.arrayContaining(['after', 'limit', 'id', 'sequence']));
+    expect(rows.map((row) => textOf(row).trim())).toEqual(
+      parameters.map(({ name, type, documentation }) => `${name} ${type.name}, optional ${documentation}`),
+    );
+    for (const row of rows) {
+      const [, id = ''] = /<label id="[^"]*" for="([^"]*)">/.exec(row) ?? [];
+      expect(row).toContain(`id="${id}"`);
+      expect(row).not.toContain('required>');
+    }
+    expect(rows[1]).toMatch(/name="limit"[^>]* type="number"[^>]* step="1"/);
+  });
+
+  it('the page of RecordEvent has a field for the body, and says that it records a real event', async () => {
+    const html = await page('?op=RecordEvent');
+    expect(html).toContain('<label for="body">Body</label>');
+    expect(textOf(html)).toContain('Invoke records a real event.');
+    expect(textOf(await page('?op=GetEvents'))).not.toContain('records a real event');
+  });
+
+  it('a page on which there is nothing to fill in has no field', async () => {
+    expect(await page('?op=HelloWorld')).not.toMatch(/<(?:input|textarea|select|table)\b/);
+  });
+
+  it('the forms work as they are, without a script', async () => {
+    const post = async (operation: string, fields: Record<string, string>): Promise<Answer> => {
+      const [, action = ''] =
+        /<form id="call" method="post" action="([^"]*)">/.exec(await page(`?op=${operation}`)) ?? [];
+      return send(new URL(action, service.url).href, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      });
+    };
+    const id = resultOf(await post('RecordEvent', { body: '{"order":17}' }));
+    const empty = { after: '', limit: '', id: '', sequence: '', wait: '' };
+    const [event] = eventsOf(resultOf(await post('GetEvents', { ...empty, limit: '1' })));
+    expect(event).toMatchObject({ id, data: { body: '{"order":17}' } });
+  });
+
+  it.each(['SOAP 1.1', 'SOAP 1.2'])('the samples over %s carry an example', async (binding) => {
+    expect(samplesOn(await page('?op=RecordEvent'), binding).request).toContain('\n      <order>17</order>\n');
+    expect(samplesOn(await page('?op=GetEvents'), binding).request).toContain('\n      <limit>10</limit>\n');
+    expect(samplesOn(await page('?op=HelloWorld'), binding).request).toContain(
+      '<HelloWorld xmlns="http://tempuri.org/" />',
+    );
+  });
+
+  it('the samples over HTTP GET and POST carry the same example', async () => {
+    const html = await page('?op=RecordEvent');
+    expect(samplesOn(html, 'HTTP GET').request).toMatch(/^GET \S+\/RecordEvent\?order=17 HTTP\/1\.1\n/);
+    expect(samplesOn(html, 'HTTP POST').request).toMatch(/\nContent-Length: 8\n\norder=17$/);
+    expect(samplesOn(await page('?op=HelloWorld'), 'HTTP GET').request).toMatch(/\/HelloWorld\? HTTP/);
+  });
+
+  it('the samples need no key where none is set', async () => {
+    expect(withoutCode(await page('?op=RecordEvent'))).not.toMatch(/X-API-Key|type="password"|_KEYS/);
+  });
+
+  it('stay small', async () => {
+    // Bytes, uncompressed. What grows beyond this should be worth it.
+    expect(Buffer.byteLength(await page(''))).toBeLessThan(12_000);
+    for (const operation of ['RecordEvent', 'GetEvents'])
+      expect(Buffer.byteLength(await page(`?op=${operation}`))).toBeLessThan(32_000);
+  });
+});
+
+describe('the pages where keys are set', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ RECORD_KEYS, READ_KEYS });
+  });
+  afterAll(() => service.stop());
+
+  it.each([
+    ['RecordEvent', 'record', 'RECORD_KEYS', RECORD_KEYS],
+    ['GetEvents', 'read', 'READ_KEYS', READ_KEYS],
+  ])('the page of %s says that a %s key is needed', async (operation, access, variable, key) => {
+    const html = (await send(`${service.url}?op=${operation}`)).body;
+    expect(textOf(html)).toContain(`Calls need a ${access} key (${variable}), sent as X-API-Key.`);
+    expect(html).toMatch(/<input id="key" type="password" autocomplete="off"/);
+    // A form sends only fields with a name.
+    expect(html).not.toMatch(/<input id="key"[^>]* name=/);
+    expect(html).not.toContain(key);
+    for (const binding of BINDINGS) {
+      const { curl, request } = samplesOn(html, binding);
+      expect(curl).toContain("-H 'X-API-Key: KEY'");
+      expect(request).toContain('\nX-API-Key: KEY\n');
+    }
+    expect(await complaintsAbout(html)).toEqual([]);
+  });
+
+  it('the page of HelloWorld needs none', async () => {
+    expect(withoutCode((await send(`${service.url}?op=HelloWorld`)).body)).not.toMatch(/X-API-Key|type="password"/);
+  });
+
+  it('a signature is named where it would do instead', async () => {
+    const other = await startService({ RECORD_KEYS, WEBHOOK_SECRETS });
+    expect(textOf((await send(`${other.url}?op=RecordEvent`)).body)).toContain('sent as X-API-Key, or a signed body.');
+    await other.stop();
+  });
+
+  it('there is no form where only signed calls are taken, since a page cannot sign', async () => {
+    const other = await startService({ WEBHOOK_SECRETS });
+    const html = (await send(`${other.url}?op=RecordEvent`)).body;
+    expect(textOf(html)).toContain('Calls need a signed body');
+    expect(html).not.toMatch(/<form|X-API-Key/);
+    expect(await complaintsAbout(html)).toEqual([]);
+    expect((await send(`${other.url}?op=GetEvents`)).body).toContain('<form');
+    await other.stop();
+  });
+});
+
+it('the page of an operation has the field that suits the type of each parameter', async () => {
+  const contract = await contractWhereHelloWorldTakes(
+    `<s:element name="count" type="s:long" />
+     <s:element minOccurs="0" name="price" type="s:decimal" />
+     <s:element minOccurs="0" name="on" type="s:boolean" />
+     <s:element minOccurs="0" name="at" type="s:dateTime" />
+     <s:element minOccurs="0" name="size"><s:simpleType><s:restriction base="s:string"><s:enumeration value="&lt;small>" /><s:enumeration value="large" /></s:restriction></s:simpleType></s:element>
+     <s:element minOccurs="2" maxOccurs="unbounded" name="tag" type="s:string" />`,
+  );
+  const operation = { access: 'open', run: () => Promise.resolve('') } as const;
+  const endpoint = await startEndpoint(
+    { RecordEvent: operation, GetEvents: operation, HelloWorld: operation },
+    contract,
+  );
+  const html = (await send(`${endpoint.url}?op=HelloWorld`)).body;
+  await endpoint.stop();
+  const fields = (name: string) =>
+    [...html.matchAll(new RegExp(`<(?:input|select) name="${name}"[^>]*>`, 'g'))].map(([field]) => field);
+
+  expect(fields('count')).toEqual([expect.stringMatching(/type="number" step="1".* required>$/)]);
+  expect(fields('price')).toEqual([expect.stringMatching(/type="number" step="any"(?!.* required)/)]);
+  expect(fields('at')).toEqual([expect.stringMatching(/type="text".* placeholder="2026-01-31T12:00:00Z"/)]);
+  expect(fields('on')).toEqual([expect.stringContaining('<select')]);
+  expect(html).toMatch(
+    /<select name="on"[^>]*>\s*<option value=""><\/option>\s*<option>true<\/option>\s*<option>false</,
+  );
+  expect(html).toMatch(/<option>&lt;small&gt;<\/option>\s*<option>large<\/option>/);
+  expect(fields('tag')).toHaveLength(2);
+  expect(html).toContain('<td class="value" data-most="Infinity">');
+  expect(textOf(html)).toContain('tag string, repeated, required');
+  expect(await complaintsAbout(html)).toEqual([]);
+});

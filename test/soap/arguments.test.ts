@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { BUILT_IN } from '../../src/contract/simple-type';
+import { readArguments, type Arguments } from '../../src/soap/arguments';
+import { EnvelopeReader } from '../../src/soap/envelope/envelope-reader';
+import { xmlText } from '../../src/xml/xml';
+import { ParameterError } from '../../src/service/call';
+import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
+
+const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
+
+function argumentsOf(message: string, names = ['a', 'b']): Promise<Arguments> {
+  const reader = new EnvelopeReader();
+  reader.begin(message);
+  reader.write(message);
+  const parameters = names.map((name) => ({
+    name,
+    ...{ type: BUILT_IN.string, minOccurs: 0, maxOccurs: 1, documentation: '' },
+  }));
+  return readArguments(reader.close(), { namespace: NAMESPACE, name: 'Op' }, { parameters, takesAnyXml: false });
+}
+
+async function textsOf(inside: string, names?: string[]): Promise<Record<string, readonly string[]>> {
+  return Object.fromEntries((await argumentsOf(envelope11('Op', inside), names)).texts);
+}
+
+/** Characters that XML allows. */
+const TEXT = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(' ', '\t', '\r', '\n', ']]>', '&', '<', '&lt;', '"', '\u0085', '\u2028', '\uFEFF', '😀', 'é', 'a'),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+  ),
+});
+
+describe('the arguments in a SOAP message are', () => {
+  it.each<[string, string, Record<string, string[]>]>([
+    ['the texts of its elements', '<a>1</a><b>2</b>', { a: ['1'], b: ['2'] }],
+    ['in any order', '<b>2</b><a>1</a>', { a: ['1'], b: ['2'] }],
+    ['several where they are repeated', '<a>1</a><b/><a>3</a>', { a: ['1', '3'], b: [''] }],
+    ['empty where the element is', '<a/><b></b>', { a: [''], b: [''] }],
+    ['with their white space', '<a> \n\t</a><b> x </b>', { a: [' \n\t'], b: [' x '] }],
+    ['with a carriage return only as a reference', '<a>1\r\n2&#13;</a>', { a: ['1\n2\r'] }],
+    ['with entities and CDATA', '<a>&lt;&amp;&#x1F600;<![CDATA[<&]]>]]&gt;</a>', { a: ['<&😀<&]]>'] }],
+    ['without comments and processing instructions', '<a>1<!-- 2 -->3<?x 4?></a>', { a: ['13'] }],
+    ['those with a prefix', `<p:a xmlns:p="${NAMESPACE}">1</p:a>`, { a: ['1'] }],
+    ['not text around them', 'x<a>1</a>y', { a: ['1'] }],
+    ['not elements of other names', '<c>1</c><A>2</A><x><a>3</a></x>', {}],
+    ['not elements of another namespace or of none', '<a xmlns="urn:x">1</a><b xmlns="">2</b>', {}],
+    ['not given with xsi:nil', `<a ${XSI} xsi:nil="true"/><b ${XSI} xsi:nil=" 1 "><c/></b>`, {}],
+    ['given without it', `<a ${XSI} xsi:nil="false">1</a><b nil="true">2</b>`, { a: ['1'], b: ['2'] }],
+    ['whatever xsi:type says', `<a ${XSI} xsi:type="xsd:int">x</a>`, { a: ['x'] }],
+  ])('%s', async (_what, inside, texts) => {
+    expect(await textsOf(inside)).toEqual(texts);
+  });
+
+  it('what was written, whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(TEXT, { minLength: 1 }), async (texts) => {
+        const written = texts.map((text) => `<a>${xmlText(text)}</a>`).join('');
+        expect(await textsOf(written)).toEqual({ a: texts });
+      }),
+    );
+  });
+
+  it('read also where JavaScript knows their name', async () => {
+    const names = ['__proto__', 'constructor', 'toString'];
+    const { texts } = await argumentsOf(envelope11('Op', '<__proto__>1</__proto__><toString>2</toString>'), names);
+    expect([...texts]).toEqual([
+      ['__proto__', ['1']],
+      ['toString', ['2']],
+    ]);
+  });
+
+  it('only those of the operation, not of the body or of another element', async () => {
+    const message = envelope12('Op', `<a>1</a>`);
+    const inside = `<a xmlns="${NAMESPACE}">1</a>`;
+    for (const other of [
+      message.replace(/<Op.*<\/Op>/, inside),
+      message.replace(/<Op.*<\/Op>/, ''),
+      message.replaceAll('Op', 'Other'),
+      message.replace(`<Op xmlns="${NAMESPACE}"`, '<Op xmlns="urn:x"').replace('<a>', `<a xmlns="${NAMESPACE}">`),
+    ]) {
+      expect(other).not.toBe(message);
+      expect((await argumentsOf(other)).texts.size).toBe(0);
+    }
+    expect((await argumentsOf(message)).texts.get('a')).toEqual(['1']);
+  });
+
+  it.each(['<a><c/></a>', '<a>1<a>2</a></a>', `<a>1<c xmlns="urn:x"/></a>`])(
+    'refused with elements in them: %s',
+    (inside) =>
+      expect(textsOf(inside)).rejects.toThrow(
+        new ParameterError('The parameter a must be text, without XML elements in it.'),
+      ),
+  );
+
+  it.each([
+    ['<b/><a xmlns="urn:x"/><b xmlns="urn:y"/>', { namespace: 'urn:x', name: 'a' }],
+    ['<b xmlns="">1</b>', { namespace: '', name: 'b' }],
+    ['<a/><c xmlns=""/><x xmlns="urn:x"><a/></x>', undefined],
+  ])('told from elements that only have their name: %s', async (inside, stranger) => {
+    expect((await argumentsOf(envelope11('Op', inside))).stranger).toEqual(stranger);
+  });
+});
+
+describe('a large message', () => {
+  it('of 1 MB is read in parts, and means the same', async () => {
+    const long = '<&😀\r\n '.repeat(100_000);
+    const many = Array.from({ length: 20_000 }, (_, i) => String(i));
+    const inside = `<a>${xmlText(long)}</a>${many.map((text) => `<b>${text}</b>`).join('')}`;
+    const reading = argumentsOf(envelope11('Op', inside));
+    const first = await Promise.race([reading, new Promise((resolve) => setImmediate(resolve, 'another call'))]);
+    expect(first).toBe('another call');
+    const { texts } = await reading;
+    expect([texts.get('a')?.[0] === long, texts.get('b')]).toEqual([true, many]);
+  });
+});

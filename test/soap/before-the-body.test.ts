@@ -1,0 +1,94 @@
+import { requestOf, resultOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { openWire } from '../support/wire';
+import { securityHeader, usernameToken, withHeader } from '../support/wsse';
+
+const RECORD_KEY = 'record-key-0123456789';
+const READ_KEY = 'read-key-0123456789abc';
+const NAMESPACE = 'http://tempuri.org/';
+const LARGE = 1_000_000;
+
+const soap11 = (operation: string) => ['Content-Type: text/xml', `SOAPAction: "${NAMESPACE}${operation}"`];
+const soap12 = (operation: string) => [`Content-Type: application/soap+xml; action="${NAMESPACE}${operation}"`];
+const WRONG = 'Authorization: Bearer not-the-key-0123456';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
+});
+afterAll(() => service.stop());
+
+/** Sends a header, and no byte of its body; resolves to the header of the answer. */
+async function answerTo(...fields: readonly string[]): Promise<string> {
+  const wire = await openWire(service.url);
+  const path = new URL(service.url).pathname;
+  wire.write(['POST ' + path + ' HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', ...fields, '\r\n'].join('\r\n'));
+  const answer = await wire.until(/\r\n\r\n/);
+  wire.socket.destroy();
+  return answer;
+}
+
+const length = (bytes: number) => `Content-Length: ${String(bytes)}`;
+
+describe('before it reads the body of a SOAP message', () => {
+  it.each([
+    ['a wrong key', [...soap11('RecordEvent'), WRONG, length(10)]],
+    ['a wrong key (SOAP 1.2)', [...soap12('RecordEvent'), WRONG, length(10)]],
+    ['a wrong key in X-API-Key', [...soap11('RecordEvent'), 'X-API-Key: x', length(LARGE)]],
+    ['a key that only reads', [...soap11('RecordEvent'), `X-API-Key: ${READ_KEY}`, length(10)]],
+    ['a key that only records', [...soap12('GetEvents'), `X-API-Key: ${RECORD_KEY}`, length(10)]],
+    ['no key, if the message is large', [...soap11('RecordEvent'), length(LARGE)]],
+    ['no key, if the message is large (SOAP 1.2)', [...soap12('RecordEvent'), length(LARGE)]],
+    ['no key, if the message is large and its header names no operation', ['Content-Type: text/xml', length(LARGE)]],
+    [
+      'a wrong key, if the message is large and its header names no operation',
+      ['Content-Type: text/xml', WRONG, length(LARGE)],
+    ],
+    ['a signature for what only a key opens', [...soap11('GetEvents'), 'webhook-signature: v1,x', length(LARGE)]],
+  ])('the service refuses %s', async (_what, fields) => {
+    expect(await answerTo(...fields)).toMatch(/^HTTP\/1\.1 401 [^]*\r\nWWW-Authenticate: Basic/i);
+  });
+
+  it.each(['cross-site', 'same-site'])('the service refuses a page of another site (%s)', async (site) => {
+    const fields = [...soap11('RecordEvent'), `X-API-Key: ${RECORD_KEY}`, `Sec-Fetch-Site: ${site}`, length(10)];
+    expect(await answerTo(...fields)).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it.each([
+    ['a valid key', [...soap11('RecordEvent'), `X-API-Key: ${RECORD_KEY}`, length(LARGE)]],
+    ['a valid key, and no action', ['Content-Type: application/soap+xml', `X-API-Key: ${RECORD_KEY}`, length(LARGE)]],
+    [
+      'a key for another operation, and no action',
+      ['Content-Type: application/soap+xml', `X-API-Key: ${READ_KEY}`, length(10)],
+    ],
+    ['no key, which may be in the message', [...soap11('RecordEvent'), length(200_000)]],
+    ['a wrong key for an operation that needs none', [...soap11('HelloWorld'), WRONG, length(10)]],
+  ])('the service asks for the body after %s', async (_what, fields) => {
+    expect(await answerTo(...fields)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  });
+});
+
+describe.each(['soap11', 'soap12'] as const)('a key inside the message over %s', (binding) => {
+  const call = async (characters: number) => {
+    const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', 'x'.repeat(characters));
+    const text = withHeader(String(body), securityHeader(usernameToken(RECORD_KEY)));
+    return send(service.url + path, { ...question, body: text });
+  };
+
+  it('opens for up to 256 KiB', async () => {
+    expect(resultOf(await call(250_000))).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is not looked for in a larger message, whatever says how large that is', async () => {
+    const fields = binding === 'soap11' ? soap11('RecordEvent') : soap12('RecordEvent');
+    const wire = await openWire(service.url);
+    const path = new URL(service.url).pathname;
+    wire.write(
+      [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Transfer-Encoding: chunked', ...fields, '\r\n'].join('\r\n'),
+    );
+    wire.write('50000\r\n', 'x'.repeat(0x50000));
+    expect(await wire.until(/<\/soap:Envelope>/)).toMatch(/^HTTP\/1\.1 401 [^]*needs a valid key in its header fields/);
+    wire.socket.destroy();
+  });
+});

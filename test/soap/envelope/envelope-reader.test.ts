@@ -1,0 +1,254 @@
+import type { Envelope } from '../../../src/soap/envelope/envelope';
+import { EnvelopeReader } from '../../../src/soap/envelope/envelope-reader';
+import { Envelopes } from '../../../src/soap/envelope/envelopes';
+import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../support/bindings';
+import { securityHeader, usernameToken } from '../../support/wsse';
+
+const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
+
+/** A SOAP 1.1 envelope around this. */
+const envelope = (inside: string) => `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}">${inside}</s:Envelope>`;
+const message = (body: string, header = '') => envelope(`${header}<s:Body>${body}</s:Body>`);
+const operation = (inside: string) => `<RecordEvent xmlns="${NAMESPACE}">${inside}</RecordEvent>`;
+const version12 = (xml: string) => xml.replaceAll(SOAP_11_NAMESPACE, SOAP_12_NAMESPACE);
+const header = (blocks: string) => `<s:Header>${blocks.replaceAll('SOAP:', 's:')}</s:Header>`;
+
+const read = (xml: string) => new Envelopes().read(xml);
+const faultOf = (xml: string): unknown => {
+  try {
+    read(xml);
+  } catch (error) {
+    return error;
+  }
+  throw new Error('no fault');
+};
+
+/** What an envelope says, for comparison. */
+const summary = (given: Envelope) => ({
+  ...given,
+  security: given.security && { problem: given.security.problem, password: given.security.password },
+  payload: given.payload(RECORD),
+  payloadGrowth: given.payloadGrowth(RECORD),
+});
+
+const COMPLICATED = message(
+  `${operation('<a> x </a>')}<b/>`,
+  header(
+    `<h xmlns="urn:h" SOAP:mustUnderstand="1"/><w:To xmlns:w="http://www.w3.org/2005/08/addressing">x</w:To>` +
+      securityHeader(usernameToken('key')),
+  ),
+);
+
+describe('the reader of envelopes', () => {
+  it('reads a message in parts as it reads it whole', () => {
+    const reader = new EnvelopeReader();
+    reader.begin(COMPLICATED);
+    for (const character of COMPLICATED) reader.write(character);
+    const inParts = summary(reader.close());
+    expect(inParts).toEqual(summary(read(COMPLICATED)));
+    expect(inParts).toMatchObject({
+      mandatoryHeaders: [{ namespace: 'urn:h', name: 'h' }],
+      security: { problem: undefined, password: 'key' },
+      hasAddressing: true,
+      element: RECORD,
+      payload: `<a xmlns="${NAMESPACE}"> x </a>`,
+      payloadGrowth: ` xmlns="${NAMESPACE}"`.length,
+    });
+  });
+
+  it.each(['', operation(''), operation('<a/>'), 'text', `<other xmlns="urn:o"/>`])(
+    'keeps nothing of the message before: %s',
+    (body) => {
+      const envelopes = new Envelopes();
+      for (const before of [COMPLICATED, version12(COMPLICATED), message('text first<a/>')]) {
+        envelopes.read(before);
+        expect(summary(envelopes.read(message(body)))).toEqual(summary(read(message(body))));
+      }
+    },
+  );
+
+  it.each([
+    ['64 levels', message('<a>'.repeat(62) + '</a>'.repeat(62))],
+    ['256 attributes', message(`<a ${Array.from({ length: 256 }, (_, i) => `a${String(i)}="1"`).join(' ')}/>`)],
+    [
+      'two elements with 129 attributes each',
+      message(`<a ${Array.from({ length: 129 }, (_, i) => `a${String(i)}="1"`).join(' ')}/>`.repeat(2)),
+    ],
+    ['an element name of 1,024 characters', message(`<${'a'.repeat(1024)}/>`)],
+    ['an attribute name of 1,024 characters', message(`<a ${'b'.repeat(1024)}="1"/>`)],
+    ['a comment, an instruction and white space around it', `<!-- c --><?pi?>\t${message('')}\n<!-- c -->`],
+  ])('reads %s', (_what, xml) => {
+    expect(() => read(xml)).not.toThrow();
+  });
+
+  it.each([
+    ['65 levels', '<a>'.repeat(63), 'elements nested deeper than 64 levels'],
+    ['a long name', `<${'a'.repeat(1025)}/>`, 'a name of more than 1024 characters'],
+    ['a long name of an attribute', `<a ${'a'.repeat(1025)}="1"/>`, 'a name of more than 1024 characters'],
+    [
+      '257 attributes',
+      `<a ${Array.from({ length: 257 }, (_, i) => `a${String(i)}="1"`).join(' ')}/>`,
+      'an element with more than 256 attributes',
+    ],
+  ])('refuses %s', (_what, body, limit) => {
+    expect(faultOf(message(body))).toMatchObject({
+      status: 400,
+      message: `Server was unable to read request. ---> The message has ${limit}, which is more than this service reads.`,
+    });
+  });
+
+  it('refuses a document type declaration', () => {
+    expect(faultOf(`<!DOCTYPE a>${message('')}`)).toMatchObject({
+      status: 400,
+      message: 'Server was unable to read request. ---> A document type declaration is not allowed in a SOAP message.',
+    });
+  });
+
+  it('shortens what it quotes of a message that is not XML', () => {
+    const { message: text } = faultOf(message(`<${'p'.repeat(900)}:a/>`)) as Error;
+    expect(text).toMatch(/^Server was unable to read request\. ---> [^\n]{201} Line 1, position \d+\.$/);
+  });
+
+  it('refuses what ends too early, at its end', () => {
+    expect(faultOf('<a')).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('Line 1, position 2.') as string,
+    });
+  });
+});
+
+describe('the version of an envelope', () => {
+  it.each([
+    [message(''), 'soap11'],
+    [version12(message('')), 'soap12'],
+  ])('is that of its namespace', (xml, binding) => {
+    expect(read(xml).version.binding).toBe(binding);
+  });
+
+  it.each([
+    ['', '<Envelope/>'],
+    ['urn:x', '<Envelope xmlns="urn:x"/>'],
+    [`${SOAP_11_NAMESPACE}x`, `<Envelope xmlns="${SOAP_11_NAMESPACE}x"/>`],
+  ])('is not known by the namespace %j', (namespace, xml) => {
+    expect(faultOf(xml)).toMatchObject({
+      code: 'VersionMismatch',
+      message: `Possible SOAP version mismatch: Envelope namespace ${namespace} was unexpected. Expecting ${SOAP_11_NAMESPACE}.`,
+    });
+  });
+});
+
+describe('the parts of an envelope', () => {
+  const BODY = '<s:Body/>';
+  const HEADER = '<s:Header/>';
+  const OTHER = '<o:x xmlns:o="urn:o"/>';
+  const OTHERS = '<o:Body xmlns:o="urn:o"/>';
+
+  it.each([
+    ['a body', envelope(BODY)],
+    ['a header and a body', envelope(HEADER + BODY)],
+    ['an element of another namespace after the body', envelope(BODY + OTHER)],
+    ['a Body of another namespace after the body', envelope(BODY + OTHERS)],
+    ['a header and a body in SOAP 1.2', version12(envelope(HEADER + BODY))],
+    ['white space between them', envelope(` \t\r\n${HEADER}\n${BODY}\n`)],
+  ])('may be %s', (_what, xml) => {
+    expect(() => read(xml)).not.toThrow();
+  });
+
+  it.each([
+    ['s:Header', envelope(HEADER + HEADER + BODY)],
+    ['s:Header', envelope(BODY + HEADER)],
+    ['s:Body', envelope(BODY + BODY)],
+    ['s:x', envelope('<s:x/>' + BODY)],
+    ['s:x', envelope(BODY + '<s:x/>')],
+    ['o:x', envelope(OTHER + BODY)],
+    ['o:Body', envelope(OTHERS)],
+    ['o:x', version12(envelope(BODY + OTHER))],
+    ['s:Body', version12(envelope(BODY + BODY))],
+    [`s:${'x'.repeat(198)}…`, envelope(`<s:${'x'.repeat(300)}/>`)],
+  ])('may not be %s in %s', (name, xml) => {
+    expect(faultOf(xml)).toMatchObject({
+      status: 500,
+      message: `Server was unable to read request. ---> Request format is invalid: The element ${name} is not allowed here in soap:Envelope.`,
+    });
+  });
+
+  it.each([
+    ['s:Envelope', envelope(`x${BODY}`)],
+    ['s:Envelope', envelope(`${BODY} x `)],
+    ['s:Envelope', envelope(`<![CDATA[x]]>${BODY}`)],
+    ['s:Envelope', envelope(`\u00a0${BODY}`)],
+    ['s:Header', envelope(`<s:Header> x </s:Header>${BODY}`)],
+  ])('may not be text in %s', (name, xml) => {
+    expect(faultOf(xml)).toMatchObject({
+      message: `Server was unable to read request. ---> Request format is invalid: Text is not allowed in ${name}.`,
+    });
+  });
+
+  it('may have text inside a header block and in an element after the body', () => {
+    const xml = envelope(`<s:Header><h xmlns="urn:h">x<i>y</i></h></s:Header>${BODY}<o:x xmlns:o="urn:o">z</o:x>`);
+    expect(() => read(xml)).not.toThrow();
+  });
+
+  it.each([
+    ['Envelope', '<a/>'],
+    ['Envelope', `<s:envelope xmlns:s="${SOAP_11_NAMESPACE}"/>`],
+    ['Body', envelope('')],
+    ['Body', envelope(HEADER)],
+  ])('have to be soap:%s', (name, xml) => {
+    expect(faultOf(xml)).toMatchObject({
+      status: 500,
+      message: `Server was unable to read request. ---> Request format is invalid: Missing required soap:${name} element.`,
+    });
+  });
+});
+
+describe('the element of an envelope', () => {
+  it.each([
+    ['', undefined],
+    [operation(''), RECORD],
+    [`\n<!-- c -->${operation('')}`, RECORD],
+    [`${operation('')}<b xmlns="urn:b"/>`, RECORD],
+    [`${operation('')}text`, RECORD],
+    [`text${operation('')}`, undefined],
+    [`<![CDATA[ x ]]>${operation('')}`, undefined],
+    ['text', undefined],
+  ])('that begins the body %s is %j', (body, element) => {
+    expect(read(message(body)).element).toEqual(element);
+  });
+});
+
+describe('the payload of an envelope', () => {
+  it.each([
+    [operation('x'), 'x'],
+    [operation(' x '), ' x '],
+    [operation(' <a>x</a> '), `<a xmlns="${NAMESPACE}">x</a>`],
+    [operation('<a><b>x</b></a>y'), `<a xmlns="${NAMESPACE}"><b>x</b></a>y`],
+    [`${operation('<a/>')}<b/>`, `<a xmlns="${NAMESPACE}"/>`],
+    [`${operation('')}<b/>y`, undefined],
+    ['<RecordEvent>x</RecordEvent>', '<RecordEvent>x</RecordEvent>'],
+    [`<GetEvents xmlns="${NAMESPACE}"/>`, `<GetEvents xmlns="${NAMESPACE}"/>`],
+    ['x<a/> ', 'x<a/> '],
+    ['<a/><b>s:x</b>', `<a/><b xmlns:s="${SOAP_11_NAMESPACE}">s:x</b>`],
+    ['<a><![CDATA[s:x]]></a>', `<a xmlns:s="${SOAP_11_NAMESPACE}"><![CDATA[s:x]]></a>`],
+    ['<a b="s:x"/>', `<a xmlns:s="${SOAP_11_NAMESPACE}" b="s:x"/>`],
+    ['<a b="&lt;"/>', '<a b="&lt;"/>'],
+    ['<a ></a >', '<a ></a >'],
+    ['', undefined],
+  ])('with the body %s is %s', (body, payload) => {
+    const given = read(message(body));
+    expect(given.payload(RECORD)).toBe(payload);
+    const growth = payload === undefined ? 0 : payload.length - payload.replaceAll(/ xmlns(?::s)?="[^"]*"/g, '').length;
+    if (!body.startsWith('<GetEvents')) expect(given.payloadGrowth(RECORD)).toBe(growth);
+  });
+
+  it('is the body where the operation has the name of its element in another namespace', () => {
+    const body = '<r:RecordEvent xmlns:r="urn:r">x</r:RecordEvent>';
+    expect(read(message(body)).payload(RECORD)).toBe(body);
+    expect(read(message(body)).payload({ namespace: 'urn:r', name: 'RecordEvent' })).toBe('x');
+  });
+
+  it('does not hold what follows the body', () => {
+    const xml = envelope(`<s:Body>${operation('<a/>')}</s:Body><o:x xmlns:o="urn:o">t<o:y/></o:x>`);
+    expect(read(xml).payload(RECORD)).toBe(`<a xmlns="${NAMESPACE}"/>`);
+  });
+});

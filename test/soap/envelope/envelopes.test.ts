@@ -1,0 +1,28 @@
+import { Envelopes } from '../../../src/soap/envelope/envelopes';
+import { envelope11, NAMESPACE, resultOf, SOAP_11_NAMESPACE } from '../../support/bindings';
+import { send } from '../../support/http';
+import { startService } from '../../support/service';
+
+const HELLO = envelope11('HelloWorld');
+
+describe('a repeated message', () => {
+  it('is refused each time if it is wrong', () => {
+    const envelopes = new Envelopes();
+    const xml = `<soap:Envelope xmlns:soap="${SOAP_11_NAMESPACE}"/>`;
+    for (let i = 0; i < 2; i++) expect(() => envelopes.read(xml)).toThrow('Missing required soap:Body element.');
+  });
+
+  it('is routed by its own SOAPAction each time', async () => {
+    const service = await startService();
+    const call = (operation: string) =>
+      send(service.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'text/xml', SOAPAction: `"${NAMESPACE}${operation}"` },
+        body: HELLO,
+      });
+    expect(resultOf(await call('HelloWorld'))).toBe('Hello World');
+    expect(resultOf(await call('GetEvents'))).toBe('[]');
+    expect(resultOf(await call('HelloWorld'))).toBe('Hello World');
+    await service.stop();
+  });
+});

@@ -1,0 +1,235 @@
+import { SaxesParser } from 'saxes';
+import {
+  envelope11,
+  envelope12,
+  NAMESPACE,
+  requestOf,
+  SOAP_11_NAMESPACE,
+  SOAP_12_NAMESPACE,
+} from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader, WSSE, WSU } from '../support/wsse';
+
+const KEY = 'record-key-0123456789';
+const MISSING_ACTION = 'Unable to handle request without a valid action parameter. Please supply a valid soap action.';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ RECORD_KEYS: KEY });
+});
+afterAll(() => service.stop());
+
+const post = (body: string, headers: Record<string, string>): Promise<Answer> =>
+  send(service.url, { method: 'POST', headers, body });
+const post11 = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  post(body, { 'Content-Type': 'text/xml; charset=utf-8', ...headers });
+const post12 = (body: string, parameters = ''): Promise<Answer> =>
+  post(body, { 'Content-Type': `application/soap+xml; charset=utf-8${parameters}` });
+
+interface Found {
+  readonly attribute: (name: string) => string;
+  readonly resolve: (prefix: string) => string;
+  text: string;
+}
+
+/** The elements of an answer with this local name: attributes, namespaces in scope and text. */
+function elements(answer: Answer, localName: string): Found[] {
+  const parser = new SaxesParser({ xmlns: true });
+  const found: Found[] = [];
+  let open: Found | undefined;
+  parser.on('opentag', ({ local, attributes }) => {
+    open = undefined;
+    if (local !== localName) return;
+    const prefixes = new Map(['h', 'soap', 'wsse', 'wsu'].map((prefix) => [prefix, String(parser.resolve(prefix))]));
+    open = {
+      attribute: (name) => attributes[name]?.value ?? '',
+      resolve: (prefix) => prefixes.get(prefix) ?? '',
+      text: '',
+    };
+    found.push(open);
+  });
+  parser.on('text', (text) => {
+    if (open !== undefined) open.text += text;
+  });
+  parser.write(answer.body).close();
+  return found;
+}
+
+/** `{namespace}name` for a qualified name. */
+function expanded(name: string, resolve: (prefix: string) => string): string {
+  const [local = '', prefix] = name.split(':').reverse();
+  return `{${prefix === undefined ? '' : resolve(prefix)}}${local}`;
+}
+
+describe('header blocks that must be understood', () => {
+  const block = (namespace: string, name: string) => `<x:${name} xmlns:x="${namespace}" SOAP:mustUnderstand="1"/>`;
+  const notUnderstood = (answer: Answer) =>
+    elements(answer, 'NotUnderstood').map(({ attribute, resolve }) => expanded(attribute('qname'), resolve));
+
+  it('are all named in a SOAP 1.2 fault, each once', async () => {
+    const blocks =
+      block('urn:x', 'A') +
+      block('urn:y&amp;&lt;&quot;', 'A') +
+      block('urn:x', 'B·') +
+      block('urn:x', 'A') +
+      '<C SOAP:mustUnderstand="true"/>';
+    const answer = await post12(withHeader(envelope12('HelloWorld'), `${blocks}<x:D xmlns:x="urn:x"/>`));
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain('<soap:Value>soap:MustUnderstand</soap:Value>');
+    expect(answer.body).toContain('SOAP header A was not understood.');
+    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:y&<"}A', '{urn:x}B·', '{}C']);
+  });
+
+  it('are named in no header of a SOAP 1.1 fault', async () => {
+    const answer = await post11(withHeader(envelope11('HelloWorld'), block('urn:x', 'A')));
+    expect(answer.body).toContain('<faultcode>soap:MustUnderstand</faultcode>');
+    expect(answer.body).not.toMatch(/NotUnderstood|Header>/);
+  });
+
+  it('cannot make the fault large', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) => block('urn:x', `A${String(i)}`)).join('');
+    const long = block(`urn:${'x'.repeat(100_000)}`, 'A');
+    for (const blocks of [many, long, long + many]) {
+      const answer = await post12(withHeader(envelope12('HelloWorld'), blocks));
+      expect(answer.body).toContain('soap:MustUnderstand');
+      expect(answer.body.length).toBeLessThan(10_000);
+    }
+  });
+});
+
+describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refused over %s', (binding) => {
+  const record = (blocks: string, headers: Record<string, string> = {}): Promise<Answer> => {
+    const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', '<a/>');
+    return send(service.url + path, {
+      ...question,
+      headers: { ...question.headers, ...headers },
+      body: withHeader(String(body), blocks),
+    });
+  };
+  /** The fault code of SOAP 1.1; of SOAP 1.2 the subcode, since the code is always Sender. */
+  const codeOf = (answer: Answer): string => {
+    const codes = elements(answer, binding === 'soap11' ? 'faultcode' : 'Value');
+    if (binding === 'soap12') expect(codes[0]?.text).toBe('soap:Sender');
+    const code = codes.at(-1);
+    return code === undefined ? '' : expanded(code.text, code.resolve);
+  };
+  const token = usernameToken(KEY);
+  const expired = '<wsu:Timestamp><wsu:Expires>2026-01-01T00:00:00Z</wsu:Expires></wsu:Timestamp>';
+
+  it.each([
+    ['a wrong key', usernameToken('not-the-key-0123456'), WSSE, 'FailedAuthentication'],
+    ['an expired Timestamp', expired + token, WSU, 'MessageExpired'],
+    ['a Timestamp that is not a time', expired.replace(/2026[^<]*/, 'now') + token, WSSE, 'InvalidSecurity'],
+    ['two Timestamps', expired + expired + token, WSSE, 'InvalidSecurity'],
+    ['two tokens', token + token, WSSE, 'InvalidSecurity'],
+    ['a certificate', '<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>', WSSE, 'UnsupportedSecurityToken'],
+    ['an assertion', `<a:Assertion xmlns:a="urn:saml"/>${token}`, WSSE, 'UnsupportedSecurityToken'],
+    ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), WSSE, 'UnsupportedSecurityToken'],
+    [
+      'a signature',
+      `${token}<d:Signature xmlns:d="http://www.w3.org/2000/09/xmldsig#"/>`,
+      WSSE,
+      'UnsupportedAlgorithm',
+    ],
+    [
+      'a token without a password',
+      token.replace(/<wsse:Password.*<\/wsse:Password>/, ''),
+      WSSE,
+      'InvalidSecurityToken',
+    ],
+  ])('for %s has its code', async (_what, inside, namespace, name) => {
+    const answer = await record(securityHeader(inside));
+    expect(answer.status).toBe(401);
+    expect(codeOf(answer)).toBe(`{${namespace}}${name}`);
+    const mandatory = await record(securityHeader(inside, 'SOAP:mustUnderstand="1"'), { 'X-API-Key': KEY });
+    if (name === 'FailedAuthentication') expect(mandatory.status).toBe(200);
+    else expect(codeOf(mandatory)).toBe(`{${namespace}}${name}`);
+  });
+
+  it('has no such code if the message has no such header', async () => {
+    const soap = binding === 'soap11' ? `{${SOAP_11_NAMESPACE}}Client` : `{${SOAP_12_NAMESPACE}}Sender`;
+    expect(codeOf(await record(''))).toBe(soap);
+    expect(codeOf(await record('', { 'X-API-Key': 'not-the-key-0123456' }))).toBe(soap);
+  });
+});
+
+describe('a body that does not begin with an operation', () => {
+  const text = (envelope: string) => envelope.replace(':Body>', ':Body>text');
+  const hello = { SOAPAction: `"${NAMESPACE}HelloWorld"` };
+
+  it.each([
+    ['text before its element', text(envelope11('HelloWorld')), text(envelope12('HelloWorld'))],
+    [
+      'a CDATA section before its element',
+      text(envelope11('HelloWorld')).replace('>text', '><![CDATA[x]]>'),
+      text(envelope12('HelloWorld')).replace('>text', '><![CDATA[x]]>'),
+    ],
+    ['an unknown element', envelope11('Nope'), envelope12('Nope')],
+    [
+      'an element of another namespace',
+      envelope11('HelloWorld').replace(NAMESPACE, 'urn:x'),
+      envelope12('HelloWorld').replace(NAMESPACE, 'urn:x'),
+    ],
+    ['nothing', envelope11('x').replace(/<x .*<\/x>/, ''), envelope12('x').replace(/<x .*<\/x>/, '')],
+  ])('but with %s needs an action, as on the original', async (_what, message11, message12) => {
+    for (const answer of [await post11(message11), await post12(message12)]) {
+      expect(answer.status).toBe(500);
+      expect(answer.body).toContain(`>${MISSING_ACTION}<`);
+      expect(answer.body).toMatch(/>soap:(?:Client|Sender)</);
+    }
+    expect((await post11(message11, hello)).status).toBe(200);
+    expect((await post12(message12, `; action="${NAMESPACE}HelloWorld"`)).status).toBe(200);
+  });
+
+  it('may have text after its element', async () => {
+    expect((await post11(envelope11('HelloWorld').replace('</soap:Body>', 'text</soap:Body>'))).status).toBe(200);
+  });
+});
+
+describe('a long text of the caller is shortened in the fault', () => {
+  const LONG = 'urn:' + 'x'.repeat(100_000);
+  const security = (inside: string) => withHeader(envelope11('RecordEvent'), securityHeader(inside));
+
+  it.each<[string, () => Promise<Answer>]>([
+    ['an envelope namespace', () => post11(envelope11('HelloWorld').replace(SOAP_11_NAMESPACE, LONG))],
+    ['a SOAPAction', () => post11(envelope11('HelloWorld'), { SOAPAction: LONG.slice(0, 8000) })],
+    ['an action', () => post12(envelope12('Nope'), `; action="${LONG.slice(0, 8000)}"`)],
+    ['a content type', () => post(envelope11('HelloWorld'), { 'Content-Type': `text/${'x'.repeat(8000)}+x` })],
+    [
+      'a content type under SOAP 1.1',
+      () => post(envelope11('HelloWorld'), { 'Content-Type': `application/${'x'.repeat(8000)}+xml` }),
+    ],
+    [
+      'a character set',
+      () => post(envelope11('HelloWorld'), { 'Content-Type': `text/xml; charset=${'x'.repeat(8000)}` }),
+    ],
+    [
+      'a declared character set',
+      () => post(envelope11('HelloWorld').replace('utf-8', 'x'.repeat(150)), { 'Content-Type': 'text/xml' }),
+    ],
+    [
+      'a header block',
+      () => post11(withHeader(envelope11('HelloWorld'), `<${'h'.repeat(1000)} SOAP:mustUnderstand="1"/>`)),
+    ],
+    [
+      'an element of the envelope',
+      () => post11(envelope11('HelloWorld').replace('<soap:Body>', `<${'h'.repeat(1000)}/><soap:Body>`)),
+    ],
+    ['an element of a WS-Security header', () => post11(security(`<${'h'.repeat(1000)}/>`))],
+    ['an undeclared prefix', () => post11(envelope11('HelloWorld', `<${'p'.repeat(100_000)}:a/>`))],
+    ['an entity', () => post11(envelope11('HelloWorld', `&${'e'.repeat(100_000)};`))],
+    ['a closing tag', () => post11(envelope11('HelloWorld', `<a></${'e'.repeat(100_000)}>`))],
+    [
+      'an attribute that occurs twice',
+      () => post11(envelope11('HelloWorld', `<a ${'b'.repeat(1000)}="1" ${'b'.repeat(1000)}="2"/>`)),
+    ],
+    ['an XML version', () => post11(envelope11('HelloWorld').replace('1.0', '1.'.padEnd(100_000, '0')))],
+    ['an encoding', () => post11(envelope11('HelloWorld').replace('utf-8', 'u'.repeat(100_000)))],
+    ['an instruction', () => post11(envelope11('HelloWorld', `<?${'xml'.padEnd(100_000, ':')}?>`))],
+  ])('%s', async (_what, ask) => {
+    const { status, body } = await ask();
+    if (status !== 200) expect(body).toMatch(/soap:Fault>/);
+    expect(body.length).toBeLessThan(1500);
+  });
+});

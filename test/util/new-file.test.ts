@@ -1,0 +1,62 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { publishFile, writeNewFile } from '../../src/util/new-file';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+describe('a new file', () => {
+  const folder = useTemporaryFolder();
+  const path = (name: string): string => join(folder.path, name);
+
+  it('appears under its name when it is whole, and leaves nothing else behind', async () => {
+    await writeNewFile(path('new'), async (temporary) => {
+      await writeFile(temporary, 'half');
+      expect(await readdir(folder.path)).not.toContain('new');
+      await writeFile(temporary, 'whole');
+    });
+    expect(await readdir(folder.path)).toEqual(['new']);
+    expect(await readFile(path('new'), 'utf8')).toBe('whole');
+  });
+
+  it('does not appear when writing it fails', async () => {
+    const failing = writeNewFile(path('new'), async (temporary) => {
+      await writeFile(temporary, 'half');
+      throw new Error('the disk is full');
+    });
+    await expect(failing).rejects.toThrow('the disk is full');
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it('is refused without a name', async () => {
+    await expect(writeNewFile('', () => Promise.resolve())).rejects.toThrow('The name of the new file is empty.');
+  });
+
+  it('is refused where its name is taken, before anything is written', async () => {
+    await writeFile(path('mine'), 'mine');
+    await expect(writeNewFile(path('mine'), () => Promise.reject(new Error('written')))).rejects.toThrow(
+      `${path('mine')} exists already. Choose another name or move that file away.`,
+    );
+  });
+
+  it('does not replace a file that appears while it is written', async () => {
+    const late = writeNewFile(path('mine'), async (temporary) => {
+      await writeFile(temporary, 'new');
+      await writeFile(path('mine'), 'mine');
+    });
+    await expect(late).rejects.toThrow('exists already');
+    expect(await readdir(folder.path)).toEqual(['mine']);
+    expect(await readFile(path('mine'), 'utf8')).toBe('mine');
+  });
+
+  it('has a name as long as the file system allows', async () => {
+    const name = 'n'.repeat(255);
+    await writeNewFile(path(name), (temporary) => writeFile(temporary, 'whole'));
+    expect(await readdir(folder.path)).toEqual([name]);
+  });
+
+  it('keeps its temporary name where it cannot be published', async () => {
+    await writeFile(path('temporary'), 'new');
+    await writeFile(path('mine'), 'mine');
+    await expect(publishFile(path('temporary'), path('mine'))).rejects.toThrow('exists already');
+    expect((await readdir(folder.path)).sort()).toEqual(['mine', 'temporary']);
+  });
+});

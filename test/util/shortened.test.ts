@@ -1,0 +1,17 @@
+import { shortened } from '../../src/util/shortened';
+
+describe('a shortened text', () => {
+  it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {
+    expect(shortened(text)).toBe(text);
+  });
+
+  it('ends with an ellipsis if the text was longer', () => {
+    expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
+    expect(shortened('x'.repeat(4_000_000))).toHaveLength(201);
+  });
+
+  it('does not cut a character in two', () => {
+    expect(shortened(`${'x'.repeat(199)}\u{1F600}y`)).toBe(`${'x'.repeat(199)}…`);
+    expect(shortened(`${'x'.repeat(198)}\u{1F600}y`)).toBe(`${'x'.repeat(198)}\u{1F600}…`);
+  });
+});

@@ -1,0 +1,170 @@
+import { gzipSync } from 'node:zlib';
+import { encode } from 'iconv-lite';
+import {
+  callOperation,
+  envelope11,
+  envelope12,
+  eventsOf,
+  NAMESPACE,
+  resultOf,
+  type CloudEvent,
+} from './support/bindings';
+import { send, type Question } from './support/http';
+import { startService, type TestService } from './support/service';
+import { openWire } from './support/wire';
+
+const HELLO = envelope11('HelloWorld');
+const TEXT = 'Grüße 日本 😀';
+const NOTE = `<note>${TEXT}</note>`;
+
+let service: TestService;
+let path: string;
+beforeAll(async () => {
+  service = await startService();
+  path = new URL(service.url).pathname;
+});
+afterAll(() => service.stop());
+
+/** The header of a SOAP 1.1 call of HelloWorld. */
+function head(version: '1.0' | '1.1', ...fields: readonly string[]): string {
+  return [
+    `POST ${path} HTTP/${version}`,
+    'Host: localhost',
+    'Content-Type: text/xml; charset=utf-8',
+    `SOAPAction: "${NAMESPACE}HelloWorld"`,
+    ...fields,
+    '\r\n',
+  ].join('\r\n');
+}
+
+const length = `Content-Length: ${String(Buffer.byteLength(HELLO))}`;
+const RESULT = /<HelloWorldResult>Hello World<\/HelloWorldResult>[^]*<\/soap:Envelope>/;
+
+async function recorded(id: string): Promise<CloudEvent | undefined> {
+  return eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).find((event) => event.id === id);
+}
+
+describe('a client may', () => {
+  it('wait for 100 Continue before it sends the body, as .NET does', async () => {
+    const wire = await openWire(service.url);
+    wire.write(head('1.1', length, 'Expect: 100-continue'));
+    expect(await wire.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    wire.write(HELLO);
+    expect(await wire.until(RESULT)).toContain('HTTP/1.1 200 OK');
+    wire.socket.destroy();
+  });
+
+  it('announce Expect: 100-continue and send the body without waiting', async () => {
+    const wire = await openWire(service.url);
+    wire.write(head('1.1', length, 'Expect: 100-continue'), HELLO);
+    expect(await wire.until(RESULT)).toContain('HTTP/1.1 200 OK');
+    wire.socket.destroy();
+  });
+
+  it('speak HTTP/1.0 without keep-alive; it gets a Content-Length, no chunks, and the connection is closed', async () => {
+    const wire = await openWire(service.url);
+    wire.write(head('1.0', length, 'Connection: close'), HELLO);
+    const answer = await wire.untilClosed();
+    const [header = '', body = ''] = answer.split('\r\n\r\n');
+    expect(header).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(header).toMatch(new RegExp(`\r\nContent-Length: ${String(body.length)}(\r\n|$)`));
+    expect(header).not.toMatch(/Transfer-Encoding/i);
+    expect(body).toMatch(RESULT);
+  });
+
+  it('speak HTTP/1.0 with keep-alive', async () => {
+    const wire = await openWire(service.url);
+    const call = [head('1.0', length, 'Connection: keep-alive'), HELLO];
+    wire.write(...call);
+    expect(await wire.until(RESULT)).toMatch(/\r\nConnection: keep-alive\r\n/i);
+    wire.write(...call);
+    await wire.until(new RegExp(`${RESULT.source}[^]*${RESULT.source}`));
+    wire.socket.destroy();
+  });
+
+  it('send the body in chunks, split inside a character', async () => {
+    const wire = await openWire(service.url);
+    const body = Buffer.from(envelope11('RecordEvent', NOTE));
+    const middle = body.indexOf('ü') + 1;
+    const chunk = (part: Buffer): Buffer[] => [
+      Buffer.from(`${part.length.toString(16)}\r\n`),
+      part,
+      Buffer.from('\r\n'),
+    ];
+    wire.write(head('1.1', 'Transfer-Encoding: chunked').replace('HelloWorld', 'RecordEvent'));
+    wire.write(...chunk(body.subarray(0, middle)), ...chunk(body.subarray(middle)), '0\r\n\r\n');
+    const answer = await wire.until(/<RecordEventResult>.*<\/RecordEventResult>/);
+    const id = /<RecordEventResult>(.*)<\/RecordEventResult>/.exec(answer)?.[1] ?? '';
+    expect((await recorded(id))?.data).toContain(TEXT);
+    wire.socket.destroy();
+  });
+
+  it('pipeline requests; it gets the answers in the same order', async () => {
+    const wire = await openWire(service.url);
+    const body = envelope11('RecordEvent');
+    const record = head('1.1', `Content-Length: ${String(body.length)}`).replace('HelloWorld', 'RecordEvent');
+    const get = `GET ${path}/HelloWorld? HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    wire.write(record + body + get + head('1.1', length, 'Connection: close') + HELLO);
+    const answers = await wire.untilClosed();
+    expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3);
+    expect(answers).toMatch(/RecordEventResult[^]*<string xmlns[^]*HelloWorldResult/);
+  });
+
+  it('close the connection before the answer; a request it had sent completely is recorded, and others are served', async () => {
+    const wire = await openWire(service.url);
+    const body = envelope11('RecordEvent', '<left/>');
+    const sent = new Promise((resolve) => wire.socket.once('close', resolve));
+    wire.write(head('1.1', `Content-Length: ${String(body.length)}`).replace('HelloWorld', 'RecordEvent'), body);
+    wire.socket.destroySoon();
+    await sent;
+    expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');
+    const listed = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+    while (!(await listed()).some(({ data }) => String(data).startsWith('<left'))) await Promise.resolve();
+  });
+
+  const soap11 = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}RecordEvent"` };
+  const soap12 = { 'Content-Type': 'application/soap+xml; charset=utf-8' };
+  const xml = envelope11('RecordEvent', NOTE);
+  const xml12 = envelope12('RecordEvent', NOTE);
+  const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text.replace('utf-8', 'utf-16')}`, 'utf16le');
+  it.each<[string, Question]>([
+    ['compress the body (SOAP 1.1)', { headers: { ...soap11, 'Content-Encoding': 'gzip' }, body: gzipSync(xml) }],
+    ['compress the body (SOAP 1.2)', { headers: { ...soap12, 'Content-Encoding': 'gzip' }, body: gzipSync(xml12) }],
+    ['begin with a byte order mark (SOAP 1.1)', { headers: soap11, body: `\ufeff${xml}` }],
+    ['begin with a byte order mark (SOAP 1.2)', { headers: soap12, body: `\ufeff${xml12}` }],
+    ['send UTF-16', { headers: { ...soap11, 'Content-Type': 'text/xml; charset=utf-16' }, body: utf16(xml) }],
+    [
+      'send UTF-16 that only its byte order mark announces',
+      { headers: { ...soap11, 'Content-Type': 'text/xml' }, body: utf16(xml) },
+    ],
+    [
+      'send UTF-16 that nothing announces',
+      {
+        headers: { ...soap11, 'Content-Type': 'text/xml' },
+        body: Buffer.from(xml.replace(/<\?.*?\?>/, ''), 'utf16le'),
+      },
+    ],
+    [
+      'put the character set in single quotes, and send U+FFFD',
+      { headers: { ...soap11, 'Content-Type': "text/xml; charset='utf-8'" }, body: xml.replace(TEXT, `${TEXT}\uFFFD`) },
+    ],
+    [
+      'send U+FFFD in GB 18030',
+      {
+        headers: { ...soap11, 'Content-Type': 'text/xml; charset=gb18030' },
+        body: encode(xml.replace(TEXT, `${TEXT}\uFFFD`), 'gb18030'),
+      },
+    ],
+    ['omit the quotes around SOAPAction', { headers: { ...soap11, SOAPAction: `${NAMESPACE}RecordEvent` }, body: xml }],
+    ['omit SOAPAction over SOAP 1.2', { headers: soap12, body: xml12 }],
+    ['send SOAPAction over SOAP 1.2', { headers: { ...soap12, SOAPAction: soap11.SOAPAction }, body: xml12 }],
+    [
+      'give the action as a parameter over SOAP 1.2',
+      { headers: { 'Content-Type': `${soap12['Content-Type']}; action="${NAMESPACE}RecordEvent"` }, body: xml12 },
+    ],
+  ])('%s', async (_habit, question) => {
+    const answer = await send(service.url, { method: 'POST', ...question });
+    expect(answer.status).toBe(200);
+    expect((await recorded(resultOf(answer)))?.data).toContain(TEXT);
+  });
+});

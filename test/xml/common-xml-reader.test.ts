@@ -1,0 +1,131 @@
+import { Beginnings } from '../../src/xml/beginnings';
+import { CommonXmlReader } from '../../src/xml/common-xml-reader';
+import type { XmlHandler } from '../../src/xml/tag';
+
+/** The names and texts in a document, or undefined if the reader gives up on it. */
+const found = (document: string): string[] | undefined => partsOf(document, new Beginnings());
+
+function partsOf(xml: string, beginnings: Beginnings | undefined): string[] | undefined {
+  const parts: string[] = [];
+  const handler: XmlHandler = {
+    openElement: ({ local, uri, attributes }) => {
+      parts.push(`<{${uri}}${local}`, ...attributes.map((each) => `@{${each.uri}}${each.local}=${each.value}`));
+    },
+    addText: (text) => {
+      parts.push(text);
+    },
+    closeElement: () => {
+      parts.push('>');
+    },
+  };
+  return new CommonXmlReader(xml, handler, beginnings).read() ? parts : undefined;
+}
+
+const namesOf = (count: number) => Array.from({ length: count }, (_, i) => ` a${String(i)}=""`).join('');
+
+describe('the reader of common XML', () => {
+  it.each([
+    ['<a/>', ['<{}a', '>']],
+    ['<?xml version="1.0" encoding="utf-8"?>\r\n<!-- c --><a></a>\n<!----> ', ['<{}a', '>']],
+    ["<?xml version='1.1' standalone='yes' ?><a ></a\n>", ['<{}a', '>']],
+    ['<a xmlns=" urn:x "><b xmlns=""/></a>', ['<{urn:x}a', '<{}b', '>', '>']],
+    [
+      '<p:a p:b="1" b="1" xml:lang="en" xmlns:p="urn:x"/>',
+      [...['<{urn:x}a', '@{urn:x}b=1', '@{}b=1', '@{http://www.w3.org/XML/1998/namespace}lang=en', '>']],
+    ],
+    ['<a b="\r\n\t&#10;\'>" c=\'"\'/>', ['<{}a', "@{}b=  \n'>", '@{}c="', '>']],
+    ['<a>x\r\ny\r&lt;&#x1F600;]]&gt;😀<!-- c -->z</a>', ['<{}a', 'x\ny\n<😀]]>😀', 'z', '>']],
+    ['<a><![CDATA[<&]]]]><![CDATA[\r\n]]></a>', ['<{}a', '<&]]', '\n', '>']],
+    [`<a${namesOf(16)}/>`, ['<{}a', ...Array.from({ length: 16 }, (_, i) => `@{}a${String(i)}=`), '>']],
+  ])('reads %s', (xml, parts) => {
+    expect(found(xml)).toEqual(parts);
+  });
+
+  it.each([
+    ['nothing', ' '],
+    ['text around the root', '<a/>x'],
+    ['a reference around the root', '<a/>&#32;'],
+    ['a CDATA section around the root', '<a/><![CDATA[]]>'],
+    ['a second root', '<a/><a/>'],
+    ['an unclosed root', '<a>x'],
+    ['an unclosed tag', '<a'],
+    ['an unclosed comment', '<a/><!-- -'],
+    ['an unclosed CDATA section', '<a><![CDATA[</a>'],
+    ['an end tag of another name', '<a></ab>'],
+    ['an end tag too many', '<a/></a>'],
+    ['a document type declaration', '<!DOCTYPE a><a/>'],
+    ['a processing instruction', '<?b?><a/>'],
+    ['an XML declaration in the middle', '<a/><?xml version="1.0"?>'],
+    ['another version of XML', '<?xml version="2.0"?><a/>'],
+    ['a comment with two hyphens', '<a><!-- -- --></a>'],
+    ['a comment that ends with three', '<a><!-- ---></a>'],
+    ['the end of a CDATA section in text', '<a>]]></a>'],
+    ['an unknown entity', '<a>&b;</a>'],
+    ['a forbidden character by reference', '<a>&#1;</a>'],
+    ['a surrogate by reference', '<a>&#xD800;</a>'],
+    ['a capital X in a reference', '<a>&#X41;</a>'],
+    ['a control character', '<a>\u0001</a>'],
+    ['a character that XML forbids', '<a>\uFFFE</a>'],
+    ['a lone surrogate', '<a>\uD800</a>'],
+    ['an element name beyond ASCII', '<é/>'],
+    ['an attribute name beyond ASCII', '<a é="1"/>'],
+    ['a name with two colons', '<a xmlns:p="urn:x"><p:b:c/></a>'],
+    ['a prefix that is not declared', '<p:a/>'],
+    ['such a prefix of an attribute', '<a p:b="1"/>'],
+    ['the same attribute twice', '<a b="1" b="1"/>'],
+    ['attributes of the same expanded name', '<a p:b="" q:b="" xmlns:p="urn:x" xmlns:q="urn:x"/>'],
+    ['the same declaration twice', '<a xmlns="urn:x" xmlns="urn:x"/>'],
+    ['a prefix without a namespace', '<a xmlns:p=""/>'],
+    ['another namespace for xml', '<a xmlns:xml="urn:x"/>'],
+    ['the namespace of xml for another prefix', '<a xmlns:p="http://www.w3.org/XML/1998/namespace"/>'],
+    ['the namespace of xmlns', '<a xmlns="http://www.w3.org/2000/xmlns/"/>'],
+    ['an attribute without a value', '<a b/>'],
+    ['a value without quotes', '<a b=1/>'],
+    ['a tag in a value', '<a b="<"/>'],
+    ['attributes without space between them', '<a b=""c=""/>'],
+    ['17 attributes', `<a${namesOf(17)}/>`],
+    ['a name of 257 characters', `<${'a'.repeat(257)}/>`],
+  ])('gives up on %s', (_what, xml) => {
+    expect(found(xml)).toBeUndefined();
+  });
+
+  it('reads the content of an element, with text around its elements', () => {
+    expect(partsOf('x<a/><![CDATA[y]]><b/>', undefined)).toEqual(['x', '<{}a', '>', 'y', '<{}b', '>']);
+    expect(partsOf('', undefined)).toEqual([]);
+    expect(partsOf('<a>', undefined)).toBeUndefined();
+  });
+
+  it('reads a document as it did before where only its beginning is the same', () => {
+    const beginnings = new Beginnings();
+    const beginning = '<!-- c --><p:a b="c" xmlns:p="urn:x">';
+    expect(partsOf(`${beginning}x</p:a>`, beginnings)).toEqual(['<{urn:x}a', '@{}b=c', 'x', '>']);
+    expect(beginnings.find(`${beginning}…`)?.text).toBe(beginning);
+    expect(partsOf(`${beginning}<p:y/></p:a>`, beginnings)).toEqual(['<{urn:x}a', '@{}b=c', '<{urn:x}y', '>', '>']);
+    for (const rest of ['</p:b>', '\u0001</p:a>', '</p:a><p:a/>', '']) {
+      expect(partsOf(beginning + rest, beginnings)).toBeUndefined();
+    }
+  });
+});
+
+describe('the memory of beginnings', () => {
+  const root = (name: string) => `<${name}>`;
+  const keep = (beginnings: Beginnings, text: string) => {
+    beginnings.keep(`${text}…`, 0, text.length);
+  };
+
+  it('has the eight that were used last', () => {
+    const beginnings = new Beginnings();
+    for (let i = 0; i < 8; i++) keep(beginnings, root(`a${String(i)}`));
+    beginnings.find(root('a0'));
+    keep(beginnings, root('a8'));
+    expect(beginnings.find(root('a0'))?.tag.name).toBe('a0');
+    expect(beginnings.find(root('a1'))).toBeUndefined();
+  });
+
+  it('has none of more than 1,024 characters', () => {
+    const beginnings = new Beginnings();
+    const long = (length: number) => `<a ${' '.repeat(length - 4)}>`;
+    for (const length of [1024, 1025]) keep(beginnings, long(length));
+    expect([1024, 1025].map((length) => beginnings.find(long(length))?.text.length)).toEqual([1024, undefined]);
+  });
+});

@@ -1,0 +1,51 @@
+import { SaxesParser } from 'saxes';
+import { Fault, faultEnvelope } from '../../src/soap/fault';
+import { SOAP_11, SOAP_12 } from '../../src/soap/soap-version';
+import { stringElement } from '../../src/get-post/string-element';
+import { xmlAttribute, xmlText } from '../../src/xml/xml';
+
+const HARD = ['&x; &lt; &#0; & <a> ]]> "\' \t\n\r', '', ' ', '\u{1F600}\u0085\u2028'];
+
+function textOf(xml: string, element: string): string {
+  const parser = new SaxesParser({ xmlns: true });
+  let text = '';
+  let open = '';
+  parser.on('opentag', ({ local }) => {
+    open = local;
+  });
+  parser.on('text', (part) => {
+    if (open === element) text += part;
+  });
+  parser.write(xml).close();
+  return text;
+}
+
+describe.each(HARD)('the text %j', (text) => {
+  it('is read back from the string element', () => {
+    expect(textOf(stringElement('http://x/&y;/')(text), 'string')).toBe(text);
+  });
+
+  it('is read back from a fault', () => {
+    const fault = new Fault('Client', text);
+    // People read faults, so a carriage return may become a line feed.
+    const expected = text.replaceAll('\r', '\n');
+    expect(textOf(faultEnvelope(fault, SOAP_11), 'faultstring')).toBe(expected);
+    expect(textOf(faultEnvelope(fault, SOAP_12), 'Text')).toBe(expected);
+  });
+
+  it('is read back from character data and from an attribute', () => {
+    expect(textOf(`<a>${xmlText(text)}</a>`, 'a')).toBe(text);
+    const parser = new SaxesParser();
+    let value = '';
+    parser.on('opentag', ({ attributes }) => {
+      value = String(attributes.b);
+    });
+    parser.write(`<a b="${xmlAttribute(text)}"/>`).close();
+    expect(value).toBe(text);
+  });
+});
+
+it('characters that XML forbids are replaced', () => {
+  expect(xmlText('\u0000\uFFFE\uD800a')).toBe('\uFFFD\uFFFD\uFFFDa');
+  expect(textOf(stringElement('http://x/')('\u0000\uD800'), 'string')).toBe('\uFFFD\uFFFD');
+});
