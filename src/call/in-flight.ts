@@ -1,4 +1,4 @@
-import { RequestError } from '../http/request-error';
+import { HTTP_ERRORS } from '../http/errors';
 
 /** Counts the calls in progress, and apart from them those that wait for something to happen; refuses those above its limits. */
 export class InFlight {
@@ -29,7 +29,7 @@ export class InFlight {
    * @throws {RequestError} 503: too many calls are in progress; this one has not begun.
    */
   enter(): void {
-    if (this.#calls >= this.#maxCalls) throw busy('are in flight', this.#maxCalls, 'MAX_IN_FLIGHT');
+    if (this.#calls >= this.#maxCalls) throw HTTP_ERRORS.callsInFlight(this.#maxCalls);
     this.#calls++;
   }
 
@@ -45,7 +45,7 @@ export class InFlight {
    * @throws {RequestError} 503: too many calls wait; this one is still in progress.
    */
   pause(): AbortController {
-    if (this.#waiting.size >= this.#maxWaiting) throw busy('wait for events', this.#maxWaiting, 'MAX_WAITING');
+    if (this.#waiting.size >= this.#maxWaiting) throw HTTP_ERRORS.callsWaiting(this.#maxWaiting);
     const wait = new AbortController();
     if (this.#stopping) wait.abort();
     this.#waiting.add(wait);
@@ -64,9 +64,4 @@ export class InFlight {
     this.#stopping = true;
     for (const wait of this.#waiting) wait.abort();
   }
-}
-
-function busy(what: string, max: number, setting: string): RequestError {
-  const text = `Too many calls ${what}: more than ${String(max)} (${setting}).`;
-  return new RequestError(503, text, 'busy', { 'Retry-After': '1' });
 }

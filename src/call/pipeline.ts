@@ -3,7 +3,7 @@ import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { AccessControl } from '../http/auth/access';
 import type { BodyLimit } from '../http/content/body';
 import type { RateLimit } from '../http/rate-limit';
-import { RequestError, type Refusal } from '../http/request-error';
+import { HTTP_ERRORS, RequestError, type Refusal } from '../http/errors';
 import { LARGE_MESSAGE } from '../util/let-others-run';
 import { ParameterError, type Binding, type Service } from '../service/call';
 import type { Exchange } from './exchange';
@@ -147,6 +147,7 @@ const EMPTY = Buffer.alloc(0);
  */
 function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof RequestError) return error;
-  if (error instanceof ParameterError || error instanceof CloudEventError) return new RequestError(400, error.message);
+  if (error instanceof ParameterError || error instanceof CloudEventError)
+    return HTTP_ERRORS.invalidInput(error.message);
   return undefined;
 }

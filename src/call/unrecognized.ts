@@ -1,9 +1,7 @@
-import { RequestError } from '../http/request-error';
+import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { shortened } from '../util/shortened';
 import type { Binding } from '../service/call';
 import { BINDING_NAMES, type Offer } from '../contract/offer';
-
-const UNRECOGNIZED = 'Request format is unrecognized';
 
 /**
  * Makes the refusal of a call over HTTP GET or POST where that binding is off.
@@ -42,6 +40,5 @@ export function takesSoap(bindings: ReadonlySet<Binding>): boolean {
 }
 
 function refusal(isForLast: boolean, ending: string, off: string, allow: string): RequestError {
-  const message = `${UNRECOGNIZED}${ending}. ${off}`;
-  return isForLast ? new RequestError(405, message, 'invalid', { Allow: allow }) : new RequestError(500, message);
+  return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, off, allow);
 }

@@ -1,8 +1,7 @@
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import { cloudEventBatchOf, cloudEventOf, parseJsonObject } from '../events/cloudevents/cloud-event-json';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
-import { RequestError } from '../http/request-error';
-import { shortened } from '../util/shortened';
+import { HTTP_ERRORS } from '../http/errors';
 import type { Content } from '../service/call';
 import { binaryModeAttributes, isBinaryMode } from './binary-mode';
 import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
@@ -23,7 +22,7 @@ export function httpContent(input: HttpInput): Content {
   const essence = mediaType?.essence ?? '';
   if (essence === STRUCTURED) return structured(bodyText(mediaType, body) ?? '');
   if (essence === BATCHED) return { batch: cloudEventBatchOf(bodyText(mediaType, body) ?? '') };
-  if (CLOUD_EVENTS.test(essence)) throw unknownFormat(essence);
+  if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
   if (!isBinaryMode(headers)) return { payload: httpPayload(input) };
   return { attributes: binaryModeAttributes(headers), payload: body.length === 0 ? undefined : bodyPayload(input) };
 }
@@ -32,10 +31,4 @@ function structured(json: string): Content {
   if (hasTooManyParts(json))
     throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
   return cloudEventOf(json, parseJsonObject(json));
-}
-
-/** RFC 9110, section 15.5.16; `Accept-Post` is from W3C Linked Data Platform 1.0, section 7.1. */
-function unknownFormat(essence: string): RequestError {
-  const message = `CloudEvents as ${shortened(essence)} are not supported. Send them as ${STRUCTURED} or ${BATCHED}.`;
-  return new RequestError(415, message, 'invalid', { 'Accept-Post': `${STRUCTURED}, ${BATCHED}` });
 }

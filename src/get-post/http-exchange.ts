@@ -3,8 +3,7 @@ import { Router } from '../http/express-router';
 import { replyCompressed } from '../http/compressed-reply';
 import type { HttpRequest } from '../http/request/http-request';
 import { reply, replyWithoutBody } from '../http/reply';
-import { RequestError } from '../http/request-error';
-import { shortened } from '../util/shortened';
+import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/message-chain';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
@@ -205,10 +204,6 @@ function operationNamed(name: string, contract: Contract): string {
   const operation = contract.operation(contract.namespace, name);
   if (operation !== undefined) return operation;
   const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
-  if (rightName === undefined) throw new RequestError(500, `${shortened(name)} Web Service method name is not valid.`);
-  throw new RequestError(
-    500,
-    `Invalid method name '${name}',  method names are case sensitive.   ` +
-      `The method name '${rightName}' with the same name but different casing was found.\nParameter name: methodName`,
-  );
+  if (rightName === undefined) throw HTTP_ERRORS.unknownOperation(name);
+  throw HTTP_ERRORS.operationInAnotherCase(name, rightName);
 }

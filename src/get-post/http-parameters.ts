@@ -1,5 +1,5 @@
 import { elementTexts, hasTooManyParts, memberTexts } from '../events/cloudevents/json-text';
-import { RequestError } from '../http/request-error';
+import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
 import type { Parameter } from '../contract/schema';
 import type { GivenTexts } from '../contract/values';
@@ -47,7 +47,7 @@ function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | 
 
 function fieldValues(encoded: string, charset?: string): NamedValues {
   const fields = parseFormFields(encoded, charset);
-  if (fields === undefined) throw new RequestError(400, 'The query string or the form has too many fields.');
+  if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;
 }
 
@@ -56,8 +56,8 @@ function textsOf(value: string | Texts | undefined): Texts | undefined {
 }
 
 function membersOf(json: string): ReturnType<typeof memberTexts> {
-  if (hasTooManyParts(json)) throw new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.');
-  if (!isJsonObject(json)) throw new RequestError(400, 'The body must be a JSON object of the parameters.');
+  if (hasTooManyParts(json)) throw HTTP_ERRORS.tooManyJsonParts();
+  if (!isJsonObject(json)) throw HTTP_ERRORS.notAnObject();
   return memberTexts(json);
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readiness } from './readiness';
-import { reply, replyText, replyWithoutBody } from './reply';
-import { RequestError } from './request-error';
+import { HTTP_ERRORS, RequestError } from './errors';
+import { reply, replyError, replyText, replyWithoutBody } from './reply';
 
 /** Pages for the operator, by their path. */
 export type AdminPages = ReadonlyMap<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
@@ -63,10 +63,9 @@ function page(answer: (request: IncomingMessage, response: ServerResponse) => vo
     try {
       if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
       else if (request.method === 'OPTIONS') replyWithoutBody(response, 204, { Allow: ALLOWED });
-      else replyText(response, 405, 'Use GET.', { Allow: ALLOWED });
+      else replyError(response, HTTP_ERRORS.method('Use GET.', ALLOWED));
     } catch (error) {
-      if (error instanceof RequestError) replyText(response, error.status, error.message, error.headers);
-      else replyText(response, 500, 'This page failed.');
+      replyError(response, error instanceof RequestError ? error : HTTP_ERRORS.pageFailed());
     }
   };
 }

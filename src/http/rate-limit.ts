@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory';
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes';
 import type { Limits } from '../config/config';
-import { RequestError } from './request-error';
+import { HTTP_ERRORS } from './errors';
 
-/** Resolves when a request may go on; rejects with a {@link RequestError} (429) when its client sent too many. */
+/** Resolves when a request may go on; rejects with a `RequestError` (429) when its client sent too many. */
 export type RateLimit = (request: IncomingMessage) => Promise<void>;
 
 /**
@@ -29,9 +29,7 @@ export function rateLimit(
       await limiter.consume(clientOf(addressOf(request) ?? ''));
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const period = `${String(milliseconds / 1000)} s`;
-      const text = `Too many requests from this address: more than ${String(calls)} in ${period} (RATE_LIMIT).`;
-      throw new RequestError(429, text, 'rate', { 'Retry-After': String(Math.ceil((ends - now) / 1000)) });
+      throw HTTP_ERRORS.rate(calls, milliseconds, ends - now);
     }
   };
 }

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { hasMuchToCome, stopReading } from './connection/closing';
+import type { RequestError } from './errors';
 import { requestId } from './request-id';
 
 /** Replies depend on the caller and on the log: a cache may keep them for one caller and asks before it uses them again. */
@@ -40,6 +41,11 @@ export function reply(
 export function replyWithoutBody(response: ServerResponse, status: 204 | 304, headers: OutgoingHttpHeaders): void {
   const fields = { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': requestId(response.req), ...headers };
   response.writeHead(status, fields).end();
+}
+
+/** Sends an error as `text/plain`. */
+export function replyError(response: ServerResponse, { status, message, headers }: RequestError): void {
+  replyText(response, status, message, headers);
 }
 
 /** Sends one line of `text/plain`, for a person or a log. */

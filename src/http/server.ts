@@ -5,10 +5,11 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import type { AdminPages } from './admin';
 import { Arrivals } from './connection/arrivals';
-import { lastAnswer } from './connection/connection';
+import { lastAnswer, type Connection } from './connection/connection';
 import { Connections } from './connection/connections';
 import { stopDeadline, stopListening } from './connection/stop';
-import { seconds, unreadable, type ParserError } from './connection/unreadable';
+import { unreadable, type ParserError } from './connection/unreadable';
+import { HTTP_ERRORS, seconds, type RequestError } from './errors';
 import type { Handler } from './request/handler';
 import { HttpRequest } from './request/http-request';
 import type { ServerObserver } from './request/observer';
@@ -103,25 +104,31 @@ export class HttpServer {
       if (tls === undefined) this.#connections.opened(socket);
       return;
     }
-    const text = `Too many connections: more than ${String(limits.maxConnections)} (MAX_CONNECTIONS).`;
-    const status = tls === undefined ? 503 : undefined;
-    observer.refused({ refusal: 'busy', reason: text, status, remoteAddress: socket.remoteAddress });
+    const error = HTTP_ERRORS.connections(limits.maxConnections);
+    const { refusal, message: reason } = error;
+    const status = tls === undefined ? error.status : undefined;
+    observer.refused({ refusal, reason, status, remoteAddress: socket.remoteAddress });
     if (tls !== undefined) {
       socket.destroy();
       return;
     }
-    socket.write(lastAnswer(503, text, 'Retry-After: 1\r\n'));
+    socket.write(lastAnswer(error));
     // Not counted as open, and so closed at once.
     socket.destroySoon();
   }
 
   #refuseTunnel(socket: Socket): void {
-    const text = 'CONNECT is not supported.';
-    const { remoteAddress } = socket;
-    this.#options.observer.refused({ refusal: 'invalid', reason: text, status: 405, remoteAddress });
     // From here on Node leaves the socket alone.
     socket.on('error', () => undefined).resume();
-    this.#connections.of(socket)?.refuse(405, text, 'Allow: GET, HEAD, OPTIONS, POST\r\n');
+    const connection = this.#connections.of(socket);
+    if (connection !== undefined) this.#refuse(connection, HTTP_ERRORS.tunnel());
+  }
+
+  /** Answers what never became a request, and closes. */
+  #refuse(connection: Connection, error: RequestError): void {
+    const { refusal, message: reason, status } = error;
+    this.#options.observer.refused({ refusal, reason, status, remoteAddress: connection.accepted.remoteAddress });
+    connection.refuse(error);
   }
 
   /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers before this is told. */
@@ -140,9 +147,7 @@ export class HttpServer {
       return;
     }
     if (last === undefined || last.req.complete) {
-      const { status, message: reason, refusal } = error;
-      this.#options.observer.refused({ refusal, reason, status, remoteAddress: socket.remoteAddress });
-      connection.refuse(error.status, error.message);
+      this.#refuse(connection, error);
       return;
     }
     // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from '../xml/xml-builder';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { RequestError, type Refusal } from '../http/request-error';
+import { RequestError, type Refusal } from '../http/errors';
 import { messageChain } from '../util/message-chain';
 import { shortened } from '../util/shortened';
 import { BINDING_NAMES } from '../contract/offer';

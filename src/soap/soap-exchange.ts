@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { replyCompressed } from '../http/compressed-reply';
 import type { HttpRequest } from '../http/request/http-request';
 import { reply } from '../http/reply';
-import type { Refusal, RequestError } from '../http/request-error';
+import type { Refusal, RequestError } from '../http/errors';
 import { LARGE_MESSAGE } from '../util/let-others-run';
 import { shortened } from '../util/shortened';
 import type { Content, ParameterValues, Service } from '../service/call';

@@ -1,7 +1,7 @@
 import './without-tracing';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/package-info';
-import type { Refusal } from '../http/request-error';
+import type { Refusal } from '../http/errors';
 import { within } from '../util/within';
 import { CallDurations } from './call-durations';
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '../http/request-error';
+import type { Refusal } from '../http/errors';
 import { detached } from '../util/detached';
 import { shortened } from '../util/shortened';
 

@@ -4,7 +4,7 @@ import type { HttpInput } from '../../src/get-post/http-payload';
 import type { Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
 import { MediaTypes } from '../../src/http/content/media-type';
-import { RequestError } from '../../src/http/request-error';
+import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
 
 const FORM = 'application/x-www-form-urlencoded';

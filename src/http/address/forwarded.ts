@@ -5,7 +5,7 @@ import { parse as parseForwarded } from 'forwarded-parse';
 import ipaddr from 'ipaddr.js';
 import { compile } from 'proxy-addr';
 import type { Config } from '../../config/config';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS } from '../errors';
 import { authority, isAuthority } from './authority';
 
 /** Resolves who calls, and under which public URL, behind the configured proxies. */
@@ -71,16 +71,15 @@ function requestedBase(request: IncomingMessage, trust: Trust): string {
   const { socket, headers } = request;
   const stated = statedByProxies(request, trust);
   const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
-  if (scheme !== 'http' && scheme !== 'https')
-    throw new RequestError(400, 'The forwarded scheme is neither http nor https.');
+  if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
   const host = withPort(stated.host ?? headers.host ?? localAuthority(socket), stated.port);
-  if (!isAuthority(host)) throw new RequestError(400, 'The forwarded host is not a valid authority.');
+  if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
   return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
 }
 
 function withPort(host: string, port: string | undefined): string {
   if (port === undefined || /:\d+$/.test(host)) return host;
-  if (!/^\d{1,5}$/.test(port)) throw new RequestError(400, 'The forwarded port is not a number.');
+  if (!/^\d{1,5}$/.test(port)) throw HTTP_ERRORS.forwardedPort();
   return `${host.replace(/:$/, '')}:${port}`;
 }
 
@@ -89,7 +88,7 @@ function prefixPath(prefix = ''): string {
   while (path.endsWith('/')) path = path.slice(0, -1);
   if (path === '') return '';
   const isPath = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path);
-  if (!isPath) throw new RequestError(400, 'The forwarded prefix is not a valid path.');
+  if (!isPath) throw HTTP_ERRORS.forwardedPrefix();
   return path;
 }
 
@@ -136,7 +135,7 @@ function statedByProxies(request: IncomingMessage, trust: Trust): Hop {
   );
   // A proxy that writes only one of the two families may pass on what a caller invented in the other.
   if (disagree(standard.host, custom.host ?? request.headers.host) || disagree(standard.proto, custom.proto)) {
-    throw new RequestError(400, 'Forwarded and the X-Forwarded fields contradict each other.');
+    throw HTTP_ERRORS.contradictingProxies();
   }
   return custom;
 }

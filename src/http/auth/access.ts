@@ -3,7 +3,7 @@ import type { Access, AccessConfig } from '../../config/config';
 import { LARGE_MESSAGE } from '../../util/let-others-run';
 import type { BodyLimit } from '../content/body';
 import { keyCheck, presentedKeys, type KeyCheck } from './credentials';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS } from '../errors';
 import { signatureCheck } from './signature';
 
 /** The credentials of a call that do not stand in its header fields. */
@@ -37,23 +37,10 @@ export interface AccessControl {
   check(needed: Access, request: IncomingMessage, credentials: Credentials): void;
 }
 
-/** Basic comes first: browsers then ask for a password, so that a person can use the service page. */
-const CHALLENGE = { 'WWW-Authenticate': ['Basic realm="WebHook", charset="UTF-8"', 'Bearer realm="WebHook"'] };
-
-const HOW =
-  'Send it as Authorization: Bearer, as the password of Authorization: Basic, as X-API-Key, or over SOAP as a WS-Security UsernameToken.';
-
 /** A message with a key inside it has to be read before its caller is known, so it must not be large. */
 const UNPROVED_BODY: BodyLimit = {
   maxBytes: LARGE_MESSAGE,
-  refusal: () =>
-    new RequestError(
-      401,
-      `A message of more than ${String(LARGE_MESSAGE)} bytes needs a valid key in its header fields. ` +
-        'Send it as Authorization: Bearer, as the password of Authorization: Basic, or as X-API-Key.',
-      'key',
-      CHALLENGE,
-    ),
+  refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE),
 };
 
 /** Makes the access control. Undefined where neither keys nor secrets are set: then it costs nothing. */
@@ -84,7 +71,7 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
       if (isValid === undefined || (needed !== 'read' && needsBody(request))) return undefined;
       const given = presentedKeys(request.headers);
       if (given.some(isValid)) return undefined;
-      if (given.length > 0 && needed !== undefined) throw keyRefusal(`The key is not valid to ${needed}.`);
+      if (given.length > 0 && needed !== undefined) throw HTTP_ERRORS.key(`The key is not valid to ${needed}.`);
       return UNPROVED_BODY;
     },
     check(needed, request, { body, password, passwordProblem }) {
@@ -95,23 +82,19 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const problem = signatures.problem(request.headers, body);
         if (problem === undefined) return;
-        throw new RequestError(401, problem, 'signature', CHALLENGE);
+        throw HTTP_ERRORS.signature(problem);
       }
       const given = presentedKeys(request.headers);
       if (password !== undefined) given.push(password);
       if (given.some(isValid)) return;
       const what = given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`;
-      throw keyRefusal(passwordProblem ?? what);
+      throw HTTP_ERRORS.key(passwordProblem ?? what);
     },
   };
 }
 
 const KEY: readonly Proof[] = ['key'];
 const SIGNATURE: readonly Proof[] = ['signature'];
-
-function keyRefusal(problem: string): RequestError {
-  return new RequestError(401, `${problem} ${HOW}`, 'key', CHALLENGE);
-}
 
 /**
  * Refuses what a page of another site makes a browser send: the browser adds the credentials that it keeps for this address.
@@ -122,6 +105,6 @@ function keyRefusal(problem: string): RequestError {
 export function refuseOtherSites({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site === 'cross-site' || site === 'same-site') {
-    throw new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site');
+    throw HTTP_ERRORS.otherSite();
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/config';
 import { isLoopback } from '../../config/open-service';
 import { isForwarded } from '../address/forwarded';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS } from '../errors';
 import { refuseOtherSites, type AccessControl } from './access';
 
 /**
@@ -29,18 +29,11 @@ export function viewerCheck(
   const isLocal = isLoopback(host) && baseUrl === undefined && trustProxy === 0;
   return (request) => {
     refuseOtherSites(request);
-    if (!isLocal) throw closed('This service can be reached by others.');
-    if (isForwarded(request)) throw closed('A proxy has sent this request on.');
-    if (!isLoopback(hostName(request))) throw closed('This request did not come to a loopback address.');
+    if (!isLocal) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
+    if (isForwarded(request)) throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
+    if (!isLoopback(hostName(request)))
+      throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
   };
-}
-
-function closed(why: string): RequestError {
-  return new RequestError(
-    403,
-    `${why} Without READ_KEYS, events are shown to this machine alone: set READ_KEYS, and open this page with one of its keys.`,
-    'key',
-  );
 }
 
 /** The name in `Host`, which the server has checked, without its port. */

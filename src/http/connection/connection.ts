@@ -1,6 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest } from '../request/http-request';
+import type { RequestError } from '../errors';
 import { closeInSteps } from './closing';
 
 /** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
@@ -93,7 +94,7 @@ export class Connection {
   }
 
   /** Answers without a request, after the answers to all requests, and closes. Without a socket for HTTP it only closes. */
-  refuse(status: number, text: string, fields = ''): void {
+  refuse(error: RequestError): void {
     this.#ending = true;
     const socket = this.#http;
     if (socket === undefined) {
@@ -104,7 +105,7 @@ export class Connection {
     socket.destroySoon = () => undefined;
     this.#afterAnswers(() => {
       if (!socket.writable) return;
-      socket.write(lastAnswer(status, text, fields));
+      socket.write(lastAnswer(error));
       closeInSteps(socket);
     });
   }
@@ -128,10 +129,13 @@ export class Connection {
 }
 
 /** The text of an answer that no request handler gives, after which the connection is closed. */
-export function lastAnswer(status: number, text: string, fields = ''): string {
-  const body = `${text}\n`;
-  return (
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-    `Content-Length: ${String(Buffer.byteLength(body))}\r\n${fields}Connection: close\r\n\r\n${body}`
-  );
+export function lastAnswer({ status, message, headers = {} }: RequestError): string {
+  const body = `${message}\n`;
+  const fields = Object.entries({
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}\r\n${body}`;
 }

@@ -1,17 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { RequestError } from '../request-error';
 
 /** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
 export const SMALL_BODY = 65_536;
 
 /** Counts the bytes of the large bodies that are held together. */
 export class BodyMemory {
-  readonly #maxBytes: number;
+  readonly maxBytes: number;
   readonly #held = new WeakMap<ServerResponse, HeldBody>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
   }
 
   /** Begins to hold the body of one request, until its response is closed at the latest. */
@@ -31,15 +30,9 @@ export class BodyMemory {
 
   /** Takes room for so many bytes, or gives so many back if they are negative; false: there is too little. */
   take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#maxBytes) return false;
+    if (this.#bytes + bytes > this.maxBytes) return false;
     this.#bytes += bytes;
     return true;
-  }
-
-  refusal(): RequestError {
-    const max = String(this.#maxBytes);
-    const text = `Too many large requests at once: their bodies have more than ${max} bytes together (MAX_BODY_MEMORY).`;
-    return new RequestError(503, text, 'busy', { 'Retry-After': '1' });
   }
 }
 

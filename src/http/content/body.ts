@@ -1,13 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS, RequestError } from '../errors';
 import { BodyMemory, SMALL_BODY, type HeldBody } from './body-memory';
 import { Decoding, isCoding, type Coding } from './decoding';
 import { GatheredBytes } from './gathered-bytes';
-import { cutShort, hasBody, type HttpRequest } from '../request/http-request';
+import { hasBody, type HttpRequest } from '../request/http-request';
 
 const EMPTY = Buffer.alloc(0);
-
-const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 /** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
 export interface BodyLimit {
@@ -26,7 +24,7 @@ export class BodyReader {
    * @param maxTotalBytes - most bytes of all large bodies whose calls are not answered yet
    */
   constructor(maxBytes: number, maxTotalBytes: number) {
-    this.#limit = { maxBytes, refusal: () => tooLarge(maxBytes) };
+    this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
     this.#memory = new BodyMemory(maxTotalBytes);
   }
 
@@ -47,7 +45,7 @@ export class BodyReader {
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
     const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-    if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(unknownCoding(coding));
+    if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     let body: Promise<Buffer>;
     if (isSmall && coding === 'identity') body = request.takeBody(length);
@@ -80,7 +78,7 @@ export class BodyReader {
       request.on('data', (chunk: Buffer) => {
         const bytes = body.length + chunk.length;
         if (bytes > maxBytes) fail(refusal());
-        else if (!held.resize(bytes)) fail(this.#memory.refusal());
+        else if (!held.resize(bytes)) fail(HTTP_ERRORS.bodyMemory(this.#memory.maxBytes));
         else body.add(chunk);
       });
       request.on('end', () => {
@@ -107,7 +105,7 @@ export class BodyReader {
         const bytes = body.length + piece.length;
         if (bytes > maxBytes) throw refusal();
         // What was coded is held beside it, but that of four bodies at most.
-        if (!held.resize(Math.max(bytes, coded.length))) throw this.#memory.refusal();
+        if (!held.resize(Math.max(bytes, coded.length))) throw HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
         body.add(piece);
       });
     } catch (error) {
@@ -127,16 +125,15 @@ export class BodyReader {
 export function skipBody(request: HttpRequest, response: ServerResponse): Promise<void> {
   const { failure, headers } = request;
   if (failure !== undefined) return Promise.reject(failure);
-  const text = `The body of a ${String(request.method)} request may have at most ${String(SMALL_BODY)} bytes.`;
-  if (Number(headers['content-length'] ?? 0) > SMALL_BODY)
-    return Promise.reject(new RequestError(413, text, 'too-large'));
+  const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
+  if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= SMALL_BODY) return;
       request.removeAllListeners('data').pause();
-      reject(new RequestError(413, text, 'too-large'));
+      reject(tooLarge());
     });
     request.on('end', resolve).on('error', (error) => {
       reject(requestError(error));
@@ -159,17 +156,7 @@ function sendContinue(response: ServerResponse): void {
   if (response.req.httpVersionMinor > 0) response.writeContinue();
 }
 
-function tooLarge(maxBytes: number): RequestError {
-  const text = `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`;
-  return new RequestError(413, text, 'too-large');
-}
-
-function unknownCoding(coding: string): RequestError {
-  const text = `The content coding ${coding.slice(0, 40)} is not supported. Send ${ACCEPTED_CODINGS}, or none.`;
-  return new RequestError(415, text, 'invalid', { 'Accept-Encoding': ACCEPTED_CODINGS });
-}
-
 /** What stopped a body: what {@link HttpRequest.fail} says, or that its connection is gone. */
 function requestError(error: Error): RequestError {
-  return error instanceof RequestError ? error : cutShort();
+  return error instanceof RequestError ? error : HTTP_ERRORS.cutShort();
 }

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { deferred } from '../../util/deferred';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS, RequestError } from '../errors';
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
 export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
@@ -42,7 +42,7 @@ export class Decoding {
       await decodeWith(DECODERS[coding](), body, take);
     } catch (error) {
       if (error instanceof RequestError) throw error;
-      throw new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`);
+      throw HTTP_ERRORS.undecodable(coding);
     } finally {
       this.#endTurn();
     }

@@ -1,6 +1,6 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { GatheredBytes } from '../content/gathered-bytes';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS, type RequestError } from '../errors';
 
 /**
  * A request as the servers make it. Its body goes the usual way, through the queue and the events of a stream, only where
@@ -14,7 +14,7 @@ export class HttpRequest extends IncomingMessage {
 
   /** What stopped the body; undefined: nothing has so far. */
   get failure(): RequestError | undefined {
-    return this.#failure ?? (this.destroyed ? cutShort() : undefined);
+    return this.#failure ?? (this.destroyed ? HTTP_ERRORS.cutShort() : undefined);
   }
 
   /**
@@ -62,7 +62,7 @@ export class HttpRequest extends IncomingMessage {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#taken?.fail(cutShort());
+    this.#taken?.fail(HTTP_ERRORS.cutShort());
     super._destroy(error, callback);
   }
 }
@@ -107,9 +107,4 @@ class TakenBody {
 export function hasBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const length = headers['content-length'];
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
-}
-
-/** The error of a body whose connection is gone. */
-export function cutShort(): RequestError {
-  return new RequestError(400, 'The request body cannot be read: the connection was closed before its end.');
 }

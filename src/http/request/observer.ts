@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refusal } from '../request-error';
+import type { Refusal } from '../errors';
 
 /** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
 export interface Refused {

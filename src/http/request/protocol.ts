@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS, type RequestError } from '../errors';
 
 /**
  * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, which all
@@ -16,23 +16,19 @@ export function normalizeTarget(request: IncomingMessage): void {
 /** Finds what Node's parser lets pass although HTTP/1.1 (RFC 9112) does not; undefined: nothing. Closes the connection. */
 export function protocolProblem(request: IncomingMessage): RequestError | undefined {
   const { headers, httpVersion, rawHeaders, url = '' } = request;
-  if (httpVersion === '0.9') return wrong(400, 'The request line has no version of HTTP.');
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return wrong(505, 'Only HTTP/1.1 and HTTP/1.0 are supported.');
+  if (httpVersion === '0.9') return HTTP_ERRORS.noVersion();
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return HTTP_ERRORS.unsupportedVersion();
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     // Without chunked as the last one nobody knows where the body ends (RFC 9112, section 6.3).
     const status = /(?:^|,)[ \t]*chunked$/i.test(coding) ? 501 : 400;
-    return wrong(status, 'The only transfer coding that is supported is chunked.');
+    return HTTP_ERRORS.transferCoding(status);
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue' && httpVersion === '1.1')
-    return wrong(417, 'The only expectation that is supported is 100-continue.');
-  if (!url.startsWith('/') && url !== '*') return wrong(400, 'The target is not valid.');
-  if (isHostRepeated(rawHeaders)) return wrong(400, 'The request has more than one Host header.');
+    return HTTP_ERRORS.expectation();
+  if (!url.startsWith('/') && url !== '*') return HTTP_ERRORS.invalidTarget();
+  if (isHostRepeated(rawHeaders)) return HTTP_ERRORS.repeatedHost();
   return undefined;
-}
-
-function wrong(status: number, message: string): RequestError {
-  return new RequestError(status, message, 'invalid', { Connection: 'close' });
 }
 
 /** Node keeps the first of several `Host` lines, a proxy may have read another (RFC 9112, section 3.2). */

@@ -4,8 +4,8 @@ import type { AdminPages } from '../admin';
 import type { Arrivals } from '../connection/arrivals';
 import type { Connections } from '../connection/connections';
 import { skipBody } from '../content/body';
-import { replyText, replyWithoutBody } from '../reply';
-import { RequestError } from '../request-error';
+import { HTTP_ERRORS, RequestError } from '../errors';
+import { replyError, replyWithoutBody } from '../reply';
 import { RequestIds } from '../request-id';
 import type { Handler } from './handler';
 import { hasBody, type HttpRequest } from './http-request';
@@ -66,8 +66,7 @@ export class Reception {
     }
     if (!isInTurn) {
       connection.close();
-      const text = 'Too many requests wait on one connection.';
-      this.#refuse(response, new RequestError(503, text, 'busy', { Connection: 'close', 'Retry-After': '1' }));
+      this.#refuse(response, HTTP_ERRORS.pipelined());
       return;
     }
     normalizeTarget(request);
@@ -113,26 +112,25 @@ export class Reception {
   /** `Host` must be a valid authority. It may be missing with HTTP/1.0. */
   #hostProblem({ headers: { host } }: IncomingMessage): RequestError | undefined {
     if (host === undefined || host === this.#validHost) return undefined;
-    if (!isAuthority(host)) return new RequestError(400, 'The Host header is not a valid authority.');
+    if (!isAuthority(host)) return HTTP_ERRORS.invalidHost();
     this.#validHost = host;
     return undefined;
   }
 
   #unhandled(response: ServerResponse, error: unknown): void {
     if (response.headersSent) response.destroy();
-    else if (error === undefined || error === null)
-      this.#refuse(response, new RequestError(404, 'There is nothing at this address.'));
+    else if (error === undefined || error === null) this.#refuse(response, HTTP_ERRORS.nothingHere());
     else if (error instanceof RequestError) this.#refuse(response, error);
-    else if ((error as { status?: unknown }).status === 400)
-      this.#refuse(response, new RequestError(400, 'The address is not valid.'));
-    else replyText(response, 500, 'The request could not be answered.');
+    else if ((error as { status?: unknown }).status === 400) this.#refuse(response, HTTP_ERRORS.invalidAddress());
+    else replyError(response, HTTP_ERRORS.failed());
   }
 
-  #refuse(response: ServerResponse, { status, message, refusal, headers }: RequestError): void {
+  #refuse(response: ServerResponse, error: RequestError): void {
     const { req: request } = response;
+    const { refusal, message: reason, status } = error;
     const { remoteAddress } = request.socket;
-    this.#options.observer.refused({ refusal, reason: message, status, remoteAddress, request });
-    replyText(response, status, message, headers);
+    this.#options.observer.refused({ refusal, reason, status, remoteAddress, request });
+    replyError(response, error);
   }
 }
 

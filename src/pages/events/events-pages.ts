@@ -6,7 +6,7 @@ import { replyCompressed } from '../../http/compressed-reply';
 import type { InFlight } from '../../call/in-flight';
 import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
-import { RequestError } from '../../http/request-error';
+import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/request/observer';
 import { messageChain } from '../../util/message-chain';
 import type { RefusedCall } from '../../telemetry/refused-calls';
@@ -168,7 +168,7 @@ class Viewing {
   async #sendRows(parameters: URLSearchParams): Promise<void> {
     const { log } = this.parts;
     const { filter, place, problem } = listQuery(parameters);
-    if (problem !== undefined) throw new RequestError(400, problem);
+    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
     const html = this.#renderer.rows({ rows });
     const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText(await log.count()) };
@@ -176,7 +176,7 @@ class Viewing {
   }
 
   async #rate(per: string): Promise<Answer> {
-    if (!isRateSpan(per)) throw new RequestError(404, 'Events are counted per minute, hour or day.');
+    if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
     return {
       page: 'rate',
       title: 'Rate',
@@ -194,7 +194,7 @@ class Viewing {
     const sequence = position(text);
     const event = sequence === undefined ? undefined : await storedEvent(log, sequence);
     if (event === undefined) {
-      throw new RequestError(404, 'There is no such event in the log: it was forgotten, or it never was.');
+      throw HTTP_ERRORS.noSuchEvent();
     }
     const download = parameters.get('download');
     if (download === null) {
@@ -203,7 +203,7 @@ class Viewing {
       return;
     }
     const file = downloadOf(download, event, this.#address());
-    if (file === undefined) throw new RequestError(404, 'The event has no such part.');
+    if (file === undefined) throw HTTP_ERRORS.noSuchPart();
     reply(this.response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import etag from 'etag';
 import { Router } from '../../http/express-router';
 import fresh from 'fresh';
-import { reply, replyText, replyWithoutBody } from '../../http/reply';
+import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
 import type { EndpointOptions } from '../../call/exchange';
@@ -66,8 +66,7 @@ export async function documents(
     })
     .post((_request, response) => {
       // Messages never come here.
-      const { status, message, headers } = unrecognizedAtEndpoint(contract.offer, 'POST', allow);
-      replyText(response, status, message, headers);
+      replyError(response, unrecognizedAtEndpoint(contract.offer, 'POST', allow));
     })
     .all((_request, response) => {
       const documents = 'get the service page, the WSDL and the discovery document with GET.';

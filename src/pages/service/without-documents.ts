@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { replyText, replyWithoutBody } from '../../http/reply';
+import { replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Contract } from '../../contract/contract';
 import type { EndpointOptions } from '../../call/exchange';
 import { takesSoap, unrecognizedAtEndpoint } from '../../call/unrecognized';
@@ -12,9 +12,9 @@ export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOpt
     replyWithoutBody(response, 204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
-    const { status, message, headers } = unrecognizedAtEndpoint(offer, method.toUpperCase(), allow);
+    const error = unrecognizedAtEndpoint(offer, method.toUpperCase(), allow);
     route[method]((_request, response) => {
-      replyText(response, status, message, headers);
+      replyError(response, error);
     });
   }
   route.all((_request, response) => {

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Access } from '../../../src/config/config';
 import { accessControl, type Credentials } from '../../../src/http/auth/access';
-import { RequestError } from '../../../src/http/request-error';
+import { RequestError } from '../../../src/http/errors';
 
 const BODY = Buffer.from('{"a":1}');
 const SECRET = 'a secret of GitHub';

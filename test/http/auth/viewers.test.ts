@@ -1,7 +1,7 @@
 import { readConfig } from '../../../src/config/config';
 import { accessControl } from '../../../src/http/auth/access';
 import { viewerCheck } from '../../../src/http/auth/viewers';
-import { RequestError } from '../../../src/http/request-error';
+import { RequestError } from '../../../src/http/errors';
 import { send, type Answer } from '../../support/http';
 import { startService } from '../../support/service';
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Decoding, isCoding, type Coding } from '../../../src/http/content/decoding';
-import { RequestError } from '../../../src/http/request-error';
+import { RequestError } from '../../../src/http/errors';
 
 const TEXT = 'x'.repeat(1_000_000);
 const CODED: readonly (readonly [Coding, Buffer])[] = [

@@ -1,0 +1,180 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { shortened } from '../util/shortened';
+
+/** Why a request was refused, in one word for metrics and logs. */
+export type Refusal = 'invalid' | 'too-large' | 'key' | 'signature' | 'cross-site' | 'busy' | 'rate' | 'timeout';
+
+/** A request that is refused for what it is, or because too many arrive. The message tells its sender why. */
+export class RequestError extends Error {
+  override readonly name: string = 'RequestError';
+
+  constructor(
+    /** HTTP status of the answer. */
+    readonly status: number,
+    message: string,
+    readonly refusal: Refusal = 'invalid',
+    /** Header fields that the status calls for, such as `WWW-Authenticate` with 401. */
+    readonly headers?: OutgoingHttpHeaders,
+  ) {
+    super(message);
+  }
+}
+
+/** Basic comes first: browsers then ask for a password, so that a person can use the service page. */
+const CHALLENGE = { 'WWW-Authenticate': ['Basic realm="WebHook", charset="UTF-8"', 'Bearer realm="WebHook"'] };
+
+const HOW_TO_SEND_A_KEY = 'Send it as Authorization: Bearer, as the password of Authorization: Basic, ';
+
+const CLOSE = { Connection: 'close' };
+const RETRY = { 'Retry-After': '1' };
+
+/** The content codings of requests that can be undone, as `Accept-Encoding` lists them. */
+const ACCEPTED_CODINGS = 'gzip, deflate, br';
+
+/** Every error of HTTP: status, text, header fields. SOAP's faults are in `FAULTS`. What they quote of a caller is shortened. */
+export const HTTP_ERRORS = {
+  // Reading a request (RFC 9112). Most of these close the connection.
+  unreadable: () => new RequestError(400, 'This is not a valid HTTP request.'),
+  noVersion: () => closing(400, 'The request line has no version of HTTP.'),
+  unsupportedVersion: () => closing(505, 'Only HTTP/1.1 and HTTP/1.0 are supported.'),
+  /** @param status - 501, or 400 where the end of the body cannot be known (RFC 9112, section 6.3) */
+  transferCoding: (status: 400 | 501) => closing(status, 'The only transfer coding that is supported is chunked.'),
+  expectation: () => closing(417, 'The only expectation that is supported is 100-continue.'),
+  invalidTarget: () => closing(400, 'The target is not valid.'),
+  repeatedHost: () => closing(400, 'The request has more than one Host header.'),
+  invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
+  tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
+  headerTooLarge: (maxBytes: number) =>
+    new RequestError(431, `The header has more than ${String(maxBytes)} bytes (MAX_HEADER_BYTES).`, 'too-large'),
+  chunkExtensions: () => new RequestError(413, 'The body has chunk extensions of more than 16 KiB.', 'too-large'),
+  /** Both in milliseconds. */
+  requestTimeout: (header: number, request: number) =>
+    new RequestError(
+      408,
+      `The request did not come in time: its header in ${seconds(header)} (HEADERS_TIMEOUT), ` +
+        `all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
+      'timeout',
+    ),
+
+  // Load
+  connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
+  pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
+  callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
+  callsWaiting: (max: number) => busy(`Too many calls wait for events: more than ${String(max)} (MAX_WAITING).`),
+  bodyMemory: (maxBytes: number) =>
+    busy(
+      `Too many large requests at once: their bodies have more than ${String(maxBytes)} bytes together (MAX_BODY_MEMORY).`,
+    ),
+  /** `period` and `left`, which remains of it, are in milliseconds. */
+  rate: (calls: number, period: number, left: number) =>
+    new RequestError(
+      429,
+      `Too many requests from this address: more than ${String(calls)} in ${seconds(period)} (RATE_LIMIT).`,
+      'rate',
+      { 'Retry-After': String(Math.ceil(left / 1000)) },
+    ),
+
+  // Bodies
+  cutShort: () => new RequestError(400, 'The request body cannot be read: the connection was closed before its end.'),
+  undecodable: (coding: string) => new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`),
+  bodyTooLarge: (maxBytes: number) =>
+    new RequestError(
+      413,
+      `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`,
+      'too-large',
+    ),
+  unneededBodyTooLarge: (method: string, maxBytes: number) =>
+    new RequestError(413, `The body of a ${method} request may have at most ${String(maxBytes)} bytes.`, 'too-large'),
+  contentCoding: (coding: string) =>
+    new RequestError(
+      415,
+      `The content coding ${coding.slice(0, 40)} is not supported. Send ${ACCEPTED_CODINGS}, or none.`,
+      'invalid',
+      { 'Accept-Encoding': ACCEPTED_CODINGS },
+    ),
+  /** RFC 9110, section 15.5.16; `Accept-Post` is from W3C Linked Data Platform 1.0, section 7.1. */
+  eventFormat: (essence: string, structured: string, batched: string) =>
+    new RequestError(
+      415,
+      `CloudEvents as ${shortened(essence)} are not supported. Send them as ${structured} or ${batched}.`,
+      'invalid',
+      { 'Accept-Post': `${structured}, ${batched}` },
+    ),
+  tooManyFields: () => new RequestError(400, 'The query string or the form has too many fields.'),
+  tooManyJsonParts: () => new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.'),
+  notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters.'),
+  /** Something in a request that was read cannot be used; `problem` is a sentence. */
+  invalidInput: (problem: string) => new RequestError(400, problem),
+
+  // Proxies
+  forwardedScheme: () => new RequestError(400, 'The forwarded scheme is neither http nor https.'),
+  forwardedHost: () => new RequestError(400, 'The forwarded host is not a valid authority.'),
+  forwardedPort: () => new RequestError(400, 'The forwarded port is not a number.'),
+  forwardedPrefix: () => new RequestError(400, 'The forwarded prefix is not a valid path.'),
+  contradictingProxies: () => new RequestError(400, 'Forwarded and the X-Forwarded fields contradict each other.'),
+
+  // Access
+  key: (problem: string) =>
+    new RequestError(
+      401,
+      `${problem} ${HOW_TO_SEND_A_KEY}as X-API-Key, or over SOAP as a WS-Security UsernameToken.`,
+      'key',
+      CHALLENGE,
+    ),
+  keyInHeader: (maxBytes: number) =>
+    new RequestError(
+      401,
+      `A message of more than ${String(maxBytes)} bytes needs a valid key in its header fields. ` +
+        `${HOW_TO_SEND_A_KEY}or as X-API-Key.`,
+      'key',
+      CHALLENGE,
+    ),
+  signature: (problem: string) => new RequestError(401, problem, 'signature', CHALLENGE),
+  otherSite: () =>
+    new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site'),
+  eventsClosed: (why: string) =>
+    new RequestError(
+      403,
+      `${why} Without READ_KEYS, events are shown to this machine alone: set READ_KEYS, and open this page with one of its keys.`,
+      'key',
+    ),
+
+  // Addresses and methods
+  invalidAddress: () => new RequestError(400, 'The address is not valid.'),
+  nothingHere: () => new RequestError(404, 'There is nothing at this address.'),
+  method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
+  noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten, or it never was.'),
+  noSuchPart: () => new RequestError(404, 'The event has no such part.'),
+  noSuchRate: () => new RequestError(404, 'Events are counted per minute, hour or day.'),
+  /** The original's status and text, as of the next. */
+  unknownOperation: (name: string) => new RequestError(500, `${shortened(name)} Web Service method name is not valid.`),
+  operationInAnotherCase: (name: string, rightName: string) =>
+    new RequestError(
+      500,
+      `Invalid method name '${name}',  method names are case sensitive.   ` +
+        `The method name '${rightName}' with the same name but different casing was found.\nParameter name: methodName`,
+    ),
+  /** @param isForMethod - whether another method would be served. Both texts are the original's, apart from `off`. */
+  unrecognizedFormat: (isForMethod: boolean, ending: string, off: string, allow: string): RequestError => {
+    const message = `Request format is unrecognized${ending}. ${off}`;
+    return isForMethod ? HTTP_ERRORS.method(message, allow) : new RequestError(500, message);
+  },
+
+  // The service's doing
+  failed: () => new RequestError(500, 'The request could not be answered.'),
+  pageFailed: () => new RequestError(500, 'This page failed.'),
+} as const;
+
+/** An error after which the connection cannot be used. */
+function closing(status: number, message: string): RequestError {
+  return new RequestError(status, message, 'invalid', CLOSE);
+}
+
+function busy(message: string, headers?: OutgoingHttpHeaders): RequestError {
+  return new RequestError(503, message, 'busy', { ...headers, ...RETRY });
+}
+
+/** Writes milliseconds as seconds. */
+export function seconds(milliseconds: number): string {
+  return `${String(milliseconds / 1000)} s`;
+}
