@@ -5,10 +5,9 @@ import { VERSION } from '../config/package-info';
 import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../log/event-log';
 import { openEventLog, openExistingEventLog } from '../log/open-event-log';
-import { messageChain } from '../util/message-chain';
-import { parseTask, UsageError, type LogTask } from './options';
-import { endOf, FROM_THE_FIRST } from './since';
-import { USAGE } from './usage';
+import { parseTask, USAGE, type LogTask } from './events-task';
+import { endOf, FROM_THE_FIRST } from './scan';
+import { runProgram, UsageError } from './terminal';
 
 async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
@@ -21,7 +20,7 @@ async function main(): Promise<void> {
 async function perform(task: LogTask): Promise<void> {
   switch (task.name) {
     case 'print': {
-      const { printEvents } = await import('./print.js');
+      const { printEvents } = await import('./export.js');
       return withLog(openExistingEventLog, async (log) =>
         printEvents(log, task.since ?? (await endOf(log)), task.follow),
       );
@@ -43,21 +42,21 @@ async function perform(task: LogTask): Promise<void> {
       return withLog(openEventLog, (log) => importEvents(input, log));
     }
     case 'backup': {
-      const { backUp } = await import('./backup.js');
+      const { backUp } = await import('./upkeep.js');
       return withLog(openExistingEventLog, (log) => backUp(task.file, log));
     }
     case 'compact': {
-      const { compact } = await import('./compact.js');
+      const { compact } = await import('./upkeep.js');
       return withLog(openExistingEventLog, compact);
     }
     case 'verify': {
-      const { verifyLog } = await import('./verify.js');
+      const { verifyLog } = await import('./upkeep.js');
       return withLog(openExistingEventLog, async (log) => {
         if (!(await verifyLog(log))) process.exitCode = 1;
       });
     }
     case 'forget': {
-      const { forgetEvents } = await import('./forget.js');
+      const { forgetEvents } = await import('./upkeep.js');
       return withLog(openExistingEventLog, (log) => forgetEvents(task.events, log));
     }
   }
@@ -80,19 +79,9 @@ async function withLog(
   }
 }
 
-/** Ends the program: with the reason, or in silence where nobody reads its output any more. */
-function fail(error: unknown): void {
-  process.exitCode = exitCodeOf(error);
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
-  console.error(messageChain(error));
-}
-
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2;
   return error instanceof Error && error.name === 'RefusedError' ? 3 : 1;
 }
 
-process.stdout.on('error', fail);
-// What forwards goes on when nobody reads what it says any more.
-process.stderr.on('error', () => undefined);
-main().catch(fail);
+runProgram(main, exitCodeOf);

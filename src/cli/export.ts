@@ -1,15 +1,24 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { EventLog } from '../log/event-log';
 import { writeNewFile } from '../util/new-file';
 import { fileError } from './file-error';
-import { pagesOf, pageText } from './pages';
 import { progressBar } from './progress';
-import type { Start } from './since';
-import { stopSignal } from './stop-signal';
+import { followedPages, pagesOf, pageText, type Start } from './scan';
+import { stopSignal } from './terminal';
+
+/** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
+export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
+  const stop = stopSignal();
+  for await (const page of follow ? followedPages(log, start, stop) : pagesOf(log, start)) {
+    if (!process.stdout.write(pageText(page))) await once(process.stdout, 'drain');
+    if (stop.aborted) return;
+  }
+}
 
 /**
- * Writes the events from a start on to a new file, which gets its name when it is whole and on disk, or to standard output
+ * Writes the events from a start on to a new file, which gets its name once it is complete and on disk, or to standard output
  * where the file is `-`.
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.

@@ -1,4 +1,4 @@
-import { userName } from '../config/environment/text-file';
+import { userName } from '../config/text-file';
 
 const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['ENOENT', 'there is no such file or folder'],

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import { parseArchiveLine } from '../events/archive';
 import type { EventLog, NewEvent } from '../log/event-log';
 import { fileError } from './file-error';
-import { linesOf } from './lines';
 import { progressBar } from './progress';
 
 /** Most events, and most bytes of their lines, that are imported at a time; they share commits. */
@@ -124,4 +123,46 @@ class Batch {
   summary(): string {
     return `${String(this.#recorded)} recorded, ${String(this.#alreadyThere)} already in the log`;
   }
+}
+
+const LINE_FEED = 0x0a;
+
+/** Most bytes of a line. The longest event that the service takes (256 MiB, in base64) has room in it. */
+const MAX_LINE_BYTES = 384 * 1024 * 1024;
+
+/** Thrown when a line is longer than the limit. */
+export class LongLineError extends Error {
+  override readonly name = 'LongLineError';
+
+  constructor(maxBytes: number) {
+    super(`It is longer than ${String(maxBytes)} bytes.`);
+  }
+}
+
+/**
+ * Splits bytes into lines, which end with a line feed only: `node:readline` also splits at U+2028 and U+2029, which JSON
+ * leaves as they are. Each byte is looked at once, however long a line is.
+ *
+ * @throws {LongLineError} a line is longer than `maxBytes`.
+ */
+export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const hold = (part: Buffer): void => {
+    pendingBytes += part.length;
+    if (pendingBytes > maxBytes) throw new LongLineError(maxBytes);
+    pending.push(part);
+  };
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      hold(chunk.subarray(start, end));
+      yield pending.length === 1 ? chunk.subarray(start, end) : Buffer.concat(pending);
+      pending = [];
+      pendingBytes = 0;
+      start = end + 1;
+    }
+    if (start < chunk.length) hold(chunk.subarray(start));
+  }
+  if (pendingBytes > 0) yield Buffer.concat(pending);
 }

@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress';
+import { MultiBar, SingleBar } from 'cli-progress';
 import type { Progress } from '../log/event-log';
 
 /** The least amount of work for which a bar is shown. */
@@ -26,5 +26,53 @@ export async function followProgress<T>(what: string, task: (progress: Progress)
     });
   } finally {
     bar?.stop();
+  }
+}
+
+/** Says on standard error how forwarding goes: lines, and on a terminal one more below them that is kept up to date. */
+export class ForwardProgress {
+  readonly #bars: MultiBar | undefined;
+  readonly #bar: SingleBar | undefined;
+  #forwarded = 0;
+  #skipped = 0;
+
+  constructor() {
+    if (!process.stderr.isTTY) return;
+    const format = '{value} events forwarded | behind by {behind}';
+    this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
+    this.#bar = this.#bars.create(0, 0, { behind: '?' });
+  }
+
+  /** Prints a line. */
+  report(line: string): void {
+    if (this.#bars === undefined) console.error(line);
+    else this.#bars.log(`${line}\n`);
+  }
+
+  forwarded(): void {
+    this.#forwarded++;
+    this.#bar?.update(this.#forwarded);
+  }
+
+  skipped(): void {
+    this.#skipped++;
+  }
+
+  /** Shows how many events are still to be forwarded. */
+  behind(events: number): void {
+    this.#bar?.update({ behind: String(events) });
+  }
+
+  /** Whether anybody sees {@link behind}. */
+  get isLive(): boolean {
+    return this.#bar !== undefined;
+  }
+
+  /** Prints what was done. */
+  end(): void {
+    this.#bars?.update();
+    this.#bars?.stop();
+    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} refused and passed over`;
+    console.error(`${String(this.#forwarded)} ${this.#forwarded === 1 ? 'event' : 'events'} forwarded${skipped}.`);
   }
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from './config';
-import { fileProblem, userName } from './environment/text-file';
+import { fileProblem, userName } from './text-file';
 
 /** An error of the system about an address to listen on. */
 type ListenError = NodeJS.ErrnoException & {

@@ -1,3 +1,8 @@
+/** Thrown when the configuration has values that the service cannot use; the message names each one. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
 /** Thrown for a text that is no value of its variable; the message says what it must be. */
 export class ValueError extends Error {
   override readonly name = 'ValueError';

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { eventLogSettings, type Config } from '../config/config';
-import { environmentOfInherited } from '../config/service-manager/inherited-sockets';
-import type { Notify } from '../config/service-manager/notify';
+import { environmentOfInherited } from '../config/service-manager';
+import type { Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/writer-protocol';
 import { sharedWriters, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/message-chain';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { importEvents } from '../../src/cli/import';
+import { importEvents, linesOf, LongLineError } from '../../src/cli/import';
 import { EventLogError, type EventLog, type NewEvent } from '../../src/log/event-log';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
@@ -15,5 +15,47 @@ it('says how far an import came before the log failed', async () => {
   await expect(importEvents(input, { appendAll } as unknown as EventLog)).rejects.toMatchObject({
     message: 'The import stopped; run it again to go on. Before that: 999 recorded, 1 already in the log.',
     cause: { message: 'The disk is full.' },
+  });
+});
+
+/** The lines in these chunks. */
+const lines = async (chunks: string[], maxBytes?: number): Promise<string[]> => {
+  const stream = async function* () {
+    for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
+  };
+  const found: string[] = [];
+  for await (const line of linesOf(stream(), maxBytes)) found.push(line.toString());
+  return found;
+};
+
+describe('the lines of a file', () => {
+  it.each([
+    [[], []],
+    [[''], []],
+    [['a'], ['a']],
+    [['a\n'], ['a']],
+    [['\n\n'], ['', '']],
+    [
+      ['a', 'b\nc', '\n', 'd'],
+      ['ab', 'c', 'd'],
+    ],
+    [['a\u2028b\r\nc\u0085d'], ['a\u2028b\r', 'c\u0085d']],
+  ])('in the chunks %j are %j', async (chunks, expected) => {
+    expect(await lines(chunks)).toEqual(expected);
+  });
+
+  it('are found in linear time', async () => {
+    const chunk = 'x'.repeat(64_000);
+    const before = process.cpuUsage();
+    const [line] = await lines(Array.from({ length: 750 }, () => chunk));
+    const { user, system } = process.cpuUsage(before);
+    expect(line).toHaveLength(48_000_000);
+    expect(user + system).toBeLessThan(3_000_000);
+  });
+
+  it('may be as long as the limit, and not longer', async () => {
+    expect(await lines(['abcd', 'e\nfghij'], 5)).toEqual(['abcde', 'fghij']);
+    await expect(lines(['abc', 'def\n'], 5)).rejects.toThrow(LongLineError);
+    await expect(lines(['a\n', 'abcdef'], 5)).rejects.toThrow('It is longer than 5 bytes.');
   });
 });

@@ -1,12 +1,12 @@
-import { compareAnswers, seen, type SeenAnswer } from './calls/answers';
-import { callsOf, type Call } from './calls/calls';
-import { NoAnswerError, type Answer, type Client } from './calls/client';
-import { quoted } from '../quoted';
-import type { CompareTask } from './options';
+import { compareAnswers, seen, type SeenAnswer } from './answers';
+import { callsOf, type Call } from './calls';
+import { NoAnswerError, type Answer, type Client } from '../http-client';
+import { quoted } from '../terminal';
+import type { CompareTask } from './compare-task';
 import { addressReport, callReport, count, otherFields } from './report';
 import { settingsFor } from './settings';
 import { readService, type Service } from './source';
-import { differencesOf } from './wsdl/part';
+import { differencesOf } from './part';
 
 /** What comparing two services came to. */
 export interface Outcome {

@@ -2,12 +2,11 @@
 import '../../config/require-node';
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../config/package-info';
-import { messageChain } from '../../util/message-chain';
 import { fileError } from '../file-error';
-import { Client } from './calls/client';
+import { Client } from '../http-client';
+import { printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';
-import { parseTask, USAGE, type Connection } from './options';
-import { printable } from './report';
+import { parseTask, USAGE, type Connection } from './compare-task';
 import { settingsFor } from './settings';
 import { readService } from './source';
 
@@ -55,12 +54,4 @@ function print(lines: readonly string[], shown: (line: string) => string = print
   console.log(lines.map((line) => shown(line)).join('\n'));
 }
 
-/** Ends the program: with the reason, or in silence where nobody reads its output any more. */
-function fail(error: unknown): void {
-  process.exitCode = 2;
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
-  console.error(printable(messageChain(error)));
-}
-
-process.stdout.on('error', fail);
-main().catch(fail);
+runProgram(main, () => 2);

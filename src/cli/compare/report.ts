@@ -1,11 +1,9 @@
 import { STATUS_CODES } from 'node:http';
-import { replaceInvisible } from '../../util/invisible';
 import { shortened } from '../../util/shortened';
-import { quoted } from '../quoted';
-import { bodyLines, COMPARED_FIELDS, fieldName, shownField, type Comparison, type SeenAnswer } from './calls/answers';
-import type { Call } from './calls/calls';
-import { sideBySide } from './calls/side-by-side';
-import type { Wsdl } from './wsdl/wsdl';
+import { printable, quoted } from '../terminal';
+import { bodyLines, COMPARED_FIELDS, fieldName, shownField, type Comparison, type SeenAnswer } from './answers';
+import type { Call } from './calls';
+import type { Wsdl } from './wsdl';
 
 /** Most characters of a line of a body. */
 const MAX_LINE = 2000;
@@ -68,9 +66,104 @@ function linesOf({ compares }: Call, { status, headers, text }: SeenAnswer): str
   return lines.map((line) => printable(shortened(line, MAX_LINE)));
 }
 
-/** A line as it may go to a terminal: whatever it would obey is escaped. */
-export function printable(line: string): string {
-  return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
-    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-  }).replaceAll('\n', '\\n');
+/** The narrowest output, in characters, that has two columns. */
+const MIN_WIDTH = 100;
+/** Most lines of one side. */
+const MAX_LINES = 200;
+/** Most lines on each side of which equal ones are found; longer ones are compared line by line. */
+const MAX_ALIGNED = 500;
+
+type Row = readonly [old: string | undefined, other: string | undefined];
+
+/**
+ * Lays out two texts with equal lines beside each other, or one under the other where the output is too narrow. `!` marks the
+ * lines that differ. Texts that are equal are there once.
+ *
+ * @param old - lines without characters that a terminal obeys
+ */
+function sideBySide(old: readonly string[], other: readonly string[], width: number): string[] {
+  const all = aligned(old, other);
+  const rows = all.slice(0, MAX_LINES);
+  const rest = all.length > MAX_LINES ? [`… ${String(all.length - MAX_LINES)} more lines`] : [];
+  const isOneColumn = width < MIN_WIDTH || rows.every(isSame);
+  return [...(isOneColumn ? stacked(rows) : columns(rows, Math.floor((width - 7) / 2))), ...rest];
+}
+
+function columns(rows: readonly Row[], width: number): string[] {
+  return [['old', 'new'] as const, ...rows].flatMap(([old, other], i) => {
+    const left = wrapped(old ?? '', width);
+    const right = wrapped(other ?? '', width);
+    const mark = i > 0 && old !== other ? '!' : ' ';
+    const height = Math.max(left.length, right.length);
+    return Array.from({ length: height }, (_, line) =>
+      `  ${mark} ${(left[line] ?? '').padEnd(width)} | ${right[line] ?? ''}`.trimEnd(),
+    );
+  });
+}
+
+function stacked(rows: readonly Row[]): string[] {
+  const side = (title: string, pick: (row: Row) => string | undefined): string[] => [
+    `  ${title}:`,
+    ...rows.flatMap((row) => {
+      const line = pick(row);
+      return line === undefined ? [] : [`  ${isSame(row) ? ' ' : '!'} ${line}`.trimEnd()];
+    }),
+  ];
+  if (rows.every(isSame)) return side('both', ([old]) => old);
+  return [...side('old', ([old]) => old), ...side('new', ([, other]) => other)];
+}
+
+function isSame([old, other]: Row): boolean {
+  return old === other;
+}
+
+function wrapped(line: string, width: number): string[] {
+  const characters = [...line];
+  const parts: string[] = [];
+  for (let start = 0; start < characters.length; start += width) {
+    parts.push(characters.slice(start, start + width).join(''));
+  }
+  return parts.length === 0 ? [''] : parts;
+}
+
+/** Puts the lines of the longest common subsequence beside each other. */
+function aligned(old: readonly string[], other: readonly string[]): Row[] {
+  if (old.length > MAX_ALIGNED || other.length > MAX_ALIGNED)
+    return Array.from({ length: Math.max(old.length, other.length) }, (_, i): Row => [old[i], other[i]]);
+  const lengths = commonLengths(old, other);
+  const rows: Row[] = [];
+  let [i, j] = [0, 0];
+  const gap: { old: string[]; other: string[] } = { old: [], other: [] };
+  const flush = (): void => {
+    const height = Math.max(gap.old.length, gap.other.length);
+    for (let line = 0; line < height; line++) rows.push([gap.old[line], gap.other[line]]);
+    gap.old = [];
+    gap.other = [];
+  };
+  while (i < old.length || j < other.length) {
+    if (i < old.length && j < other.length && old[i] === other[j]) {
+      flush();
+      rows.push([old[i++], other[j++]]);
+    } else if (j >= other.length || (i < old.length && (lengths[i + 1]?.[j] ?? 0) >= (lengths[i]?.[j + 1] ?? 0))) {
+      gap.old.push(old[i++] ?? '');
+    } else {
+      gap.other.push(other[j++] ?? '');
+    }
+  }
+  flush();
+  return rows;
+}
+
+/** How many lines the rests of both have in common, by where the rests begin. */
+function commonLengths(old: readonly string[], other: readonly string[]): number[][] {
+  const lengths = Array.from({ length: old.length + 1 }, () => new Array<number>(other.length + 1).fill(0));
+  for (let i = old.length - 1; i >= 0; i--) {
+    for (let j = other.length - 1; j >= 0; j--) {
+      const row = lengths[i];
+      if (row === undefined) continue;
+      const below = lengths[i + 1];
+      row[j] = old[i] === other[j] ? (below?.[j + 1] ?? 0) + 1 : Math.max(below?.[j] ?? 0, row[j + 1] ?? 0);
+    }
+  }
+  return lengths;
 }

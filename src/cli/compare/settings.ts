@@ -1,8 +1,8 @@
 import { BINDING_NAMES, BINDINGS } from '../../contract/offer';
 import { baseUrl, namespace, pathSegment } from '../../config/values';
 import { isValue } from '../../config/variable';
-import { quoted } from '../quoted';
-import type { Wsdl } from './wsdl/wsdl';
+import { quoted } from '../terminal';
+import type { Wsdl } from './wsdl';
 
 /** How the path of the endpoint ends after the root; IIS does not look at the case. */
 const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;

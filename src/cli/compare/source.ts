@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
 import { fileError } from '../file-error';
-import { quoted } from '../quoted';
-import { NoAnswerError, type Answer, type Client } from './calls/client';
-import { Wsdl, WsdlError } from './wsdl/wsdl';
+import { quoted } from '../terminal';
+import { NoAnswerError, type Answer, type Client } from '../http-client';
+import { Wsdl, WsdlError } from './wsdl';
 
 /** A service as it was named: its WSDL, and where it is called. */
 export interface Service {

@@ -1,5 +1,5 @@
 import type { EventLog, StoredEvent } from '../../log/event-log';
-import { endOf } from '../since';
+import { endOf } from '../scan';
 import type { Position } from './position';
 
 /** Thrown when a position cannot be one of this log; the message is one line. */

@@ -1,14 +1,12 @@
 import type { EventLog, StoredEvent } from '../../log/event-log';
-import { followedPages } from '../follow';
-import type { ForwardTask } from '../options';
-import { pagesOf } from '../pages';
-import { endOf, type Start } from '../since';
-import { stopSignal } from '../stop-signal';
+import type { ForwardTask } from '../events-task';
+import { ForwardProgress } from '../progress';
+import { endOf, followedPages, pagesOf, type Start } from '../scan';
+import { stopSignal } from '../terminal';
 import { eventAt, missingBetween, scanStart } from './continuity';
 import { deliver } from './delivery';
 import { messageOf } from './message';
 import { PositionFile, type Position } from './position';
-import { ForwardProgress } from './progress';
 import { Target } from './target';
 
 /** How often a person who watches is told how far behind forwarding is, in milliseconds. */

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { MIMEType } from 'whatwg-mimetype';
+import { z } from 'zod';
 import { VERSION } from '../../config/package-info';
+import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson } from '../../events/event-json';
 import type { StoredEvent } from '../../log/event-log';
+import { FORM, isJsonType } from '../../get-post/http-payload';
 import { standardHeaders } from '../../http/auth/standard-webhooks';
 import type { Message } from './delivery';
-import { rawContent, type Content } from './raw';
 
 /** How events are posted. */
 export interface MessageOptions {
@@ -45,4 +48,83 @@ function webhookId({ source, id }: StoredEvent): string {
   return `evt_${createHash('sha256')
     .update(JSON.stringify([source, id]))
     .digest('base64url')}`;
+}
+
+/** A payload as it is posted. */
+export interface Content {
+  readonly body: Buffer;
+  /** Undefined: its sender named none. */
+  readonly contentType: string | undefined;
+}
+
+const text = z.string().optional().catch(undefined);
+
+/** What says in which form a payload came. An archive of another program may have anything here. */
+const ARRIVAL = z
+  .object({
+    path: text,
+    headers: z.object({ 'content-type': text, 'content-length': text }).catch({}),
+  })
+  .catch({ path: undefined, headers: {} });
+const ATTRIBUTES = z.object({ datacontenttype: text, binding: text });
+
+/** What a header field may hold. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Makes the body and the content type with which an event came from what the log keeps: text in UTF-8, JSON on one line, the
+ * fields of a form or of a query string as a form, the XML of a SOAP operation, and of a CloudEvent its data.
+ */
+export function rawContent({ attributes, data, arrival }: StoredEvent): Content {
+  const { datacontenttype, binding = '' } = ATTRIBUTES.parse(JSON.parse(attributes));
+  const { path = '', headers } = ARRIVAL.parse(JSON.parse(arrival));
+  const given = headers['content-type'];
+  const isEnvelope = binding.startsWith('soap') || /^application\/cloudevents/i.test(given ?? '');
+  const type = isEnvelope ? datacontenttype : (given ?? datacontenttype);
+  const texts = memberTexts(`{${data ?? ''}}`);
+
+  const base64 = texts.get('data_base64')?.value;
+  if (base64 !== undefined) return content(Buffer.from(JSON.parse(base64) as string, 'base64'), type);
+  const json = texts.get('data')?.value.trim();
+  if (json === undefined) return content(Buffer.alloc(0), undefined);
+
+  const isQuery = given === undefined && path.includes('?');
+  const isForm = essenceOf(type) === FORM && headers['content-length'] !== String(Buffer.byteLength(json));
+  const value: unknown = JSON.parse(json);
+  const form = isQuery || isForm ? formOf(value) : undefined;
+  if (form !== undefined) return content(Buffer.from(form), inUtf8(isForm ? (type ?? FORM) : FORM, form));
+  const isText = typeof value === 'string' && !isJsonType(essenceOf(datacontenttype) ?? '');
+  const body = isText ? value : json;
+  const named = type ?? (isText ? undefined : 'application/json');
+  return content(Buffer.from(body), named === undefined ? undefined : inUtf8(named, body));
+}
+
+function content(body: Buffer, contentType: string | undefined): Content {
+  return { body, contentType: contentType !== undefined && FIELD_VALUE.test(contentType) ? contentType : undefined };
+}
+
+function essenceOf(type: string | undefined): string | undefined {
+  return type === undefined ? undefined : MIMEType.parse(type)?.essence;
+}
+
+/** Writes fields as a form; undefined: these are no fields. */
+function formOf(fields: unknown): string | undefined {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
+  const form = new URLSearchParams();
+  for (const [name, values] of Object.entries(fields)) {
+    for (const value of [values].flat()) {
+      if (typeof value !== 'string') return undefined;
+      form.append(name, value);
+    }
+  }
+  return form.toString();
+}
+
+/** A content type that does not contradict the character set: XML without `charset` may name another one inside. */
+function inUtf8(type: string, body: string): string {
+  const parsed = MIMEType.parse(type);
+  if (parsed === null) return type;
+  const charset = parsed.parameters.get('charset');
+  const isKept = charset === undefined ? !parsed.isXML() || /^[\0-\x7f]*$/.test(body) : /^utf-?8$/i.test(charset);
+  return isKept ? type : `${type.replace(/;[\t ]*charset=(?:"[^"]*"|[^;]*)/i, '')}; charset=utf-8`;
 }

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as requestHttp, STATUS_CODES, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { quoted } from '../quoted';
+import { quoted } from '../terminal';
 
 /** What became of one attempt to deliver. */
 export type Answer =

@@ -1,9 +1,9 @@
-import { compareAnswers, seen, type Comparison } from '../../../src/cli/compare/calls/answers';
-import { callsOf, type Call } from '../../../src/cli/compare/calls/calls';
-import { Client, type Answer } from '../../../src/cli/compare/calls/client';
+import { compareAnswers, seen, type Comparison } from '../../../src/cli/compare/answers';
+import { callsOf, type Call } from '../../../src/cli/compare/calls';
+import { Client, type Answer } from '../../../src/cli/http-client';
 import { compare, type Outcome } from '../../../src/cli/compare/compare';
-import type { CompareTask } from '../../../src/cli/compare/options';
-import { Wsdl } from '../../../src/cli/compare/wsdl/wsdl';
+import type { CompareTask } from '../../../src/cli/compare/compare-task';
+import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
 import { startService, type TestService } from '../../support/service';
 

@@ -1,5 +1,5 @@
-import { differencesOf } from '../../../src/cli/compare/wsdl/part';
-import { Wsdl, WsdlError } from '../../../src/cli/compare/wsdl/wsdl';
+import { differencesOf } from '../../../src/cli/compare/part';
+import { Wsdl, WsdlError } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 
 const ORIGINAL = new Wsdl(RECORDED_WSDL);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Client } from '../../../src/cli/compare/calls/client';
+import { Client } from '../../../src/cli/http-client';
 import { readService, SourceError, type Service } from '../../../src/cli/compare/source';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';

@@ -1,4 +1,4 @@
-import { rawContent } from '../../../src/cli/forward/raw';
+import { rawContent } from '../../../src/cli/forward/message';
 import { parseArchiveLine } from '../../../src/events/archive';
 import type { StoredEvent } from '../../../src/log/event-log';
 import { requestOf } from '../../support/bindings';

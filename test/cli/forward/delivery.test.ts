@@ -1,4 +1,4 @@
-import { pauseBefore } from '../../../src/cli/forward/retry';
+import { pauseBefore } from '../../../src/cli/forward/delivery';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());

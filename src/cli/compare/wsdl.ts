@@ -1,7 +1,6 @@
-import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../../xml/xml-tree';
-import { nameText, WSDL, XSD } from './namespaces';
-import type { Part } from './part';
-import { contractOf, extensionOf, protocolOf, styleOf } from './wsdl-parts';
+import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { contractOf, extensionOf, protocolOf, styleOf } from './contract';
+import { nameText, WSDL, XSD, type Part } from './part';
 
 /** A port of a service. */
 export interface Port {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../util/duration';
-import { quoted } from '../quoted';
-import type { AskedOperation } from './calls/calls';
+import { misuse, quoted } from '../terminal';
+import type { AskedOperation } from './calls';
 
 /** How the tool is used, as `--help` prints it. */
 export const USAGE = `Compares the service that is to be replaced with the one that replaces it, as clients see them.
@@ -54,11 +54,6 @@ export interface CompareTask extends Connection {
   readonly makesCalls: boolean;
   /** Operations to call besides the harmless ones. */
   readonly asked: readonly AskedOperation[];
-}
-
-/** Thrown when the arguments cannot be used; the message is one line and names what is wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 const OPTIONS = {
@@ -125,8 +120,4 @@ function timeoutIn(text: string | undefined): number {
   const timeout = parseDuration(text);
   if (timeout !== undefined && timeout > 0 && timeout <= MAX_TIMEOUT) return timeout;
   throw misuse(`--timeout ${quoted(text)} is not a duration up to 1h, as in 30s.`);
-}
-
-function misuse(message: string): UsageError {
-  return new UsageError(`${message} See --help.`);
 }

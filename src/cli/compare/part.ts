@@ -1,4 +1,5 @@
-import { quoted } from '../../quoted';
+import { qualifiedName, type XmlElement } from '../../xml/xml-tree';
+import { quoted } from '../terminal';
 
 /** A part of a contract that a generated client depends on, such as an operation, with the parts inside it. */
 export interface Part {
@@ -62,7 +63,9 @@ export function differencesOf(old: Part, other: Part, namespaces: Namespaces, pa
 
 function orderDifference(before: ReadonlyMap<string, Part>, after: ReadonlyMap<string, Part>, place: string): string[] {
   const orders = [before, after].map((parts) => [...parts.keys()].filter((key) => before.has(key) && after.has(key)));
-  const [old = '', other = ''] = orders.map((keys) => keys.map((key) => quoted(before.get(key)?.name ?? key)).join(', '));
+  const [old = '', other = ''] = orders.map((keys) =>
+    keys.map((key) => quoted(before.get(key)?.name ?? key)).join(', '),
+  );
   if (old === other) return [];
   return [`${place}: the order is ${old} in the old service, ${other} in the new one.`];
 }
@@ -98,4 +101,39 @@ function placeOf(path: readonly Part[]): string {
     .map(({ kind, name }) => (name === '' ? kind : `${kind} ${quoted(name)}`))
     .join(', ');
   return place.charAt(0).toUpperCase() + place.slice(1);
+}
+
+/** Namespaces of WSDL 1.1 and its bindings. */
+export const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
+export const SOAP = 'http://schemas.xmlsoap.org/wsdl/soap/';
+export const SOAP12 = 'http://schemas.xmlsoap.org/wsdl/soap12/';
+export const HTTP = 'http://schemas.xmlsoap.org/wsdl/http/';
+export const MIME = 'http://schemas.xmlsoap.org/wsdl/mime/';
+export const XSD = 'http://www.w3.org/2001/XMLSchema';
+
+/** Prefixes that messages write, whatever the document writes. SOAP 1.2 has that of SOAP 1.1: the binding says which it is. */
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['', ''],
+  [WSDL, 'wsdl:'],
+  [SOAP, 'soap:'],
+  [SOAP12, 'soap:'],
+  [HTTP, 'http:'],
+  [MIME, 'mime:'],
+  [XSD, 'xs:'],
+]);
+
+/** Writes a name with a prefix that does not depend on the document: `tns:` for the namespace of the contract. */
+export function nameText({ namespace, name }: { namespace: string; name: string }, targetNamespace: string): string {
+  const prefix = namespace === targetNamespace ? 'tns:' : PREFIXES.get(namespace);
+  return `${prefix ?? `{${namespace}}`}${name}`;
+}
+
+/** As {@link nameText}, of a qualified name that stands in an attribute; one that means nothing stays as it is. */
+export function referenceText(
+  text: string | undefined,
+  element: XmlElement,
+  targetNamespace: string,
+): string | undefined {
+  const name = text === undefined ? undefined : qualifiedName(text, element);
+  return name === undefined ? text : nameText(name, targetNamespace);
 }

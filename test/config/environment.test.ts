@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readEnvFile } from '../../src/config/environment/env-file';
+import { readEnvFile } from '../../src/config/environment';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const folder = useTemporaryFolder();

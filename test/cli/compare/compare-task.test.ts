@@ -1,4 +1,5 @@
-import { parseTask, UsageError } from '../../../src/cli/compare/options';
+import { parseTask } from '../../../src/cli/compare/compare-task';
+import { UsageError } from '../../../src/cli/terminal';
 
 const CONNECTION = { caFile: undefined, isInsecure: false, timeout: 30_000 };
 const COMPARE = { name: 'compare', old: 'a', new: 'b', isBrief: false, makesCalls: true, asked: [], ...CONNECTION };

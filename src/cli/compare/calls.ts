@@ -1,7 +1,7 @@
-import { SOAP_11, SOAP_12, type SoapVersion } from '../../../soap/soap-version';
-import { xmlAttribute, XML_DECLARATION } from '../../../xml/xml';
-import type { OperationCall, Wsdl } from '../wsdl/wsdl';
-import type { Question } from './client';
+import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
+import { xmlAttribute, XML_DECLARATION } from '../../xml/xml';
+import type { OperationCall, Wsdl } from './wsdl';
+import type { Question } from '../http-client';
 
 /** A request that both services get, in the same bytes. */
 export interface Call extends Question {

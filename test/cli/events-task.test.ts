@@ -1,4 +1,5 @@
-import { parseTask, UsageError, type Task } from '../../src/cli/options';
+import { parseTask, type Task } from '../../src/cli/events-task';
+import { UsageError } from '../../src/cli/terminal';
 
 const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
 const FORWARD = {

@@ -1,13 +1,11 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../../http/content/charset';
-import { indentedXml } from '../../../pages/events/indented-xml';
-import { shortened } from '../../../util/shortened';
-import type { XmlElement } from '../../../xml/xml-tree';
+import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
+import { indentedXml } from '../../pages/events/indented-xml';
+import { shortened } from '../../util/shortened';
+import type { XmlElement } from '../../xml/xml-tree';
 import type { Call } from './calls';
-import { canonicalText } from './canonical-text';
-import type { Answer } from './client';
-import { xmlOf } from './fault';
-import { intended } from './intended';
+import type { Answer } from '../http-client';
+import { canonicalText, intended, xmlOf } from './intended';
 
 /** What a client sees of an answer. */
 export interface SeenAnswer {

@@ -1,4 +1,4 @@
-import { endOf } from '../../src/cli/since';
+import { endOf } from '../../src/cli/scan';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';

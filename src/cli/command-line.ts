@@ -1,0 +1,104 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { loadConfig, type Config } from '../config/config';
+import { VERSION } from '../config/package-info';
+import { variablesOf, type Group } from '../config/variable';
+import { VARIABLES } from '../config/variables';
+import { authority } from '../http/address/authority';
+import { shortened } from '../util/shortened';
+
+/** What a program prints in answer to its arguments, instead of doing its work. */
+export interface CommandLineAnswer {
+  readonly text: string;
+  /** 0; 1: the service is not ready; 2: the program does not know the arguments. Unless it is 0, the text is an error. */
+  readonly exitCode: 0 | 1 | 2;
+}
+
+/**
+ * Answers the arguments of the service; undefined: there are none, and it is to be started.
+ *
+ * @throws {ConfigError} `--ready` needs the configuration, and it is wrong.
+ */
+export async function answerCommandLine([argument]: readonly string[]): Promise<CommandLineAnswer | undefined> {
+  switch (argument) {
+    case undefined:
+      return undefined;
+    case '--help':
+    case '-h':
+      return { text: usage(), exitCode: 0 };
+    case '--version':
+    case '-v':
+      return { text: VERSION, exitCode: 0 };
+    case '--ready':
+      return askReadiness(loadConfig());
+    default:
+      return {
+        text: `Unknown argument ${JSON.stringify(argument)}. Settings are environment variables; --help lists them.`,
+        exitCode: 2,
+      };
+  }
+}
+
+function usage(): string {
+  const lines = [
+    `WebHook ${VERSION}: a drop-in replacement for a WebHooks.asmx web service`,
+    '',
+    'Usage: asmx-webhook [--help | --version | --ready]',
+    '',
+    '  --ready  starts nothing: exits with 0 if the service that runs with the same settings is ready, otherwise with 1',
+    '',
+    'Settings are environment variables, or lines NAME=VALUE of a file .env in the working directory:',
+  ];
+  let section: Group | undefined;
+  for (const { group, name, description, default: text, otherwise } of variablesOf(VARIABLES)) {
+    if (group !== section) lines.push('', `${group}:`);
+    section = group;
+    const standard = text ?? otherwise;
+    lines.push(`  ${name.padEnd(22)}${description}${standard === 'none' ? '' : ` (${standard})`}`.replaceAll('`', ''));
+  }
+  return lines.join('\n');
+}
+
+/** How long the service may take to answer, in milliseconds. */
+const TIMEOUT = 5000;
+
+/**
+ * Asks the service that runs with this configuration on this machine for `/readyz`, at its operator's address where it has
+ * one. Its exit code is 0 if the service is ready, otherwise 1; the text says why it is not.
+ */
+async function askReadiness(config: Config): Promise<CommandLineAnswer> {
+  const { admin, host, port, tls } = config;
+  const isSecure = admin === undefined && tls !== undefined;
+  const address = authority(reachable(admin?.host ?? host), admin?.port ?? port);
+  const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
+  try {
+    const { status, body } = await get(url, isSecure);
+    return { text: shortened(body.trimEnd()), exitCode: status === 200 ? 0 : 1 };
+  } catch (error) {
+    return { text: `${url} does not answer: ${(error as Error).message}`, exitCode: 1 };
+  }
+}
+
+/** The address at which this machine reaches a server that listens on `host`. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+function get(url: string, isSecure: boolean): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
+    const options = { agent: false, timeout: TIMEOUT, rejectUnauthorized: false };
+    const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => {
+      text(response).then((body) => {
+        resolve({ status: response.statusCode, body });
+      }, reject);
+    });
+    request.on('timeout', () => {
+      request.destroy(new Error(`no answer in ${String(TIMEOUT / 1000)} s`));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}

@@ -1,0 +1,53 @@
+import { messageChain } from '../util/message-chain';
+import { replaceInvisible } from '../util/invisible';
+import { shortened } from '../util/shortened';
+import { visible } from '../util/visible';
+
+/** Thrown when the arguments of a program cannot be used; the message is one line and names what is wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Makes a {@link UsageError} that points to `--help`. */
+export function misuse(message: string): UsageError {
+  return new UsageError(`${message} See --help.`);
+}
+
+/**
+ * Runs a program to its end. An error is printed, and `exitCodeOf` says the exit code. Closed standard output, as behind `head`,
+ * ends the program without a message.
+ */
+export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknown) => number): void {
+  const fail = (error: unknown): void => {
+    process.exitCode = exitCodeOf(error);
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
+    console.error(printable(messageChain(error), '\n'));
+  };
+  process.stdout.on('error', fail);
+  // A forwarder goes on when its standard error is closed.
+  process.stderr.on('error', () => undefined);
+  main().catch(fail);
+}
+
+/** Returns a signal that aborts at the first SIGINT or SIGTERM. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    process.once(name, () => {
+      stop.abort(new Error('Stopped before the end.'));
+    });
+  }
+  return stop.signal;
+}
+
+/** Quotes a text from elsewhere in a message: shortened, on one line, its control characters escaped. */
+export function quoted(text: string): string {
+  return visible(JSON.stringify(shortened(text)).slice(1, -1));
+}
+
+/** Makes a line safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */
+export function printable(line: string, lineFeed = '\\n'): string {
+  return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
+    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  }).replaceAll('\n', lineFeed);
+}

@@ -1,0 +1,125 @@
+import { eventProblem } from '../events/event-problem';
+import { EventLogError, type EventLog, type LoggedEvent } from '../log/event-log';
+import { SEQUENCE_DIGITS } from '../log/position';
+import { messageChain } from '../util/message-chain';
+import { visible } from '../util/visible';
+import { followProgress, progressBar } from './progress';
+import { FROM_THE_FIRST, pagesOf, readEvents } from './scan';
+import { quoted, UsageError } from './terminal';
+
+/**
+ * Copies a log in SQLite, as it is at one moment, to a new file.
+ *
+ * @throws {UsageError} the log is not in SQLite.
+ */
+export async function backUp(file: string, log: EventLog): Promise<void> {
+  if (log.backup === undefined) {
+    throw new UsageError('--backup copies a SQLite file. Use --export for an event log on NATS JetStream.');
+  }
+  await log.backup(file);
+}
+
+/**
+ * Gives the space of forgotten events back, and says how much that was.
+ *
+ * @throws {UsageError} the log is not in SQLite.
+ */
+export async function compact(log: EventLog): Promise<void> {
+  const giveBack = log.compact?.bind(log);
+  if (giveBack === undefined) {
+    throw new UsageError('--compact works on a SQLite file. NATS servers give space back by themselves.');
+  }
+  console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
+}
+
+/** Most events of one id that are looked for: enough to say that it names several. */
+const SAME_ID = 10;
+
+/**
+ * Removes events from a log for good, each named by its id or its sequence. Where a name is unknown, the rest is done all the
+ * same: it may be that of an event that was removed by a run that did not come to its end.
+ *
+ * @throws a name is not that of exactly one event; the message has a line for each.
+ */
+export async function forgetEvents(names: readonly string[], log: EventLog): Promise<void> {
+  const positions = new Set<bigint>();
+  const problems: string[] = [];
+  for (const name of names) {
+    const [event, ...others] = await eventsNamed(name, log);
+    if (event === undefined) problems.push(`There is no event ${quoted(name)}.`);
+    else if (others.length > 0) problems.push(ambiguous(name, [event, ...others]));
+    else positions.add(BigInt(event.sequence));
+  }
+  const forgotten = await followProgress('done', (progress) => log.forget([...positions], progress));
+  console.error(`${String(forgotten.length)} removed.`);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+/** The events that a name may mean: those with that id, and the one at that sequence. With all its digits it is a sequence. */
+async function eventsNamed(name: string, log: EventLog): Promise<LoggedEvent[]> {
+  const at = /^\d{1,20}$/.test(name) ? await readEvents(log, { sequence: BigInt(name), limit: 1 }) : [];
+  if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;
+  const withId = await readEvents(log, { id: name, limit: SAME_ID });
+  return [...at, ...withId.filter(({ sequence }) => sequence !== at[0]?.sequence)];
+}
+
+function ambiguous(name: string, events: readonly LoggedEvent[]): string {
+  const sequences = events.map(({ sequence }) => sequence).join(', ');
+  return `${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`;
+}
+
+/** Verifies a log and prints each finding on a line. Resolves to whether the log is whole. */
+export async function verifyLog(log: EventLog): Promise<boolean> {
+  const findings = new Findings();
+  if (process.stderr.isTTY) console.error('Verifying how the log is kept …');
+  await findings.during('', async () => {
+    for (const finding of await log.verify()) findings.report(finding);
+  });
+  const events = await verifyEvents(log, findings);
+  const outcome = findings.count === 0 ? 'The log is whole.' : `Findings: ${String(findings.count)}.`;
+  console.error(`${String(events)} events verified. ${outcome}`);
+  return findings.count === 0;
+}
+
+/** Verifies the events one by one, and resolves to how many there were. */
+async function verifyEvents(log: EventLog, findings: Findings): Promise<number> {
+  let last = '';
+  let events = 0;
+  await findings.during('Reading the events: ', async () => {
+    const progress = progressBar('verified', await log.count());
+    try {
+      for await (const page of pagesOf(log, FROM_THE_FIRST)) {
+        for (const event of page) {
+          const problem = event.sequence > last ? eventProblem(event) : 'it does not come after the event before it';
+          if (problem !== undefined) findings.report(`Event ${event.sequence}: ${problem}.`);
+          last = event.sequence;
+        }
+        events += page.length;
+        progress?.update(events);
+      }
+    } finally {
+      progress?.stop();
+    }
+  });
+  return events;
+}
+
+/** Prints what was found, and counts it. */
+class Findings {
+  count = 0;
+
+  report(finding: string): void {
+    this.count++;
+    console.log(visible(finding));
+  }
+
+  /** Does something with the log; that it cannot be read is a finding too. */
+  async during(what: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof EventLogError)) throw error;
+      this.report(`${what}${messageChain(error)}`);
+    }
+  }
+}

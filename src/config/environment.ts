@@ -1,0 +1,181 @@
+import { lstatSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { distance } from 'fastest-levenshtein';
+import { readTextFile } from './text-file';
+import { ConfigError, type Variable } from './variable';
+
+/** A variable in an `.env` file. */
+export interface EnvFileEntry {
+  readonly text: string;
+  /** Number of its line, from 1. */
+  readonly line: number;
+}
+
+/**
+ * Reads an `.env` file. One that does not exist has no variables.
+ *
+ * @throws {ConfigError} the file cannot be read, or a line is not valid; the message is one line that names both.
+ */
+export function readEnvFile(file: string): Map<string, EnvFileEntry> {
+  let content: string;
+  try {
+    // A symbolic link to nothing is not an absent file.
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return new Map();
+    content = readTextFile(file);
+  } catch (error) {
+    throw new ConfigError(`${file}: must be a file that can be read; ${resolve(file)} ${(error as Error).message}`);
+  }
+  return parseEnvFile(file, content);
+}
+
+const ENTRY = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;
+const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
+
+/**
+ * Parses the content of an `.env` file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments
+ * after `#`. Whatever programs understand differently is refused, as a guard must not get lost in it: values over several
+ * lines, escapes, `#` inside a value without quotes.
+ *
+ * @throws {ConfigError} naming the first line that is not valid, without its value.
+ */
+function parseEnvFile(file: string, content: string): Map<string, EnvFileEntry> {
+  const entries = new Map<string, EnvFileEntry>();
+  content.split(/\r\n|\n|\r/).forEach((row, i) => {
+    const line = i + 1;
+    const wrong = (problem: string): ConfigError => new ConfigError(`${file}, line ${String(line)}: ${problem}`);
+    const trimmed = row.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) return;
+    const [, name, rest] = ENTRY.exec(trimmed) ?? [];
+    if (name === undefined || rest === undefined) {
+      throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
+    }
+    const before = entries.get(name);
+    if (before !== undefined) throw wrong(`${name} is already set in line ${String(before.line)}`);
+    entries.set(name, { text: valueOf(rest, (problem) => wrong(`${name} ${problem}`)), line });
+  });
+  return entries;
+}
+
+function valueOf(rest: string, wrong: (problem: string) => ConfigError): string {
+  if (!/^["'`]/.test(rest)) {
+    const value = rest.replace(/(?:^|\s+)#.*$/, '');
+    if (value.includes('#')) throw wrong(`contains a #: put the value in single quotes`);
+    return value;
+  }
+  const quoted = QUOTED.exec(rest);
+  if (quoted === null) throw wrong(`must end with the quote that it begins with, on the same line`);
+  const [, double, single, backquoted] = quoted;
+  if (double?.includes('\\')) {
+    throw wrong(`contains a backslash in double quotes: put the value in single quotes`);
+  }
+  return double ?? single ?? backquoted ?? '';
+}
+
+/** The name of the variable that gives the value of a secret as a file. */
+export function fileVariable({ name }: Variable<unknown>): string {
+  return `${name}_FILE`;
+}
+
+/** The texts of variables by their names. */
+export type Texts = Readonly<Record<string, string | undefined>>;
+
+/** Something wrong with a variable, by the variable's name. */
+export interface NamedProblem {
+  readonly name: string;
+  /** The whole line, which begins with the name. */
+  readonly line: string;
+}
+
+/**
+ * Reads the secrets that are given as files.
+ *
+ * @returns the texts of all variables, with the content of the files, and what is wrong.
+ */
+export function withSecretFiles(
+  secrets: readonly Variable<unknown>[],
+  given: Texts,
+): { readonly texts: Texts; readonly problems: readonly NamedProblem[] } {
+  const texts = { ...given };
+  const problems: NamedProblem[] = [];
+  for (const secret of secrets) {
+    const name = fileVariable(secret);
+    const file = given[name];
+    if (file === undefined || file === '') continue;
+    const wrong = (what: string): void => void problems.push({ name, line: `${name}=${file}: ${what}` });
+    if (given[secret.name] !== undefined) {
+      wrong(`must not be set together with ${secret.name}`);
+      continue;
+    }
+    try {
+      const text = readTextFile(file);
+      const parsed = secret.parse(text);
+      if ('problem' in parsed) wrong(`the file ${parsed.problem}`);
+      else texts[secret.name] = text;
+    } catch (error) {
+      wrong(`must be a file that can be read; ${resolve(file)} ${(error as Error).message}`);
+    }
+  }
+  return { texts, problems };
+}
+
+/** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
+export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): NamedProblem[] {
+  const known = variables.flatMap((variable) => {
+    const { name, guards, secret } = variable;
+    return [{ name, guards }, ...(secret ? [{ name: fileVariable(variable), guards }] : [])];
+  });
+  const problems: NamedProblem[] = [];
+  for (const [name, text] of Object.entries(environment)) {
+    if (text === undefined) continue;
+    const variable = known.find((one) => one.name === name);
+    if (variable === undefined) {
+      const meant = meantName(name, known);
+      if (meant !== undefined)
+        problems.push({ name, line: `${name}: is not a variable; rename it to ${meant}, or remove it` });
+    } else if (variable.guards && text.trim() === '') {
+      problems.push({ name, line: `${name}: must not be empty; give it a value, or remove it` });
+    }
+  }
+  return problems;
+}
+
+/** A variable that is read. */
+export interface KnownName {
+  readonly name: string;
+  /** Whether something is open to everybody without it. */
+  readonly guards: boolean;
+}
+
+/**
+ * Finds the known name that somebody meant by an unknown one: the same in other letter case or with other underscores, or one
+ * that differs by a typing error. Undefined: none is near. A long name that guards the service may differ by two errors. Short
+ * ones resemble the variables of other programs (`PORT` and `SPORT`), so that only swapped letters count.
+ */
+export function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
+  const given = unknown.toUpperCase();
+  const near = known
+    .filter((one) => isNear(given, one))
+    .sort((one, other) => distance(given, one.name) - distance(given, other.name));
+  return near[0]?.name;
+}
+
+/** Most typing errors that are forgiven in any name. */
+const MAX_ERRORS = 2;
+
+function isNear(given: string, { name, guards }: KnownName): boolean {
+  if (given.replaceAll('_', '') === name.replaceAll('_', '') || (guards && given === `${name}_FILE`)) return true;
+  // Each name of the environment is compared with all that are known, and most differ in length by more than errors can.
+  if (Math.abs(given.length - name.length) > MAX_ERRORS) return false;
+  const errors = distance(given, name);
+  return errors <= allowedErrors(name, guards) || (errors === 2 && sorted(given) === sorted(name));
+}
+
+/** Letters to add, drop or change; two letters in the wrong order are one error, and allowed in any name. */
+function allowedErrors(name: string, guards: boolean): number {
+  if (name.length < 7) return 0;
+  return guards && name.length >= 9 ? MAX_ERRORS : 1;
+}
+
+function sorted(text: string): string {
+  return [...text].sort().join('');
+}
