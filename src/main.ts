@@ -2,7 +2,6 @@
 import './config/require-node';
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
@@ -13,6 +12,7 @@ import { VERSION } from './config/package-info';
 import { withInheritedSockets } from './config/service-manager';
 import { notifier, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
+import type { Channel } from './log/channel';
 import type { EventLog } from './log/event-log';
 import { messageChain } from './util/message-chain';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -75,9 +75,8 @@ async function runAlone(
 
 /** Answers as one of several processes. */
 async function runWorker(config: Config, logger: Logger): Promise<void> {
-  const { joinSupervisor, refusalsOfAllWorkers } = await import('./workers/worker.js');
-  const { writerPipe } = await import('./workers/worker-descriptors.js');
-  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(), writerPipe());
+  const { joinSupervisor, refusalsOfAllWorkers, writerChannel } = await import('./workers/worker.js');
+  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(), writerChannel(config.eventLog));
   const stop = stopper(logger, async () => {
     await membership.leave();
     await log.close();
@@ -94,10 +93,10 @@ async function startService(
   config: Config,
   logger: Logger,
   refusalsOfAll?: RefusalsOfAll,
-  pipe?: Duplex,
+  channel?: Channel,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
   const { openEventLog } = await import('./log/open-event-log.js');
-  const opening = openEventLog(config.eventLog, eventLogSettings(config), pipe);
+  const opening = openEventLog(config.eventLog, eventLogSettings(config), channel);
   // Awaited below; until then a failure is nobody's.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

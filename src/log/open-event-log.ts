@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
 import type { EventLogLocation } from '../config/event-log-location';
+import type { Channel } from './channel';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 
 export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/messages';
@@ -17,20 +17,20 @@ export interface EventLogSettings {
 /**
  * Opens the event log at a location, and creates it where it is missing.
  *
- * @param pipe - to a {@link SharedWriter}, which then does what writes to the log.
+ * @param channel - to a {@link SharedWriter}, which then writes what this process records.
  * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
  */
 export async function openEventLog(
   location: EventLogLocation,
   settings: EventLogSettings,
-  pipe?: Duplex,
+  channel?: Channel,
 ): Promise<EventLog> {
   if (location.engine === 'jetstream') {
     const { JetStreamEventLog } = await loadJetStream();
     return JetStreamEventLog.open({ ...location, ...settings, create: true });
   }
   const { SqliteEventLog } = await loadSqlite();
-  if (pipe !== undefined) return SqliteEventLog.withWriter(pipe, { file: location.file });
+  if (channel !== undefined) return SqliteEventLog.withWriter(channel, { file: location.file });
   return SqliteEventLog.open(sqliteOptions(location, settings));
 }
 
@@ -38,20 +38,20 @@ export async function openEventLog(
 export interface SharedWriter {
   /** Resolves once the log is open. @throws {EventLogError} as {@link openEventLog}. */
   start(): Promise<void>;
-  /** Writes what the process at the other end of a pipe records, until the pipe ends. */
-  serve(pipe: Duplex): void;
-  /** Resolves once all pipes have ended and the log is closed. */
+  /** Writes what the process at the other end records, until that has gone. */
+  serve(channel: Channel): void;
+  /** Resolves once all processes have gone and the log is closed. */
   close(): Promise<void>;
 }
 
-/** Returns what makes a writer for several processes; undefined: in the engine of this location each writes for itself. */
-export async function sharedWriters(
+/** Makes the writer for several processes; undefined where each writes for itself, as with JetStream. */
+export async function sharedWriter(
   location: EventLogLocation,
   settings: EventLogSettings,
-): Promise<(() => SharedWriter) | undefined> {
+): Promise<SharedWriter | undefined> {
   if (location.engine !== 'sqlite') return undefined;
   const { SqliteSharedWriter } = await import('./sqlite/shared/shared-writer.js');
-  return () => new SqliteSharedWriter(sqliteOptions(location, settings));
+  return new SqliteSharedWriter(sqliteOptions(location, settings));
 }
 
 function sqliteOptions({ file }: { readonly file: string }, { retention }: EventLogSettings) {

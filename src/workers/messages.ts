@@ -4,24 +4,30 @@ import type { RefusedCall } from '../telemetry/refused-calls';
 /** The figures of one worker, as `prom-client` aggregates them. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
+/** What a worker has counted and refused. */
+export interface Report {
+  readonly figures: Figures;
+  readonly refusals: readonly RefusedCall[];
+}
+
 /** What a worker sends to its supervisor. */
 export type FromWorker =
   /** It is ready to answer at this absolute address of the endpoint. */
   | { readonly ready: string }
-  /** Its figures: on request, and once more before it ends. */
-  | { readonly figures: Figures }
-  /** Its refused calls: on request, and once more before it ends. */
-  | { readonly refusals: readonly RefusedCall[] }
+  /** On request, and once more before it ends. */
+  | { readonly report: Report }
   /** It wants the refused calls of all workers. */
-  | 'refusals of all';
+  | 'refusals of all'
+  /** For the writer of the event log. */
+  | { readonly log: unknown };
 
 /** What the supervisor sends to a worker. */
 export type ToWorker =
   /** To end, because another one has taken its place. */
   | 'retire'
-  /** To send its figures. */
-  | 'figures'
-  /** To send its refused calls. */
-  | 'refusals'
+  /** To send its report. */
+  | 'report'
   /** The refused calls of all workers. */
-  | { readonly refusals: readonly RefusedCall[] };
+  | { readonly refusals: readonly RefusedCall[] }
+  /** From the writer of the event log. */
+  | { readonly log: unknown };

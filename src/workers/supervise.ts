@@ -3,17 +3,14 @@ import { eventLogSettings, type Config } from '../config/config';
 import { environmentOfInherited } from '../config/service-manager';
 import type { Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/writer-protocol';
-import { sharedWriters, WRITER_PROTOCOL } from '../log/open-event-log';
+import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/message-chain';
 import type { Logger } from '../telemetry/logger';
 import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';
 import { Supervisor } from './supervisor';
-import { WorkerMetrics } from './worker-metrics';
-import { WorkerRefusals } from './worker-refusals';
+import { Reports } from './reports';
 import { forkWorker } from './worker-process';
-import { workerDescriptors } from './worker-descriptors';
-import { Writers } from './writers';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
@@ -31,31 +28,25 @@ export async function supervise(
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { inherited } = config;
-  const makeWriter = await sharedWriters(config.eventLog, eventLogSettings(config));
-  const writers =
-    makeWriter &&
-    new Writers(makeWriter, (error) => {
-      logger.error({ reason: messageChain(error) }, 'the log was not closed');
-    });
+  const writer = await sharedWriter(config.eventLog, eventLogSettings(config));
   cluster.setupPrimary({
-    // JSON, the default between processes, has no NaN.
+    // JSON, the default between processes, has neither NaN nor bytes.
     serialization: 'advanced',
-    stdio: workerDescriptors(inherited?.fd, writers !== undefined),
+    // A socket of the service manager has its place in a standard of its own (sd_listen_fds).
+    stdio: ['inherit', 'inherit', 'inherit', inherited?.fd ?? 'ignore', 'ipc'],
   });
-  const metrics = new WorkerMetrics();
-  const refusals = new WorkerRefusals();
+  const reports = new Reports();
   let port = config.port;
   let opened = Promise.resolve();
   const fork = () =>
     forkWorker({
       ...(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
-      ...(writers && withWriterProtocol(WRITER_PROTOCOL)),
+      ...(writer && withWriterProtocol(WRITER_PROTOCOL)),
     });
   const supervisor = new Supervisor(config.workers, fork, {
     started(worker) {
-      metrics.add(worker);
-      refusals.add(worker);
-      writers?.add(worker);
+      reports.add(worker);
+      writer?.serve(worker.log);
     },
     ready(url) {
       const failed = (): undefined => undefined;
@@ -79,12 +70,15 @@ export async function supervise(
       logger.error({ worker: pid }, 'a worker did not end in time and is killed');
     },
     ended(code) {
-      void Promise.resolve(writers?.close()).then(() => {
+      const closed = Promise.resolve(writer?.close()).catch((error: unknown) => {
+        logger.error({ reason: messageChain(error) }, 'the log was not closed');
+      });
+      void closed.then(() => {
         logger.flush(() => process.exit(code));
       });
     },
   });
-  const adminUrl = await startAdminServer(config, supervisor, metrics, logger);
+  const adminUrl = await startAdminServer(config, supervisor, reports, logger);
   if (inherited === undefined) port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
@@ -92,7 +86,6 @@ export async function supervise(
     });
   }
   process.on('SIGHUP', () => {
-    writers?.renew();
     notify('RELOADING=1');
     void supervisor.renew().then(() => {
       notify('READY=1');
@@ -100,7 +93,7 @@ export async function supervise(
   });
   supervisor.start();
   // The workers start meanwhile.
-  if (writers !== undefined) opened = writers.start();
+  if (writer !== undefined) opened = writer.start();
   await opened;
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
 }

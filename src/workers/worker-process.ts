@@ -1,13 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Duplex } from 'node:stream';
-import { deferred, type Deferred } from '../util/deferred';
+import type { Channel } from '../log/channel';
 import type { RefusedCall } from '../telemetry/refused-calls';
-import type { Figures, FromWorker, ToWorker } from './messages';
-import { WRITER_DESCRIPTOR } from './worker-descriptors';
+import { deferred, type Deferred } from '../util/deferred';
+import type { FromWorker, Report, ToWorker } from './messages';
 
 /** How a process ended. */
 export interface End {
-  /** Its exit code; undefined: a signal ended it, or it could not be started. */
+  /** Its exit code; undefined where a signal ended it or it could not be started. */
   readonly code: number | undefined;
   /** In words for a log line. */
   readonly cause: string;
@@ -16,23 +15,19 @@ export interface End {
 /** A worker as its supervisor sees it. None of its promises rejects. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
-  /** Leads to the worker, which sends what it records, where it was started with such a pipe. */
-  readonly writerPipe: Duplex | undefined;
+  /** Leads to the worker's event log. */
+  readonly log: Channel;
   /** Resolves to the address of the endpoint when the worker is ready to answer. */
   readonly ready: Promise<string>;
   /** Resolves when the process has ended, or could not be started. */
   readonly ended: Promise<End>;
   /** Resolves after {@link ended}, when nothing more can come from the process. */
   readonly closed: Promise<void>;
-  /** The figures that it sent last; undefined: none so far. */
-  readonly lastFigures: Figures | undefined;
-  /** Asks for the figures of now; resolves when some come, which a process that hangs never sends. */
-  figures(): Promise<Figures>;
-  /** The refused calls that it sent last. */
-  readonly lastRefusals: readonly RefusedCall[];
-  /** Asks for the refused calls of now; resolves when some come, which a process that hangs never sends. */
-  refusals(): Promise<readonly RefusedCall[]>;
-  /** Tells a listener, the only one, when the worker wants the refused calls of all workers. */
+  /** The last report that it sent. */
+  readonly lastReport: Report;
+  /** Asks for a report; resolves when one comes, which a process that hangs never sends. */
+  report(): Promise<Report>;
+  /** Calls the listener, the only one, when the worker wants the refused calls of all workers. */
   onRefusalsWanted(listener: () => void): void;
   /** Sends it the refused calls of all workers. */
   sendRefusals(calls: readonly RefusedCall[]): void;
@@ -40,6 +35,8 @@ export interface WorkerProcess {
   retire(): void;
   kill(signal: NodeJS.Signals): void;
 }
+
+const NO_REPORT: Report = { figures: [], refusals: [] };
 
 /** Starts a worker with these variables added to its environment. One that cannot be started ends at once. */
 export function forkWorker(environment: Readonly<Record<string, string>>): WorkerProcess {
@@ -50,19 +47,16 @@ export function forkWorker(environment: Readonly<Record<string, string>>): Worke
   }
 }
 
-/** A worker of `node:cluster`. Every message to it is sent without regard to whether it is still there to hear it. */
+/** A worker of `node:cluster`. What is sent to one that has gone is lost. */
 class ClusterWorker implements WorkerProcess {
   readonly #worker: Worker;
   readonly #ready = deferred<string>();
   readonly #ended = deferred<End>();
   readonly closed: Promise<void>;
-  readonly #figures = new Question<Figures>(() => {
-    this.#send('figures');
-  });
-  readonly #refusals = new Question<readonly RefusedCall[]>(() => {
-    this.#send('refusals');
-  });
+  #asked: Deferred<Report> | undefined;
+  #lastReport = NO_REPORT;
   #refusalsWanted: () => void = () => undefined;
+  #logMessage: (message: unknown) => void = () => undefined;
 
   constructor(worker: Worker) {
     this.#worker = worker;
@@ -88,9 +82,18 @@ class ClusterWorker implements WorkerProcess {
     return this.#worker.process.pid;
   }
 
-  get writerPipe(): Duplex | undefined {
-    // Undefined also where there is no process.
-    return this.#worker.process.stdio?.[WRITER_DESCRIPTOR] as Duplex | undefined;
+  get log(): Channel {
+    return {
+      send: (message, sent) => {
+        this.#send({ log: message }, sent);
+      },
+      onMessage: (listener) => {
+        this.#logMessage = listener;
+      },
+      onClose: (listener) => {
+        void this.closed.then(listener);
+      },
+    };
   }
 
   get ready(): Promise<string> {
@@ -101,20 +104,16 @@ class ClusterWorker implements WorkerProcess {
     return this.#ended.promise;
   }
 
-  get lastFigures(): Figures | undefined {
-    return this.#figures.last;
+  get lastReport(): Report {
+    return this.#lastReport;
   }
 
-  figures(): Promise<Figures> {
-    return this.#figures.ask();
-  }
-
-  get lastRefusals(): readonly RefusedCall[] {
-    return this.#refusals.last ?? [];
-  }
-
-  refusals(): Promise<readonly RefusedCall[]> {
-    return this.#refusals.ask();
+  report(): Promise<Report> {
+    if (this.#asked === undefined) {
+      this.#asked = deferred<Report>();
+      this.#send('report');
+    }
+    return this.#asked.promise;
   }
 
   onRefusalsWanted(listener: () => void): void {
@@ -135,80 +134,41 @@ class ClusterWorker implements WorkerProcess {
 
   #received(message: FromWorker): void {
     if (message === 'refusals of all') this.#refusalsWanted();
+    else if ('log' in message) this.#logMessage(message.log);
     else if ('ready' in message) this.#ready.resolve(message.ready);
-    else if ('refusals' in message) this.#refusals.answered(message.refusals);
-    else this.#figures.answered(message.figures);
-  }
-
-  #send(message: ToWorker): void {
-    if (this.#worker.isConnected()) this.#worker.process.send(message, () => undefined);
-  }
-}
-
-/** A question that a worker answers; whoever asks while it is open gets the same answer. */
-class Question<T> {
-  readonly #send: () => void;
-  #open: Deferred<T> | undefined;
-  /** The answer that came last. */
-  last: T | undefined;
-
-  constructor(send: () => void) {
-    this.#send = send;
-  }
-
-  ask(): Promise<T> {
-    if (this.#open === undefined) {
-      this.#open = deferred<T>();
-      this.#send();
+    else {
+      this.#lastReport = message.report;
+      this.#asked?.resolve(message.report);
+      this.#asked = undefined;
     }
-    return this.#open.promise;
   }
 
-  /** Takes an answer, also one for which nobody asked. */
-  answered(answer: T): void {
-    this.last = answer;
-    this.#open?.resolve(answer);
-    this.#open = undefined;
+  #send(message: ToWorker, sent: () => void = () => undefined): void {
+    if (this.#worker.isConnected()) this.#worker.process.send(message, sent);
   }
 }
 
 /** A worker for which the system had no process. */
 class FailedWorker implements WorkerProcess {
   readonly pid = undefined;
-  readonly writerPipe = undefined;
-  readonly ready = new Promise<string>(() => undefined);
+  readonly log: Channel = { send: nothing, onMessage: nothing, onClose: nothing };
+  readonly ready = new Promise<string>(nothing);
   readonly ended: Promise<End>;
   readonly closed = Promise.resolve();
-  readonly lastFigures = undefined;
-  readonly lastRefusals = [];
+  readonly lastReport = NO_REPORT;
+  readonly report = () => Promise.resolve(NO_REPORT);
+  readonly onRefusalsWanted = nothing;
+  readonly sendRefusals = nothing;
+  readonly retire = nothing;
+  readonly kill = nothing;
 
   constructor(error: Error) {
     this.ended = Promise.resolve(notStarted(error));
   }
+}
 
-  figures(): Promise<Figures> {
-    return Promise.resolve([]);
-  }
-
-  refusals(): Promise<readonly RefusedCall[]> {
-    return Promise.resolve([]);
-  }
-
-  onRefusalsWanted(): void {
-    // There is no process.
-  }
-
-  sendRefusals(): void {
-    // There is no process.
-  }
-
-  retire(): void {
-    // There is no process.
-  }
-
-  kill(): void {
-    // There is no process.
-  }
+function nothing(): void {
+  // There is no process.
 }
 
 function notStarted(error: Error): End {

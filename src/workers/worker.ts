@@ -1,10 +1,14 @@
 import type { Registry } from 'prom-client';
+import { hasWriterProtocol } from '../config/writer-protocol';
+import type { EventLogLocation } from '../config/event-log-location';
+import type { Channel } from '../log/channel';
+import { WRITER_PROTOCOL } from '../log/open-event-log';
 import { deferred, type Deferred } from '../util/deferred';
 import { within } from '../util/within';
 import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 
-/** How long a worker that ends waits for the supervisor to take its figures, in milliseconds. */
+/** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
 
 /** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
@@ -12,7 +16,7 @@ const COLLECT_TIMEOUT = 2000;
 
 /** Connects a worker process to its supervisor. */
 export interface Membership {
-  /** Sends the last figures and refused calls, so that they are not lost when the process ends. Never rejects. */
+  /** Sends the last report, so that it is not lost when the process ends. Never rejects. */
   leave(): Promise<void>;
 }
 
@@ -21,22 +25,19 @@ export function joinSupervisor(
   app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
   retire: (why: string) => void,
 ): Membership {
-  const sendFigures = async (): Promise<void> => {
-    await send({ figures: await app.metrics.getMetricsAsJSON() });
+  const sendReport = async (): Promise<void> => {
+    await send({ report: { figures: await app.metrics.getMetricsAsJSON(), refusals: app.refusedCalls.list() } });
   };
-  const sendRefusals = (): Promise<void> => send({ refusals: app.refusedCalls.list() });
   // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
   process.on('SIGHUP', () => undefined);
   process.on('message', (message: ToWorker) => {
     if (message === 'retire') retire(message);
-    else if (message === 'figures') sendFigures().catch(() => undefined);
-    else if (message === 'refusals') sendRefusals().catch(() => undefined);
+    else if (message === 'report') sendReport().catch(() => undefined);
   });
   send({ ready: app.url }).catch(() => undefined);
   return {
     async leave() {
-      const sent = Promise.all([sendFigures(), sendRefusals()]);
-      await within(sent, LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+      await within(sendReport(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
     },
   };
 }
@@ -48,7 +49,7 @@ export function joinSupervisor(
 export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<readonly RefusedCall[]> {
   let asked: Deferred<readonly RefusedCall[]> | undefined;
   process.on('message', (message: ToWorker) => {
-    if (typeof message === 'object') asked?.resolve(message.refusals);
+    if (typeof message === 'object' && 'refusals' in message) asked?.resolve(message.refusals);
   });
   const ask = async (): Promise<readonly RefusedCall[]> => {
     const answer = (asked = deferred<readonly RefusedCall[]>());
@@ -65,6 +66,33 @@ export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<readonly 
       asking = undefined;
     });
     return asking.catch(() => own.list());
+  };
+}
+
+/**
+ * Makes the channel to the supervisor's writer; undefined where each process writes for itself, as with JetStream.
+ *
+ * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
+ */
+export function writerChannel({ engine }: EventLogLocation): Channel | undefined {
+  if (engine !== 'sqlite') return undefined;
+  if (!hasWriterProtocol(WRITER_PROTOCOL))
+    throw new Error(
+      'This worker is of another build than its supervisor, and they write events in different ways. Restart the service: ' +
+        'SIGHUP cannot renew the workers across these builds.',
+    );
+  return {
+    send(message, sent) {
+      void send({ log: message }).then(sent);
+    },
+    onMessage(listener) {
+      process.on('message', (message: ToWorker) => {
+        if (typeof message === 'object' && 'log' in message) listener(message.log);
+      });
+    },
+    onClose(listener) {
+      process.once('disconnect', listener);
+    },
   };
 }
 

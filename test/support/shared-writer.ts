@@ -1,43 +1,48 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Channel } from '../../src/log/channel';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { SqliteSharedWriter } from '../../src/log/sqlite/shared/shared-writer';
 
-async function socketPair(): Promise<[Socket, Socket]> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const one = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const [other] = (await once(server, 'connection')) as [Socket];
-  server.close();
-  return [one, other];
-}
-
 /** A log that several processes write through one, as far as one process can show it. */
 export interface SharedLog {
-  /** Makes a pipe to the writer; returns the end that another process has. */
-  pipe(): Promise<Socket>;
+  /** Makes a channel to the writer; returns the end that another process has. */
+  channel(): Channel;
   /** Joins as another process does. */
-  join(): Promise<SqliteEventLog>;
-  /** Its own ends of the pipes, in their order. */
-  readonly pipes: readonly Socket[];
-  /** Closes the writer after those that joined have closed. */
+  join(): SqliteEventLog;
+  /** Ends the channel of the n-th that joined, as the death of a process does. */
+  lose(n: number): void;
+  /** Closes the writer, after those that joined have closed. */
   close(): Promise<void>;
 }
 
 export async function sharedLog(options: ConstructorParameters<typeof SqliteSharedWriter>[0]): Promise<SharedLog> {
   const writer = new SqliteSharedWriter(options);
   await writer.start();
-  const pipes: Socket[] = [];
-  const newPipe = async (): Promise<Socket> => {
-    const [own, theirs] = await socketPair();
-    pipes.push(theirs);
-    writer.serve(theirs);
-    return own;
+  const ports: MessagePort[] = [];
+  const channel = (): Channel => {
+    const { port1, port2 } = new MessageChannel();
+    ports.push(port1);
+    writer.serve(channelOf(port2));
+    return channelOf(port1);
   };
   return {
-    pipe: newPipe,
-    join: async () => SqliteEventLog.withWriter(await newPipe(), { file: options.file }),
-    pipes,
-    close: () => writer.close(),
+    channel,
+    join: () => SqliteEventLog.withWriter(channel(), { file: options.file }),
+    lose: (n) => ports[n]?.close(),
+    close() {
+      for (const port of ports) port.close();
+      return writer.close();
+    },
+  };
+}
+
+function channelOf(port: MessagePort): Channel {
+  return {
+    send(message, sent) {
+      port.postMessage(message);
+      sent?.();
+    },
+    onMessage: (listener) => void port.on('message', listener),
+    onClose: (listener) => void port.once('close', listener),
   };
 }

@@ -9,19 +9,14 @@ class FakeWorker implements WorkerProcess {
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
   readonly closed = this.#ended.promise.then(() => undefined);
-  readonly writerPipe = undefined;
-  readonly lastFigures = undefined;
-  readonly lastRefusals = [];
+  readonly log = { send: () => undefined, onMessage: () => undefined, onClose: () => undefined };
+  readonly lastReport = { figures: [], refusals: [] };
   readonly signals: NodeJS.Signals[] = [];
   retired = false;
 
   constructor(readonly pid: number) {}
 
-  figures(): Promise<never> {
-    return new Promise(() => undefined);
-  }
-
-  refusals(): Promise<never> {
+  report(): Promise<never> {
     return new Promise(() => undefined);
   }
 

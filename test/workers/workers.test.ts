@@ -154,6 +154,20 @@ describe('with several workers', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
+  it('a new one of another build does not start, and the old ones go on', async () => {
+    const other = join(folder.path, 'other-build');
+    const preload = join(__dirname, '..', 'support', 'other-build.cjs');
+    const service = await start({ NODE_OPTIONS: `--require=${preload}`, OTHER_BUILD: other });
+    const old = await childrenOf(service);
+    await writeFile(other, '');
+    service.child.kill('SIGHUP');
+    await service.logged('the workers were not replaced');
+    expect(service.output()).toContain('This worker is of another build than its supervisor');
+    expect(await childrenOf(service)).toEqual(old);
+    expect(await answers(service.url)).toBe(true);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   it('all of them that die at once are replaced, on the same port', async () => {
     const service = await start();
     for (const pid of await childrenOf(service)) kill(pid, 'SIGKILL');

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { writeNewFile } from '../../util/new-file';
 import {
@@ -18,6 +17,7 @@ import {
   type SearchResult,
   type StoredEvent,
 } from '../event-log';
+import type { Channel } from '../channel';
 import type { SqliteOptions } from './connection/connection';
 import { requireSearchable } from '../search/search-event';
 import { MAX_PACKED_EVENTS, packEvents } from './batch';
@@ -84,10 +84,10 @@ export class SqliteEventLog implements EventLog {
 
   /**
    * Makes the log of one process of several, which reads the file itself, opening it for the first reader, and has its events
-   * written by a `SharedWriter` at the other end of a pipe.
+   * written by a `SharedWriter` at the other end of a channel.
    */
-  static withWriter(pipe: Duplex, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
-    return new SqliteEventLog(new DatabaseThread(options), new RemoteWriter(pipe));
+  static withWriter(channel: Channel, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
+    return new SqliteEventLog(new DatabaseThread(options), new RemoteWriter(channel));
   }
 
   append(event: NewEvent): Promise<Appended> {

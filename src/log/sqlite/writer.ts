@@ -4,7 +4,7 @@ import type { RecordedEvents } from './insertion';
 /** What records the events of a log: the database thread of this process, or that of another process for several. */
 export interface Writer {
   /** As `SqliteDatabase.append`. The batches are of no use to the caller any more. */
-  append(batches: readonly Buffer<ArrayBuffer>[]): Promise<readonly RecordedEvents[]>;
+  append(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]>;
   /** As `SqliteDatabase.check`. */
   check(): Promise<void>;
   /** Tells a listener the newest position after commits for other processes, as far as it knows of them. Returns what ends that. */

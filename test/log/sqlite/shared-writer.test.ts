@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { EventLogError, type EventLog } from '../../../src/log/event-log';
-import { FrameReader, writeFrame } from '../../../src/log/sqlite/shared/frames';
 import { RemoteWriter } from '../../../src/log/sqlite/shared/remote-writer';
 import { deferred } from '../../../src/util/deferred';
 import { sharedLog, type SharedLog } from '../../support/shared-writer';
@@ -15,7 +13,7 @@ describeEventLog('SQLite, written by another process', async () => {
   return {
     async open(retention) {
       const shared = await sharedLog({ file, retentionPause: 20, ...(retention && { retention }) });
-      const log: EventLog = await shared.join();
+      const log: EventLog = shared.join();
       const close = log.close.bind(log);
       log.close = async () => {
         await close();
@@ -39,7 +37,7 @@ describe('a log that several processes write through one', () => {
   const folder = useTemporaryFolder();
   const begin = async (options: { readonly maxPages?: number } = {}): Promise<void> => {
     shared = await sharedLog({ file: join(folder.path, 'events.db'), ...options });
-    [one, other] = [await shared.join(), await shared.join()];
+    [one, other] = [shared.join(), shared.join()];
   };
 
   const idsIn = async (log: EventLog) => (await log.read(EVERYTHING)).map(({ id }) => id);
@@ -93,7 +91,7 @@ describe('a log that several processes write through one', () => {
     await begin();
     await one.append(newEvent({ id: 'kept' }));
     const waiting = [one.append(newEvent()), one.appendAll([newEvent()])];
-    shared.pipes[0]?.destroy();
+    shared.lose(0);
     for (const promise of [...waiting, one.append(newEvent()), one.check()]) {
       const error = (await promise.catch((thrown: unknown) => thrown)) as EventLogError;
       expect(error).toBeInstanceOf(EventLogError);
@@ -104,10 +102,10 @@ describe('a log that several processes write through one', () => {
 
   it('records what one that was lost had sent, at most, and goes on for the others', async () => {
     await begin();
-    const lost = await shared.join();
+    const lost = shared.join();
     const waiting = Array.from({ length: 50 }, (_event, i) => lost.append(newEvent({ id: `lost-${String(i)}` })));
     const settled = Promise.allSettled(waiting);
-    shared.pipes[2]?.destroy();
+    shared.lose(2);
     const { id } = await one.append(newEvent());
     const ids = await idsIn(one);
     expect(ids).toContain(id);
@@ -126,7 +124,7 @@ describe('a log that several processes write through one', () => {
     for (const watch of watches) watch.end();
 
     // A process that does not look for itself: what it hears, the writer has told it.
-    const writer = new RemoteWriter(await shared.pipe());
+    const writer = new RemoteWriter(shared.channel());
     let news = deferred<number>();
     const listener = jest.fn((newest: number) => {
       news.resolve(newest);
@@ -142,23 +140,5 @@ describe('a log that several processes write through one', () => {
     await writer.check();
     expect(listener).toHaveBeenCalledTimes(1);
     await writer.close();
-  });
-});
-
-describe('the frames between processes', () => {
-  it('are the same in whichever pieces they arrive', () => {
-    const pipe = new PassThrough();
-    const contents = ['', 'x', 'y'.repeat(70_000), ''];
-    contents.forEach((content, i) => {
-      writeFrame(pipe, 0xfffffff0 + i, i, Buffer.from(content));
-    });
-    const bytes = pipe.read() as Buffer;
-    const expected = contents.map((content, i) => ({ call: 0xfffffff0 + i, kind: i, content }));
-    for (const size of [1, 2, 8, 9, 10, 65_536, bytes.length]) {
-      const reader = new FrameReader();
-      const read = [];
-      for (let i = 0; i < bytes.length; i += size) read.push(...reader.add(bytes.subarray(i, i + size)));
-      expect(read.map((frame) => ({ ...frame, content: frame.content.toString() }))).toEqual(expected);
-    }
   });
 });

@@ -1,78 +1,71 @@
-import type { Duplex } from 'node:stream';
 import { deferred, type Deferred } from '../../../util/deferred';
+import type { Channel } from '../../channel';
 import type { RecordedEvents } from '../insertion';
 import type { Writer } from '../writer';
-import { FrameReader, writeFrame, type Frame } from './frames';
-import { ANSWER, partsOf, QUESTION, unpackRecorded } from './messages';
+import type { WriterAnswer, WriterQuestion } from './messages';
 
-/** Call numbers begin anew after this one: they have 32 bits. */
-const MAX_CALL = 0xffffffff;
-
-/** The writer in another process, asked over a pipe: a {@link SharedWriter} is at its other end. */
+/** The writer in the supervisor, asked over a channel: a `SqliteSharedWriter` is at its other end. */
 export class RemoteWriter implements Writer {
-  readonly #pipe: Duplex;
-  readonly #frames = new FrameReader();
-  readonly #answers = new Map<number, Deferred<Buffer>>();
+  readonly #channel: Channel;
+  readonly #appends: Deferred<readonly RecordedEvents[]>[] = [];
+  readonly #checks: Deferred<undefined>[] = [];
   readonly #listeners = new Set<(newest: number) => void>();
-  #calls = 0;
   #isOpen = true;
 
-  constructor(pipe: Duplex) {
-    this.#pipe = pipe;
-    pipe.on('data', (piece: Buffer) => {
-      for (const frame of this.#frames.add(piece)) this.#received(frame);
+  constructor(channel: Channel) {
+    this.#channel = channel;
+    channel.onMessage((answer) => {
+      this.#received(answer as WriterAnswer);
     });
-    pipe.on('error', () => undefined);
-    pipe.on('close', () => {
+    channel.onClose(() => {
       this.#isOpen = false;
-      for (const answer of this.#answers.values()) answer.reject(new Error('the process that writes has ended'));
-      this.#answers.clear();
+      for (const answer of [...this.#appends, ...this.#checks]) answer.reject(gone());
     });
   }
 
-  async append(batches: readonly Buffer[]): Promise<RecordedEvents[]> {
-    return unpackRecorded(await this.#ask(QUESTION.append, partsOf(batches)));
+  append(batches: readonly Uint8Array[]): Promise<readonly RecordedEvents[]> {
+    return this.#ask({ append: batches }, this.#appends);
   }
 
   async check(): Promise<void> {
-    await this.#ask(QUESTION.check);
+    await this.#ask('check', this.#checks);
   }
 
   watch(listener: (newest: number) => void): () => void {
-    if (this.#listeners.size === 0) this.#send(0, QUESTION.watch);
+    if (this.#listeners.size === 0) this.#send('watch');
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#send(0, QUESTION.unwatch);
+      if (this.#listeners.size === 0) this.#send('unwatch');
     };
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#answers.values()].map(({ promise }) => promise));
-    this.#pipe.destroy();
+    await Promise.allSettled([...this.#appends, ...this.#checks].map(({ promise }) => promise));
   }
 
-  #ask(kind: number, content?: readonly Buffer[]): Promise<Buffer> {
-    if (!this.#isOpen) return Promise.reject(new Error('the process that writes has ended'));
-    this.#calls = this.#calls === MAX_CALL ? 1 : this.#calls + 1;
-    const answer = deferred<Buffer>();
-    this.#answers.set(this.#calls, answer);
-    this.#send(this.#calls, kind, content);
+  /** @param waiting - the questions of this kind that are not answered yet, in their order. */
+  #ask<T>(question: WriterQuestion, waiting: Deferred<T>[]): Promise<T> {
+    if (!this.#isOpen) return Promise.reject(gone());
+    const answer = deferred<T>();
+    waiting.push(answer);
+    this.#send(question);
     return answer.promise;
   }
 
-  #send(call: number, kind: number, content: readonly Buffer[] = []): void {
-    if (this.#isOpen) writeFrame(this.#pipe, call, kind, ...content);
+  #send(question: WriterQuestion): void {
+    this.#channel.send(question);
   }
 
-  #received({ call, kind, content }: Frame): void {
-    if (kind === ANSWER.newest) {
-      for (const listener of this.#listeners) listener(Number(content.toString()));
-      return;
-    }
-    const answer = this.#answers.get(call);
-    this.#answers.delete(call);
-    if (kind === ANSWER.done) answer?.resolve(content);
-    else answer?.reject(new Error(content.toString()));
+  #received(answer: WriterAnswer): void {
+    if ('appended' in answer) this.#appends.shift()?.resolve(answer.appended);
+    else if ('appendFailed' in answer) this.#appends.shift()?.reject(new Error(answer.appendFailed));
+    else if ('newest' in answer) for (const listener of this.#listeners) listener(answer.newest);
+    else if (answer.checked === undefined) this.#checks.shift()?.resolve(undefined);
+    else this.#checks.shift()?.reject(new Error(answer.checked));
   }
+}
+
+function gone(): Error {
+  return new Error('the process that writes has ended');
 }

@@ -1,0 +1,97 @@
+import '../telemetry/without-tracing';
+import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
+import type { MetricsSource } from '../http/admin';
+import { newestOf, type RefusedCall } from '../telemetry/refused-calls';
+import { within } from '../util/within';
+import type { Figures, Report } from './messages';
+import type { WorkerProcess } from './worker-process';
+
+/** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
+const TIMEOUT = 1000;
+
+/** A worker's report, and whether it is of now. */
+interface Answer extends Report {
+  readonly state: 'answering' | 'silent' | 'ended';
+}
+
+/**
+ * The metrics and the refused calls of several workers together. What the last report of a worker that has ended says stays in
+ * both: a counter that goes back looks to Prometheus like a restart of everything.
+ */
+export class Reports implements MetricsSource {
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #own = new Registry();
+  readonly #processes = new Gauge({
+    name: 'webhook_workers',
+    help: 'Worker processes by whether they answered when these metrics were read',
+    labelNames: ['state'],
+    registers: [this.#own],
+  });
+  /** What the workers that have ended had counted and refused. */
+  #left: Report = { figures: [], refusals: [] };
+  #merging = Promise.resolve();
+
+  get contentType(): string {
+    return this.#own.contentType;
+  }
+
+  /** Includes a worker, and answers it when it asks for the refused calls of all. */
+  add(worker: WorkerProcess): void {
+    this.#workers.add(worker);
+    worker.onRefusalsWanted(() => {
+      void this.#refusals().then((calls) => {
+        worker.sendRefusals(calls);
+      });
+    });
+    void worker.closed.then(() => {
+      this.#merging = this.#merging.then(() => this.#merge(worker));
+    });
+  }
+
+  /** Never rejects. */
+  async #merge(worker: WorkerProcess): Promise<void> {
+    const { figures, refusals } = worker.lastReport;
+    let counted = this.#left.figures;
+    try {
+      counted = await AggregatorRegistry.aggregate([counted, countersOf(figures)]).getMetricsAsJSON();
+    } catch {
+      // A worker of another build counted something else under the same name: its figures are left out.
+    }
+    this.#left = { figures: counted, refusals: newestOf([this.#left.refusals, refusals]) };
+    this.#workers.delete(worker);
+  }
+
+  async metrics(): Promise<string> {
+    // Taken together, so that a worker that ends meanwhile is counted once.
+    const { figures: counted } = this.#left;
+    const answers = await Promise.all([...this.#workers].map(reportOf));
+    for (const state of ['answering', 'silent'] as const) {
+      this.#processes.set({ state }, answers.filter((answer) => answer.state === state).length);
+    }
+    const own = await this.#own.getMetricsAsJSON();
+    return AggregatorRegistry.aggregate([counted, ...answers.map(({ figures }) => figures), own]).metrics();
+  }
+
+  /** The refused calls of all workers, newest first. */
+  async #refusals(): Promise<readonly RefusedCall[]> {
+    const { refusals: left } = this.#left;
+    const answers = await Promise.all([...this.#workers].map(reportOf));
+    return newestOf([left, ...answers.map(({ refusals }) => refusals)]);
+  }
+}
+
+/** A worker's report: that of now, or, if it does not answer, what it had counted and refused when it last did. */
+async function reportOf(worker: WorkerProcess): Promise<Answer> {
+  const ended = worker.closed.then(() => undefined);
+  const report = await within(Promise.race([worker.report(), ended]), TIMEOUT, () => new Error('too late')).catch(
+    () => 'silent' as const,
+  );
+  if (typeof report === 'object') return { ...report, state: 'answering' };
+  const { figures, refusals } = worker.lastReport;
+  return { figures: countersOf(figures), refusals, state: report ?? 'ended' };
+}
+
+/** The figures that only grow. */
+function countersOf(figures: Figures): Figures {
+  return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+}
