@@ -77,8 +77,8 @@ export async function startApp(
     waiting: () => inFlight.waiting,
     connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
-    events: () => log.count(),
-    bytes: () => log.bytes(),
+    events: async () => (await log.stats()).events,
+    bytes: async () => (await log.stats()).bytes,
   });
   log.onCommit((commit) => {
     metrics.commit(commit);

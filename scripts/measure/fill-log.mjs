@@ -16,7 +16,7 @@ export async function fillLog(file, events, bytes = 40) {
 export async function fill(log, events, bytes = 40) {
   const factory = new EventFactory({ source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' });
   const text = 'x'.repeat(bytes);
-  for (let count = await log.count(); count < events; count = await log.count()) {
+  for (let count = (await log.stats()).events; count < events; count = (await log.stats()).events) {
     const batch = Array.from({ length: Math.min(BATCH, events - count) }, async () => {
       const payload = { mediaType: 'text/plain', text };
       const headers = { host: '127.0.0.1:8080', 'user-agent': 'fill-log', 'content-type': 'text/plain' };

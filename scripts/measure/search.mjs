@@ -79,7 +79,7 @@ async function single(file) {
     return { what, 'median ms': median(taken).toFixed(1), 'longest ms': Math.max(...taken).toFixed(1), result };
   };
   const newest = (await log.search({ limit: 1 })).reached.recordedAt;
-  const middle = BigInt(Math.floor((await log.count()) / 2));
+  const middle = BigInt(Math.floor((await log.stats()).events / 2));
   const searched = async (query) => {
     const { events, reached } = await log.search({ limit: 50, ...query });
     const from = query.before ?? BigInt((await log.search({ limit: 1 })).reached.position) + 1n;

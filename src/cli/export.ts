@@ -25,7 +25,7 @@ export async function printEvents(log: EventLog, start: Start, follow: boolean):
  */
 export async function exportEvents(file: string, log: EventLog, start: Start): Promise<void> {
   let events = 0;
-  const progress = progressBar('exported', await log.count());
+  const progress = progressBar('exported', (await log.stats()).events);
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of pagesOf(log, start)) {
       yield pageText(page);

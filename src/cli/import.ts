@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { parseArchiveLine } from '../events/archive';
-import type { EventLog, NewEvent } from '../log/event-log';
+import type { NewEvent } from '../events/stored-event';
+import type { EventLog } from '../log/event-log';
 import { fileError } from './file-error';
 import { progressBar } from './progress';
 

@@ -1,5 +1,6 @@
 import { archiveLine } from '../events/archive';
-import type { EventLog, EventQuery, LoggedEvent, StoredEvent } from '../log/event-log';
+import type { StoredEvent } from '../events/stored-event';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { EventWaiters } from '../service/event-waiters';
 import { parseDuration } from '../util/duration';
 import { parseTime } from '../util/rfc3339';

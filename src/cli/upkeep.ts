@@ -86,7 +86,7 @@ async function verifyEvents(log: EventLog, findings: Findings): Promise<number> 
   let last = '';
   let events = 0;
   await findings.during('Reading the events: ', async () => {
-    const progress = progressBar('verified', await log.count());
+    const progress = progressBar('verified', (await log.stats()).events);
     try {
       for await (const page of pagesOf(log, FROM_THE_FIRST)) {
         for (const event of page) {

@@ -3,8 +3,7 @@ import { CloudEventError } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { withoutReservedNames } from './cloudevents/reserved-names';
-import { eventJson } from './event-json';
-import type { NewEvent, StoredEvent } from '../log/event-log';
+import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
 
 /** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */

@@ -1,5 +1,5 @@
 import { bytesOf, parseJsonObject } from './cloudevents/cloud-event-json';
-import type { StoredEvent } from '../log/event-log';
+import type { StoredEvent } from './stored-event';
 
 /** The attributes that every CloudEvent has (CloudEvents 1.0, section 3.1), and what must stand in them. */
 const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boolean> = new Map([

@@ -3,7 +3,7 @@ import type { SenderAttributes } from './cloudevents/cloud-event';
 import { withoutReservedNames } from './cloudevents/reserved-names';
 import { isMediaType } from './cloudevents/syntax';
 import { traceAttributes, type TraceAttributes } from './cloudevents/trace-context';
-import type { NewEvent } from '../log/event-log';
+import type { NewEvent } from './stored-event';
 import { dataMember, xmlSafe, type Payload } from './payload';
 import { UuidGenerator } from './uuid';
 

@@ -1,24 +1,6 @@
-/** An event on its way into the log. The log adds the `sequence`. */
-export interface NewEvent {
-  /** CloudEvents `id`; with `source` it names the event. */
-  readonly id: string;
-  /** CloudEvents `source`. */
-  readonly source: string;
-  /** The CloudEvents context attributes as the text of a JSON object, without `sequence` and without data. */
-  readonly attributes: string;
-  /** The payload as the text of one JSON member, `"data":…` or `"data_base64":…`; undefined: no payload. */
-  readonly data: string | undefined;
-  /** How the event arrived, as the text of a JSON object. For the operator's tools; no reader of events sees it. */
-  readonly arrival: string;
-  /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
-  readonly recordedAt: number;
-  /** The sender's `Idempotency-Key`, where it sent one. */
-  readonly idempotencyKey: string | undefined;
-  /** The sender's `webhook-id` (Standard Webhooks), where it sent one. */
-  readonly webhookId: string | undefined;
-}
+import type { NewEvent, StoredEvent } from '../events/stored-event';
 
-/** What {@link EventLog.append} returns. */
+/** What {@link ServiceLog.append} returns. */
 export interface Appended {
   /** The id under which the event is in the log; for a repetition, the id of the first. */
   readonly id: string;
@@ -29,41 +11,35 @@ export interface Appended {
 /** An event as readers of the log get it. */
 export interface LoggedEvent {
   readonly id: string;
-  /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
+  /** As in {@link StoredEvent.sequence}. */
   readonly sequence: string;
   /** As in {@link NewEvent.attributes}. */
   readonly attributes: string;
-  /** As in {@link NewEvent.data}; undefined also where it was left out. */
+  /** As in {@link NewEvent.data}; also undefined where it was omitted. */
   readonly data: string | undefined;
-  /** True where the payload was left out because it does not fit in `maxBytes`. */
+  /** True where the payload was omitted because it does not fit in `maxBytes`. */
   readonly dataOmitted: boolean;
-}
-
-/** An event with everything that the log keeps of it. */
-export interface StoredEvent extends NewEvent {
-  /** As in {@link LoggedEvent.sequence}. */
-  readonly sequence: string;
 }
 
 /** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {
-  /** Most events that the log holds; those with the lowest positions are forgotten first. */
+  /** Maximum number of events; those with the lowest positions are forgotten first. */
   readonly maxEvents: number | undefined;
   /** How long an event is kept after it was recorded, in milliseconds. */
   readonly maxAge: number | undefined;
 }
 
-/** Which events {@link EventLog.read} returns. */
+/** Which events {@link ServiceLog.read} returns. */
 export interface EventQuery {
-  /** Only events with this id; the first of them whole, whatever its size. Undefined: any. */
+  /** Only events with this id; the first of them whole, whatever its size. */
   readonly id: string | undefined;
-  /** Only the event at this position, whole, whatever its size; undefined: any. */
+  /** Only the event at this position, whole, whatever its size. */
   readonly sequence: bigint | undefined;
-  /** Only events after this position, oldest first; undefined: the newest. */
+  /** Only events after this position, oldest first; without it, the newest. */
   readonly after: bigint | undefined;
-  /** Most events to return; at least 1. */
+  /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** Most bytes that the events may take together, each followed by a comma, as `wireBytes` counts. */
+  /** Maximum bytes of all events together, each followed by a comma, as `wireBytes` counts. */
   readonly maxBytes: number;
   /** Bytes of the reference that stands in for omitted data. */
   readonly referenceBytes: number;
@@ -77,23 +53,41 @@ export class EventLogError extends Error {
   override readonly name = 'EventLogError';
 }
 
-/** Which events {@link EventLog.scan} returns. */
+/** What a log holds. */
+export interface LogStats {
+  /** Number of events. */
+  readonly events: number;
+  /** Bytes that the log takes up where it is kept. */
+  readonly bytes: number;
+}
+
+/** Events that became durable together, in one commit. */
+export interface Commit {
+  /** Number of events given. */
+  readonly events: number;
+  /** Number of those that were new. */
+  readonly recorded: number;
+  /** How long it took, in milliseconds. */
+  readonly milliseconds: number;
+}
+
+/** Which events {@link LogQueries.scan} returns. */
 export interface ScanQuery {
   /** Only events after this position. */
   readonly after: bigint;
-  /** Most events to return; at least 1. */
+  /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; undefined: any. */
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly since?: number | undefined;
 }
 
 /** Longest text that can be searched for, in UTF-16 code units. */
 export const MAX_SEARCH_TEXT = 200;
 
-/** Most characters of an event's data that a search returns. */
+/** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
 
-/** Which events {@link EventLog.search} looks for, and where. What is undefined does not matter. */
+/** Which events {@link LogQueries.search} looks for, and where. */
 export interface SearchQuery {
   /** Only events before this position. */
   readonly before?: bigint | undefined;
@@ -102,7 +96,7 @@ export interface SearchQuery {
    * newest, or at `before`, and goes towards older ones.
    */
   readonly after?: bigint | undefined;
-  /** Most events to return, those that are met first; at least 1. */
+  /** Maximum number of events, those that are met first; at least 1. */
   readonly limit: number;
   /**
    * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in their attributes, their data or their arrival (method, path,
@@ -124,16 +118,15 @@ export interface SearchQuery {
 
 /** An event in a list: what helps to recognize it. Each text is cut after some 200 characters, and ends with `…` then. */
 export interface FoundEvent {
-  /** As in {@link LoggedEvent.sequence}. */
+  /** As in {@link StoredEvent.sequence}. */
   readonly sequence: string;
   readonly id: string;
   /** As in {@link NewEvent.recordedAt}. */
   readonly recordedAt: number;
   readonly binding: string | undefined;
   readonly type: string | undefined;
-  /** The sender's address as the arrival has it; undefined for an event that was imported without one. */
+  /** The sender's address, unless the event was imported without one. */
   readonly remoteAddress: string | undefined;
-  /** Undefined: an event without data. */
   readonly data: DataSummary | undefined;
 }
 
@@ -149,23 +142,23 @@ export interface DataSummary {
   readonly cut: boolean;
 }
 
-/** What {@link EventLog.search} found. */
+/** What {@link LogQueries.search} found. */
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];
-  /** The last event that was looked at; undefined: there was none to look at. */
+  /** The last event that was looked at; undefined if there was none. */
   readonly reached: { readonly position: bigint; readonly recordedAt: number } | undefined;
   /** Whether events are left to look at: a search `before` (or `after`) the position reached goes on with them. */
   readonly more: boolean;
 }
 
-/** Spans of time, one after the other, of which {@link EventLog.rates} counts the events. */
+/** Consecutive spans of time of which {@link LogQueries.rates} counts the events. */
 export interface RatesQuery {
   /** Where the last span ends, in milliseconds since 1970-01-01T00:00Z. */
   readonly until: number;
-  /** How long each span is, in milliseconds. */
+  /** Length of each span, in milliseconds. */
   readonly span: number;
-  /** How many spans there are; at most 100. */
+  /** Number of spans; at most 100. */
   readonly spans: number;
 }
 
@@ -174,28 +167,15 @@ export interface Rate {
   /** Where the span begins, in milliseconds since 1970-01-01T00:00Z. */
   readonly from: number;
   readonly events: number;
-  /** False: an estimate, because counting takes too long. */
+  /** False for an estimate, where counting takes too long. */
   readonly exact: boolean;
 }
 
-/** Events that became durable together, in one commit. */
-export interface Commit {
-  /** How many events were given. */
-  readonly events: number;
-  /** How many of these were new. */
-  readonly recorded: number;
-  /** How long it took, in milliseconds. */
-  readonly milliseconds: number;
-}
-
-/** Is told now and then how much of a long task is done. What `total` counts may change while others write. */
+/** Called now and then during a long task. `total` may change while others write. */
 export type Progress = (done: number, total: number) => void;
 
-/**
- * An append-only log of events in one order, which several processes may use at the same time. Each engine implements it in
- * a folder of its own; the suite in `test/events/event-log-suite.ts` is what they all promise.
- */
-export interface EventLog {
+/** What the service does with the log: record events, read them, wait for more. */
+export interface ServiceLog {
   /**
    * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
    * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again.
@@ -214,17 +194,46 @@ export interface EventLog {
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
   /**
-   * Reads events, in log order: the first ones after a position, or the newest; as many as `limit` and `maxBytes` allow.
-   * The cost does not depend on how many events the log holds.
+   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`. Returns none
+   * after a position only where there are none. The cost does not depend on the size of the log.
    *
    * @throws {EventLogError}
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
   /**
+   * Calls a listener with the position of the newest event: once soon after the watch begins, and then soon after each commit
+   * that recorded events, in any process. A read that begins after the call finds the events up to that position. Several
+   * commits may share a call. For a log without events the position is 0, or that of the last one that was forgotten. While
+   * the log cannot be read the listener is not called; it catches up as soon as the log can be read again.
+   *
+   * @returns ends the watch; the listener is not called afterwards. Closing the log ends it too.
+   */
+  watch(listener: (newest: bigint) => void): () => void;
+
+  /** Sets the listener, the only one, that is called after each commit of this process. */
+  onCommit(listener: (commit: Commit) => void): void;
+
+  /**
+   * Resolves if the log could take an event now, judged without recording one.
+   *
+   * @throws {EventLogError} it could not; the cause says why.
+   */
+  check(): Promise<void>;
+
+  /** @throws {EventLogError} */
+  stats(): Promise<LogStats>;
+
+  /** Finishes the calls in progress and releases the log. Later calls are refused. */
+  close(): Promise<void>;
+}
+
+/** How the pages and the operator's tools look through the log. */
+export interface LogQueries {
+  /**
    * Reads events with everything that the log keeps of them, in log order: the first ones after a position, at most `limit`,
-   * and fewer where they are large; none only where there are no more. Times need not grow with positions, as events may be
-   * imported. For the operator's tools.
+   * fewer where they are large, none only where there are no more. Times need not grow with positions, as events may be
+   * imported.
    *
    * @throws {EventLogError}
    */
@@ -252,42 +261,10 @@ export interface EventLog {
    * @throws {EventLogError}
    */
   rates(query: RatesQuery): Promise<Rate[]>;
+}
 
-  /**
-   * How many events the log holds.
-   *
-   * @throws {EventLogError}
-   */
-  count(): Promise<number>;
-
-  /**
-   * How many bytes the log takes up where it is kept.
-   *
-   * @throws {EventLogError}
-   */
-  bytes(): Promise<number>;
-
-  /**
-   * Tells a listener the position of the newest event: once soon after the watch begins, and from then on soon after each
-   * commit that recorded events, in whichever process. A read that begins after the listener was told finds the events up to
-   * that position. Several commits may be told as one. Of a log that has no event it is told 0, or the position of the last one
-   * that was forgotten. While the log cannot be read the listener hears nothing; it is told what it missed as soon as the log
-   * can be read again.
-   *
-   * @returns ends the watch; the listener is not called from then on. Closing the log ends it too.
-   */
-  watch(listener: (newest: bigint) => void): () => void;
-
-  /** Tells a listener, the only one, of every commit that succeeds from now on. */
-  onCommit(listener: (commit: Commit) => void): void;
-
-  /**
-   * Resolves if the log could take an event now, as far as can be known without one.
-   *
-   * @throws {EventLogError} it could not; the cause says why.
-   */
-  check(): Promise<void>;
-
+/** What keeps a log in order. */
+export interface LogUpkeep {
   /**
    * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more, copies
    * and backups elsewhere apart. Their positions are not used again, and an event that is sent again is recorded anew. Others
@@ -306,9 +283,6 @@ export interface EventLog {
    */
   verify(): Promise<string[]>;
 
-  /** Finishes what was asked before and releases the log. Calls after it are refused. */
-  close(): Promise<void>;
-
   /**
    * Copies the log, as it is at one moment, to a new file, while others go on writing. Only engines that keep a log in a file
    * have this method; a log of another engine is exported.
@@ -325,3 +299,18 @@ export interface EventLog {
    */
   compact?(progress?: Progress): Promise<number>;
 }
+
+/**
+ * An append-only log of events in one order, which several processes may use at the same time: what the service, the pages and
+ * the tools each need of it. No event becomes visible at a position below one that is already visible, so a reader that goes on
+ * after the last position it has seen misses none. Each engine keeps it in a folder of its own; the suite in
+ * `test/log/event-log-suite.ts` is what they all promise.
+ *
+ * @example Record an event, then read on from where a reader stopped.
+ *
+ *     const log = await openEventLog({ engine: 'sqlite', file: 'events.db' }, settings);
+ *     const { id, recorded } = await log.append(event);
+ *     for (const { sequence, attributes } of await log.read({ ...query, after: lastSeen })) lastSeen = BigInt(sequence);
+ *     await log.close();
+ */
+export interface EventLog extends ServiceLog, LogQueries, LogUpkeep {}

@@ -1,4 +1,5 @@
-import type { EventQuery, NewEvent } from './event-log';
+import type { NewEvent } from '../events/stored-event';
+import type { EventQuery } from './event-log';
 import { SEQUENCE_DIGITS } from './position';
 import { wireBytes } from '../events/wire-bytes';
 

@@ -1,5 +1,6 @@
 import type { EventFactory } from '../events/event';
-import type { EventLog, NewEvent } from '../log/event-log';
+import type { NewEvent } from '../events/stored-event';
+import type { EventLog } from '../log/event-log';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
 import { letOthersRun } from '../util/let-others-run';
 import type { Call } from './call';

@@ -1,6 +1,6 @@
 import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
-import { eventJson } from '../events/event-json';
+import { eventJson } from '../events/stored-event';
 import { wireBytes } from '../events/wire-bytes';
 import { EventReader, waitParameter } from './event-reader';
 import { recordEvent } from './record-event';

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { importEvents, linesOf, LongLineError } from '../../src/cli/import';
-import { EventLogError, type EventLog, type NewEvent } from '../../src/log/event-log';
+import type { NewEvent } from '../../src/events/stored-event';
+import { EventLogError, type EventLog } from '../../src/log/event-log';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 

@@ -4,7 +4,7 @@ import { archiveLine, parseArchiveLine } from '../../src/events/archive';
 import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
 import { EventFactory, type Arrival } from '../../src/events/event';
 import { arrivalOf } from '../support/arrival';
-import type { NewEvent, StoredEvent } from '../../src/log/event-log';
+import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from '../support/temporary-folder';
 

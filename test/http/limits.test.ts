@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../src/log/event-log';
+import type { StoredEvent } from '../../src/events/stored-event';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -55,7 +55,7 @@ describe('the limit', () => {
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
     expect(answer).toContain(`in 1 s (${name.split(',')[0] ?? ''})`);
     expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="timeout"}')).toBe(1);
-    expect(await service.log.count()).toBe(0);
+    expect((await service.log.stats()).events).toBe(0);
     await service.stop();
   });
 
@@ -219,7 +219,7 @@ describe('a large message', () => {
         const inside = shift + part.repeat(Math.ceil(800_000 / part.length));
         const { path, body = '', ...question } = requestOf('soap11', 'RecordEvent', `<p>${inside}</p>`);
         expect((await send(service.url + path, { ...question, body: String(body) })).status).toBe(200);
-        const [event] = await service.log.scan({ after: BigInt((await service.log.count()) - 1), limit: 1 });
+        const [event] = await service.log.scan({ after: BigInt((await service.log.stats()).events - 1), limit: 1 });
         expect(dataOf(event) === `<p xmlns="http://tempuri.org/">${inside}</p>`).toBe(true);
       }
       await service.stop();

@@ -266,8 +266,7 @@ function fakeLog() {
     },
     onCommit: () => undefined,
     check: () => Promise.resolve(),
-    count: () => Promise.resolve(0),
-    bytes: () => Promise.resolve(0),
+    stats: () => Promise.resolve({ events: 0, bytes: 0 }),
     close: () => Promise.resolve(),
   } as Partial<EventLog> as EventLog;
   return {

@@ -1,4 +1,5 @@
-import type { EventLog, StoredEvent } from '../../log/event-log';
+import type { StoredEvent } from '../../events/stored-event';
+import type { EventLog } from '../../log/event-log';
 import type { ForwardTask } from '../events-task';
 import { ForwardProgress } from '../progress';
 import { endOf, followedPages, pagesOf, type Start } from '../scan';

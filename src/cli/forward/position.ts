@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import type { StoredEvent } from '../../log/event-log';
+import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/position';
 import { replaceFile } from '../../util/replace-file';
 import { fileError } from '../file-error';

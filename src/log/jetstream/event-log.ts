@@ -1,3 +1,4 @@
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import {
   EventLogError,
   type Appended,
@@ -5,7 +6,7 @@ import {
   type EventLog,
   type EventQuery,
   type LoggedEvent,
-  type NewEvent,
+  type LogStats,
   type Progress,
   type Rate,
   type RatesQuery,
@@ -13,7 +14,6 @@ import {
   type ScanQuery,
   type SearchQuery,
   type SearchResult,
-  type StoredEvent,
 } from '../event-log';
 import type { JetStreamLocation } from '../../config/event-log-location';
 import { JetStreamConnection } from './connection';
@@ -240,14 +240,11 @@ export class JetStreamEventLog implements EventLog {
     return this.#reading((deadline) => this.#rates.rates(query, deadline));
   }
 
-  count(): Promise<number> {
-    return this.#reading(async (deadline) => (await this.#reader.state(deadline)).messages);
-  }
-
-  bytes(): Promise<number> {
+  stats(): Promise<LogStats> {
     return this.#reading(async (deadline) => {
-      const streams = [this.#names.events, this.#names.keys].map((name) => this.#store.state(name, deadline));
-      return (await Promise.all(streams)).reduce((sum, { bytes }) => sum + bytes, 0);
+      const { events, keys } = this.#names;
+      const [ofEvents, ofKeys] = await Promise.all([events, keys].map((name) => this.#store.state(name, deadline)));
+      return { events: ofEvents?.messages ?? 0, bytes: (ofEvents?.bytes ?? 0) + (ofKeys?.bytes ?? 0) };
     });
   }
 

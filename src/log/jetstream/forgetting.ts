@@ -1,4 +1,5 @@
-import type { NewEvent, Progress } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
+import type { Progress } from '../event-log';
 import { sequenceNumber } from '../position';
 import type { JetStreamConnection } from './connection';
 import type { JetStreamIds } from './ids';

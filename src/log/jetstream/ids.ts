@@ -1,5 +1,5 @@
 import type { StoredMsg } from '@nats-io/jetstream';
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 import type { StreamNames } from './schema';
 import type { JetStreamStore } from './store';
 import { keySubject, slotSubject } from './subjects';

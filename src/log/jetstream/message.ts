@@ -1,4 +1,4 @@
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 
 /** An event as a message holds it, with the name of the attempt that stored it, by which that attempt knows it again. */
 export interface EventMessage {

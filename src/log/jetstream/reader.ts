@@ -1,5 +1,5 @@
 import type { StoredMsg } from '@nats-io/jetstream';
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 import type { JetStreamIds } from './ids';
 import { decodeEvent } from './message';
 import type { StreamNames } from './schema';

@@ -1,5 +1,6 @@
 import { nuid } from '@nats-io/transport-node';
-import type { Appended, NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
+import type { Appended } from '../event-log';
 import { Attempt, type Outcome, type Surroundings } from './attempt';
 import type { JetStreamConnection } from './connection';
 import type { JetStreamIds } from './ids';

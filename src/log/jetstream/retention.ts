@@ -1,4 +1,4 @@
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 import type { Outcome } from './attempt';
 import type { JetStreamConnection } from './connection';
 import type { JetStreamReader } from './reader';

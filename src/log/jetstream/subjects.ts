@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 
 /** What the messages on one subject of the stream of keys are about: the kind, and the name. */
 export type Key = readonly [kind: string, name: string];

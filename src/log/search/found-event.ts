@@ -1,5 +1,6 @@
 import { shortened } from '../../util/shortened';
-import { DATA_START, type DataSummary, type FoundEvent, type NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
+import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../position';
 
 /** Most characters that JSON writes for one that it stands for. */

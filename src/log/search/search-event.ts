@@ -1,4 +1,5 @@
-import { EventLogError, MAX_SEARCH_TEXT, type NewEvent, type SearchQuery } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
+import { EventLogError, MAX_SEARCH_TEXT, type SearchQuery } from '../event-log';
 import { textPattern } from './text-forms';
 
 /** Says of an event whether a search looks for it, wherever it stands. */

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../event-log';
+import type { NewEvent } from '../../events/stored-event';
 
 /** The texts of an event, in the order in which they are packed. */
 export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;

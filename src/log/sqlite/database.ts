@@ -1,4 +1,4 @@
-import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
+import type { EventQuery, LoggedEvent, LogStats, ScanQuery } from '../event-log';
 import { backUp } from './backup';
 import { SqliteConnection, type SqliteOptions } from './connection/connection';
 import { SqliteReader, type ScannedSlice } from './reader';
@@ -72,14 +72,9 @@ export class SqliteDatabase {
     return this.#connection.snapshot(() => this.#rates.slice(progress));
   }
 
-  /** As `EventLog.count`. */
-  count(): number {
-    return this.#connection.reading(() => this.#reader.count());
-  }
-
-  /** As `EventLog.bytes`. */
-  bytes(): number {
-    return this.#connection.reading(() => this.#connection.bytes());
+  /** As `EventLog.stats`. */
+  stats(): LogStats {
+    return this.#connection.reading(() => ({ events: this.#reader.count(), bytes: this.#connection.bytes() }));
   }
 
   /** As `EventLog.check`. */

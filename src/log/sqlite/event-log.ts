@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { writeNewFile } from '../../util/new-file';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import {
   EventLogError,
   type Appended,
@@ -8,14 +9,13 @@ import {
   type EventLog,
   type EventQuery,
   type LoggedEvent,
-  type NewEvent,
+  type LogStats,
   type Progress,
   type Rate,
   type RatesQuery,
   type ScanQuery,
   type SearchQuery,
   type SearchResult,
-  type StoredEvent,
 } from '../event-log';
 import type { Channel } from '../channel';
 import type { SqliteOptions } from './connection/connection';
@@ -179,12 +179,8 @@ export class SqliteEventLog implements EventLog {
     return this.#reading(() => this.#sliced.rates(query));
   }
 
-  count(): Promise<number> {
-    return this.#reading(() => this.#thread.ask('count'));
-  }
-
-  bytes(): Promise<number> {
-    return this.#reading(() => this.#thread.ask('bytes'));
+  stats(): Promise<LogStats> {
+    return this.#reading(() => this.#thread.ask('stats'));
   }
 
   watch(listener: (newest: bigint) => void): () => void {

@@ -1,5 +1,6 @@
 import type Database from 'libsql';
-import type { EventQuery, LoggedEvent, ScanQuery, StoredEvent } from '../event-log';
+import type { StoredEvent } from '../../events/stored-event';
+import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import { Page, SCAN_BYTES } from '../page';
 import { MAX_POSITION, paddedSequence, sequenceNumber } from '../position';
 import type { SqliteConnection } from './connection/connection';

@@ -1,4 +1,4 @@
-import type { NewEvent, StoredEvent } from '../event-log';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { paddedSequence } from '../position';
 
 /** What is worked out about an event when it is recorded. */

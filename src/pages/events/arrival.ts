@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../log/event-log';
+import type { StoredEvent } from '../../events/stored-event';
 
 /** How an event arrived, as far as the log has kept it; an imported event may have nothing of it. */
 export interface ArrivalView {

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { eventJson } from '../../events/event-json';
-import type { StoredEvent } from '../../log/event-log';
+import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { dataBytes, eventData } from './event-data';
 import { requestAgain } from './request-again';
 import type { EndpointAddress } from './event-view';

@@ -148,7 +148,7 @@ class Viewing {
     const { log } = this.parts;
     const query = listQuery(parameters);
     const { filter, problem } = query;
-    const [count, list] = await Promise.all([log.count(), problem === undefined ? listView(log, query) : EMPTY_LIST]);
+    const [stats, list] = await Promise.all([log.stats(), problem === undefined ? listView(log, query) : EMPTY_LIST]);
     return {
       page: 'list',
       title: 'Events',
@@ -157,7 +157,7 @@ class Viewing {
         tab: 'list',
         ...list,
         problem,
-        count: countText(count),
+        count: countText(stats.events),
         bindings: BINDING_NAMES,
         filter: filterValues(filter),
         needsKey: this.options.needsKey,
@@ -171,7 +171,7 @@ class Viewing {
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
     const html = this.#renderer.rows({ rows });
-    const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText(await log.count()) };
+    const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText((await log.stats()).events) };
     await replyCompressed(this.request, this.response, HTML, html, { ...NO_STORE, ...headers });
   }
 

@@ -1,5 +1,5 @@
 import { memberTexts } from '../../events/cloudevents/json-text';
-import type { StoredEvent } from '../../log/event-log';
+import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
 import { parseFormFields } from '../../get-post/form-fields';
 import { FORM } from '../../get-post/http-payload';

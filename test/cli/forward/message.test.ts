@@ -1,6 +1,6 @@
 import { rawContent } from '../../../src/cli/forward/message';
 import { parseArchiveLine } from '../../../src/events/archive';
-import type { StoredEvent } from '../../../src/log/event-log';
+import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
 import { send, type Question } from '../../support/http';
 import { startService, type TestService } from '../../support/service';

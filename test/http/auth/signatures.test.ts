@@ -80,14 +80,14 @@ describe('with WEBHOOK_SECRETS', () => {
     ['of GitHub with another secret', github(SECRET), 'X-Hub-Signature-256 is not valid'],
     ['of GitHub that is no SHA-256', { 'X-Hub-Signature-256': 'sha256=00' }, 'X-Hub-Signature-256 is not valid'],
   ])('a signature %s is refused, with and without a valid key', async (_what, headers, reason) => {
-    const before = await service.log.count();
+    const before = (await service.log.stats()).events;
     for (const key of [{}, { 'X-API-Key': KEY }]) {
       const answer = await post({ ...headers, ...key });
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toBeDefined();
       expect(answer.body).toContain(reason);
     }
-    expect(await service.log.count()).toBe(before);
+    expect((await service.log.stats()).events).toBe(before);
   });
 
   it('a signature is refused where the beginning of the signed body was moved into the time and the id', async () => {

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../../src/log/event-log';
+import type { NewEvent } from '../../../src/events/stored-event';
 import { packEvents, PackedEvents } from '../../../src/log/sqlite/batch';
 
 const plain: NewEvent = {

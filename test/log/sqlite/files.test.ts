@@ -109,7 +109,7 @@ describe('the files of a SQLite event log', () => {
       await record(1);
       writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
       await record(1);
-      expect(await log.count()).toBe(5 * (i + 1));
+      expect((await log.stats()).events).toBe(5 * (i + 1));
       await (await open(file)).close();
       reader.exec('ROLLBACK');
     }
@@ -168,8 +168,7 @@ describe('the files of a SQLite event log', () => {
         () => log.read(EVERYTHING),
         () => log.scan({ after: 0n, limit: 10 }),
         () => log.scan({ after: 0n, limit: 10, since: 1 }),
-        () => log.count(),
-        () => log.bytes(),
+        () => log.stats(),
         () => log.check(),
         () => log.backup(path('copy.db')),
       ];
@@ -184,10 +183,10 @@ describe('the files of a SQLite event log', () => {
     it('are read from anew by a second instance', async () => {
       const second = await open(file);
       await record(5);
-      expect(await second.count()).toBe(5);
+      expect((await second.stats()).events).toBe(5);
       const others = await makeOther('other.db');
       await rename(path('other.db'), file);
-      expect(await causeOf(second.count())).toBe(REPLACED);
+      expect(await causeOf(second.stats())).toBe(REPLACED);
       expect(await causeOf(log.read(EVERYTHING))).toBe(REPLACED);
       for (const one of [log, second]) {
         await until(() => one.check());

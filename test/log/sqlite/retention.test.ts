@@ -38,7 +38,7 @@ describe('retention of a SQLite event log', () => {
   it('forgets the oldest beyond RETENTION_MAX_EVENTS, exactly', async () => {
     const log = await open({ maxEvents: 25, maxAge: undefined });
     await Promise.all(Array.from({ length: 1000 }, (_, i) => log.append(newEvent({ id: String(i) }))));
-    await until(async () => (await log.count()) === 25);
+    await until(async () => (await log.stats()).events === 25);
     await setTimeout(50);
     const kept = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
     expect(kept).toEqual(Array.from({ length: 25 }, (_, i) => String(975 + i)));
@@ -50,7 +50,7 @@ describe('retention of a SQLite event log', () => {
     for (const age of [7_200_000, 3_700_000, 3_500_000, 0]) {
       await log.append(newEvent({ id: String(age), recordedAt: now - age }));
     }
-    await until(async () => (await log.count()) === 2);
+    await until(async () => (await log.stats()).events === 2);
     expect((await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id)).toEqual(['3500000', '0']);
   });
 
@@ -58,7 +58,7 @@ describe('retention of a SQLite event log', () => {
     const log = await open();
     await log.append(newEvent({ recordedAt: 0 }));
     await setTimeout(10 * PAUSE);
-    expect(await log.count()).toBe(1);
+    expect((await log.stats()).events).toBe(1);
   });
 
   it('gives the space back to the file system', async () => {
@@ -69,7 +69,7 @@ describe('retention of a SQLite event log', () => {
     const full = (await stat(file)).size;
     expect(full).toBeGreaterThan(10_000_000);
     const log = await open({ maxEvents: 10, maxAge: undefined });
-    await until(async () => (await log.count()) === 10);
+    await until(async () => (await log.stats()).events === 10);
     const pages = (): number => {
       const database = new Database(file);
       const { freelist_count: free } = database.prepare('PRAGMA freelist_count').get() as { freelist_count: number };
@@ -84,14 +84,14 @@ describe('retention of a SQLite event log', () => {
     const retention = { maxEvents: 10, maxAge: undefined };
     const [one, other] = [await open(retention), await open(retention)];
     await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
-    await until(async () => (await one.count()) === 10);
+    await until(async () => (await one.stats()).events === 10);
     expect(await other.scan({ after: 0n, limit: 100 })).toHaveLength(10);
   });
 
   it('never uses a position twice, even after everything was forgotten', async () => {
     const log = await open({ maxEvents: undefined, maxAge: 1000 });
     await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
-    await until(async () => (await log.count()) === 0);
+    await until(async () => (await log.stats()).events === 0);
     await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
     const [event] = await log.scan({ after: 0n, limit: 1 });
     expect(Number(event?.sequence)).toBeGreaterThan(20);

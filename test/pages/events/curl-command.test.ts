@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StoredEvent } from '../../../src/log/event-log';
+import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
 import { send, type Question } from '../../support/http';
 import { codeOf } from '../../support/page';

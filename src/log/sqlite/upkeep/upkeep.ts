@@ -71,7 +71,7 @@ export class SqliteUpkeep {
   }
 
   async #rebuild(): Promise<number> {
-    const before = await this.#thread.ask('bytes');
+    const before = await this.#thread.ask('stats');
     try {
       await this.#thread.ask('rebuild');
     } catch (cause) {
@@ -82,7 +82,7 @@ export class SqliteUpkeep {
         { cause },
       );
     }
-    return before - (await this.#thread.ask('bytes'));
+    return before.bytes - (await this.#thread.ask('stats')).bytes;
   }
 
   async #emptyWal(): Promise<void> {

@@ -1,0 +1,35 @@
+/** An event on its way into the log, which adds the `sequence`. */
+export interface NewEvent {
+  /** CloudEvents `id`; with `source` it names the event. */
+  readonly id: string;
+  /** CloudEvents `source`. */
+  readonly source: string;
+  /** The CloudEvents context attributes as the text of a JSON object, without `sequence` and without data. */
+  readonly attributes: string;
+  /** The payload as the text of one JSON member, `"data":…` or `"data_base64":…`. */
+  readonly data: string | undefined;
+  /** How the event arrived, as the text of a JSON object: for the operator's tools, never shown to readers of events. */
+  readonly arrival: string;
+  /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
+  readonly recordedAt: number;
+  /** The sender's `Idempotency-Key`. */
+  readonly idempotencyKey: string | undefined;
+  /** The sender's `webhook-id` (Standard Webhooks), or the delivery id of a known sender. */
+  readonly webhookId: string | undefined;
+}
+
+/** An event with everything that the log keeps of it. */
+export interface StoredEvent extends NewEvent {
+  /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
+  readonly sequence: string;
+}
+
+/**
+ * Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`.
+ *
+ * @param attributes - as in {@link NewEvent.attributes}.
+ * @param data - one member, as in {@link NewEvent.data} or in its place.
+ */
+export function eventJson(attributes: string, sequence: string, data: string | undefined): string {
+  return `${attributes.slice(0, -1)},"sequence":"${sequence}"${data === undefined ? '' : `,${data}`}}`;
+}
