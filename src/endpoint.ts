@@ -1,5 +1,5 @@
 import { Router } from './http/express-router';
-import type { Handler } from './http/request/handler';
+import type { Handler } from './http/reception';
 import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents } from './pages/service/documents';

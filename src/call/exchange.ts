@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Callers } from '../http/address/forwarded';
-import type { HttpRequest } from '../http/request/http-request';
+import type { Callers } from '../http/callers';
+import type { HttpRequest } from '../http/request';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/errors';
 import type { Binding, Call, Content } from '../service/call';

@@ -3,28 +3,12 @@ import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { AccessControl } from '../http/auth/access';
 import type { BodyLimit } from '../http/content/body';
 import type { RateLimit } from '../http/rate-limit';
-import { HTTP_ERRORS, RequestError, type Refusal } from '../http/errors';
+import { HTTP_ERRORS, RequestError } from '../http/errors';
+import type { CallReport } from '../telemetry/observation';
 import { LARGE_MESSAGE } from '../util/let-others-run';
-import { ParameterError, type Binding, type Service } from '../service/call';
+import { ParameterError, type Service } from '../service/call';
 import type { Exchange } from './exchange';
 import { Place, type Places } from './place';
-
-/** How a call ended. */
-export interface CallReport {
-  readonly binding: Binding;
-  /** Undefined: the call named no operation of the service. */
-  readonly operation: string | undefined;
-  /** When its header had arrived, in the time of `performance.now()`. */
-  readonly started: number;
-  /** How much of the time since then its operation waited for something to happen, in milliseconds. */
-  readonly waited: number;
-  /** HTTP status of the answer. */
-  readonly status: number;
-  /** What it was refused for; undefined: it was not refused. */
-  readonly refusal?: Refusal | undefined;
-  /** Why it was refused or failed; undefined: it was answered. */
-  readonly error?: unknown;
-}
 
 /** What the steps of the pipeline use. */
 export interface PipelineOptions extends Places {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Router } from '../http/express-router';
-import { replyCompressed } from '../http/compressed-reply';
-import type { HttpRequest } from '../http/request/http-request';
+import { replyCompressed } from '../http/reply';
+import type { HttpRequest } from '../http/request';
 import { reply, replyWithoutBody } from '../http/reply';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/message-chain';

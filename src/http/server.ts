@@ -4,16 +4,16 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import type { AdminPages } from './admin';
-import { Arrivals } from './connection/arrivals';
+import { AcceptTurns } from './connection/accept-turns';
 import { lastAnswer, type Connection } from './connection/connection';
 import { Connections } from './connection/connections';
-import { stopDeadline, stopListening } from './connection/stop';
-import { unreadable, type ParserError } from './connection/unreadable';
+import { stopDeadline, stopListening } from './connection/connections';
+import { unreadable, type ParserError } from './protocol';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
-import type { Handler } from './request/handler';
-import { HttpRequest } from './request/http-request';
-import type { ServerObserver } from './request/observer';
-import { Reception } from './request/reception';
+import type { Handler } from './reception';
+import { HttpRequest } from './request';
+import type { ServerObserver } from './reception';
+import { Reception } from './reception';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {
@@ -44,7 +44,7 @@ export class HttpServer {
   readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
-  readonly #arrivals = new Arrivals();
+  readonly #turns = new AcceptTurns();
   readonly #reception: Reception;
 
   constructor(handler: Handler, options: ServerOptions) {
@@ -54,7 +54,7 @@ export class HttpServer {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
-    this.#reception = new Reception({ ...options, handler }, this.#connections, this.#arrivals);
+    this.#reception = new Reception({ ...options, handler }, this.#connections, this.#turns);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,
@@ -100,7 +100,7 @@ export class HttpServer {
     const { limits, observer, tls } = this.#options;
     if (this.#connections.count < limits.maxConnections) {
       this.#connections.accepted(socket);
-      this.#arrivals.accepted();
+      this.#turns.accepted();
       if (tls === undefined) this.#connections.opened(socket);
       return;
     }

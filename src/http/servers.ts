@@ -1,9 +1,9 @@
 import type { Config } from '../config/config';
-import { authority } from './address/authority';
+import { authority } from './callers';
 import { withIndex, type AdminPages } from './admin';
-import { stopDeadline } from './connection/stop';
-import { noHandler, type Handler } from './request/handler';
-import type { ServerObserver } from './request/observer';
+import { stopDeadline } from './connection/connections';
+import { noHandler, type Handler } from './reception';
+import type { ServerObserver } from './reception';
 import { HttpServer } from './server';
 import { readTls } from './tls';
 

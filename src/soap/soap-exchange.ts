@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { replyCompressed } from '../http/compressed-reply';
-import type { HttpRequest } from '../http/request/http-request';
+import { replyCompressed } from '../http/reply';
+import type { HttpRequest } from '../http/request';
 import { reply } from '../http/reply';
 import type { Refusal, RequestError } from '../http/errors';
 import { LARGE_MESSAGE } from '../util/let-others-run';

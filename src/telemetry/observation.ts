@@ -1,11 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallReport } from '../call/pipeline';
+import type { Refusal } from '../http/errors';
 import type { Metrics, Outcome } from './metrics';
-import { requestId } from '../http/request-id';
-import type { ServerObserver } from '../http/request/observer';
+import { requestId } from '../http/request';
+import type { ServerObserver } from '../http/reception';
 import { LimitedLines, type Logger } from './logger';
 import { messageChain } from '../util/message-chain';
 import type { RefusedCall, RefusedCalls } from './refused-calls';
+
+/** How a call of an operation ended. */
+export interface CallReport {
+  readonly binding: string;
+  /** Undefined where the call named no operation of the service. */
+  readonly operation: string | undefined;
+  /** When its header had arrived, in the time of `performance.now()`. */
+  readonly started: number;
+  /** How much of the time since then its operation waited for events, in milliseconds. */
+  readonly waited: number;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  readonly refusal?: Refusal | undefined;
+  /** Why it was refused or failed. */
+  readonly error?: unknown;
+}
 
 /** Turns what happens into metrics, log lines and the list of refused calls. */
 export interface Observation extends ServerObserver {

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config';
 import { healthPages, metricsPage, withIndex, type MetricsSource } from '../http/admin';
-import { authority } from '../http/address/authority';
-import { Readiness } from '../http/readiness';
-import { noHandler } from '../http/request/handler';
-import type { ServerObserver } from '../http/request/observer';
+import { authority } from '../http/callers';
+import { Readiness } from '../http/admin';
+import { noHandler } from '../http/reception';
+import type { ServerObserver } from '../http/reception';
 import { HttpServer } from '../http/server';
 import { LimitedLines, type Logger } from '../telemetry/logger';
 import { requestFields } from '../telemetry/observation';

@@ -1,9 +1,9 @@
 import { loadContract, type Contract } from '../../src/contract/contract';
 import { endpoint } from '../../src/endpoint';
 import { LargeMessages } from '../../src/call/large-messages';
-import type { CallReport } from '../../src/call/pipeline';
+import type { CallReport } from '../../src/telemetry/observation';
 import { endpointPath, readConfig } from '../../src/config/config';
-import { callersOf } from '../../src/http/address/forwarded';
+import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaTypes } from '../../src/http/content/media-type';
 import { InFlight } from '../../src/call/in-flight';

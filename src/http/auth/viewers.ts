@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/config';
 import { isLoopback } from '../../config/open-service';
-import { isForwarded } from '../address/forwarded';
+import { isForwarded } from '../callers';
 import { HTTP_ERRORS } from '../errors';
 import { refuseOtherSites, type AccessControl } from './access';
 

@@ -2,12 +2,12 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Router } from '../../http/express-router';
 import type { EventLog } from '../../log/event-log';
 import type { ViewerCheck } from '../../http/auth/viewers';
-import { replyCompressed } from '../../http/compressed-reply';
+import { replyCompressed } from '../../http/reply';
 import type { InFlight } from '../../call/in-flight';
 import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
-import type { ServerObserver } from '../../http/request/observer';
+import type { ServerObserver } from '../../http/reception';
 import { messageChain } from '../../util/message-chain';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';

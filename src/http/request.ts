@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
-import { GatheredBytes } from '../content/gathered-bytes';
-import { HTTP_ERRORS, type RequestError } from '../errors';
+import { GatheredBytes } from './content/gathered-bytes';
+import { HTTP_ERRORS, type RequestError } from './errors';
 
 /**
  * A request as the servers make it. Its body goes the usual way, through the queue and the events of a stream, only where
@@ -107,4 +108,29 @@ class TakenBody {
 export function hasBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const length = headers['content-length'];
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
+}
+
+/** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
+const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
+
+const ID = Symbol('request id');
+
+type IdentifiedRequest = IncomingMessage & { [ID]?: string };
+
+/** Gives each request of a server an id. */
+export class RequestIds {
+  readonly #prefix = randomBytes(6).toString('hex');
+  #requests = 0;
+
+  /** Gives a request the id in its `X-Request-Id`, or a new one that is unique among all servers. */
+  identify(request: IncomingMessage): void {
+    const given = request.headers['x-request-id'];
+    (request as IdentifiedRequest)[ID] =
+      typeof given === 'string' && HARMLESS.test(given) ? given : `${this.#prefix}-${(++this.#requests).toString(36)}`;
+  }
+}
+
+/** The id of a request in logs and in its reply. Empty for a request that no server has received. */
+export function requestId(request: IncomingMessage): string {
+  return (request as IdentifiedRequest)[ID] ?? '';
 }

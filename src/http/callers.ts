@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parse as parseForwarded } from 'forwarded-parse';
 import ipaddr from 'ipaddr.js';
 import { compile } from 'proxy-addr';
-import type { Config } from '../../config/config';
-import { HTTP_ERRORS } from '../errors';
-import { authority, isAuthority } from './authority';
+import type { Config } from '../config/config';
+import { HTTP_ERRORS } from './errors';
 
 /** Resolves who calls, and under which public URL, behind the configured proxies. */
 export interface Callers {
@@ -200,4 +199,19 @@ function list(value: string | string[] | undefined): string[] {
     : String(value)
         .split(',')
         .map((item) => item.trim());
+}
+
+/** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */
+export function authority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+const AUTHORITY = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;
+
+/** Whether a `Host` value is an authority (RFC 9110, section 7.2): a name or address, with or without a port. */
+export function isAuthority(host: string): boolean {
+  const match = AUTHORITY.exec(host);
+  if (match === null) return false;
+  const ipv6 = match.groups?.ipv6;
+  return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
 }

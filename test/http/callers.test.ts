@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { callersOf } from '../../../src/http/address/forwarded';
+import { callersOf } from '../../src/http/callers';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 

@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isAuthority } from '../address/authority';
-import type { AdminPages } from '../admin';
-import type { Arrivals } from '../connection/arrivals';
-import type { Connections } from '../connection/connections';
-import { skipBody } from '../content/body';
-import { HTTP_ERRORS, RequestError } from '../errors';
-import { replyError, replyWithoutBody } from '../reply';
-import { RequestIds } from '../request-id';
-import type { Handler } from './handler';
-import { hasBody, type HttpRequest } from './http-request';
-import type { ServerObserver } from './observer';
+import type { AdminPages } from './admin';
+import { isAuthority } from './callers';
+import type { AcceptTurns } from './connection/accept-turns';
+import type { Connections } from './connection/connections';
+import { skipBody } from './content/body';
+import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { normalizeTarget, protocolProblem } from './protocol';
+import { replyError, replyWithoutBody } from './reply';
+import { hasBody, RequestIds, type HttpRequest } from './request';
 
 /** Who answers requests. */
 export interface ReceptionOptions {
@@ -27,16 +24,16 @@ export interface ReceptionOptions {
 export class Reception {
   readonly #options: ReceptionOptions;
   readonly #connections: Connections;
-  readonly #arrivals: Arrivals;
+  readonly #turns: AcceptTurns;
   readonly #requestIds = new RequestIds();
   /** The last `Host` that was found valid: nearly every request has the same. */
   #validHost = '';
   #isEnding = false;
 
-  constructor(options: ReceptionOptions, connections: Connections, arrivals: Arrivals) {
+  constructor(options: ReceptionOptions, connections: Connections, turns: AcceptTurns) {
     this.#options = options;
     this.#connections = connections;
-    this.#arrivals = arrivals;
+    this.#turns = turns;
   }
 
   /** From now on each answer ends its connection. */
@@ -75,8 +72,8 @@ export class Reception {
       this.#refuse(response, problem);
       return;
     }
-    if (this.#arrivals.isGoingOn) {
-      this.#arrivals.wait(() => {
+    if (this.#turns.areConnections) {
+      this.#turns.defer(() => {
         this.#accept(request, response);
       });
     } else this.#accept(request, response);
@@ -137,4 +134,35 @@ export class Reception {
 /** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
 function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
   return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
+}
+
+/** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
+export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** The handler of a server that has only its pages. */
+export const noHandler: Handler = (_request, _response, next) => {
+  next();
+};
+
+/** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
+export interface Refused {
+  readonly refusal: Refusal;
+  /** Why, as a sentence. */
+  readonly reason: string;
+  /** HTTP status of the answer; undefined: there was none. */
+  readonly status: number | undefined;
+  /** The address of the connection. */
+  readonly remoteAddress: string | undefined;
+  /** Undefined: none could be read. */
+  readonly request?: IncomingMessage;
+}
+
+/** Is told what no handler sees. */
+export interface ServerObserver {
+  refused(this: void, refused: Refused): void;
+  /**
+   * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
+   * to know.
+   */
+  readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
 }
