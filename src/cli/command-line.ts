@@ -5,7 +5,7 @@ import { loadConfig, type Config } from '../config/config';
 import { VERSION } from '../config/package-info';
 import { variablesOf, type Group } from '../config/variable';
 import { VARIABLES } from '../config/variables';
-import { authority } from '../http/address/authority';
+import { authority } from '../http/callers';
 import { shortened } from '../util/shortened';
 
 /** What a program prints in answer to its arguments, instead of doing its work. */
