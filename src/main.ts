@@ -14,7 +14,7 @@ import { notifier, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Channel } from './log/channel';
 import type { EventLog } from './log/event-log';
-import { messageChain } from './util/message-chain';
+import { messageChain } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
 
 main().catch(fail);

@@ -1,5 +1,4 @@
-import { deferred } from '../util/deferred';
-import { letOthersRun } from '../util/let-others-run';
+import { deferred, letOthersRun } from '../util/promises';
 
 /** Makes calls with large messages take turns, so that a small call never waits for more than one of them. */
 export class LargeMessages {

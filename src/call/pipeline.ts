@@ -5,7 +5,7 @@ import type { BodyLimit } from '../http/content/body';
 import type { RateLimit } from '../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { CallReport } from '../telemetry/observation';
-import { LARGE_MESSAGE } from '../util/let-others-run';
+import { LARGE_MESSAGE } from '../util/promises';
 import { ParameterError, type Service } from '../service/call';
 import type { Exchange } from './exchange';
 import { Place, type Places } from './place';

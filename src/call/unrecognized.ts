@@ -1,5 +1,5 @@
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import { shortened } from '../util/shortened';
+import { shortened } from '../util/text';
 import type { Binding } from '../service/call';
 import { BINDING_NAMES, type Offer } from '../contract/offer';
 

@@ -6,7 +6,7 @@ import { VERSION } from '../config/package-info';
 import { variablesOf, type Group } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { authority } from '../http/callers';
-import { shortened } from '../util/shortened';
+import { shortened } from '../util/text';
 
 /** What a program prints in answer to its arguments, instead of doing its work. */
 export interface CommandLineAnswer {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { EventLog } from '../log/event-log';
-import { writeNewFile } from '../util/new-file';
+import { writeNewFile } from '../util/files';
 import { fileError } from './file-error';
 import { progressBar } from './progress';
 import { followedPages, pagesOf, pageText, type Start } from './scan';

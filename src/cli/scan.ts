@@ -2,8 +2,7 @@ import { archiveLine } from '../events/archive';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { EventWaiters } from '../service/event-waiters';
-import { parseDuration } from '../util/duration';
-import { parseTime } from '../util/rfc3339';
+import { parseDuration, parseTime } from '../util/time';
 
 /** Where a scan of the log begins. */
 export interface Start {

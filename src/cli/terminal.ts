@@ -1,7 +1,4 @@
-import { messageChain } from '../util/message-chain';
-import { replaceInvisible } from '../util/invisible';
-import { shortened } from '../util/shortened';
-import { visible } from '../util/visible';
+import { messageChain, replaceInvisible, shortened, visible } from '../util/text';
 
 /** Thrown when the arguments of a program cannot be used; the message is one line and names what is wrong. */
 export class UsageError extends Error {

@@ -1,8 +1,7 @@
 import { eventProblem } from '../events/event-problem';
 import { EventLogError, type EventLog, type LoggedEvent } from '../log/event-log';
 import { SEQUENCE_DIGITS } from '../log/position';
-import { messageChain } from '../util/message-chain';
-import { visible } from '../util/visible';
+import { messageChain, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
 import { FROM_THE_FIRST, pagesOf, readEvents } from './scan';
 import { quoted, UsageError } from './terminal';

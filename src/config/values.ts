@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { compile } from 'proxy-addr';
-import { parseDuration } from '../util/duration';
+import { parseDuration } from '../util/time';
 import { ValueError, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { parseTime } from '../util/rfc3339';
+import { parseTime } from '../util/time';
 import type { SimpleValue } from '../service/call';
 import { withoutOuterSpace } from '../xml/xml';
 

@@ -1,5 +1,4 @@
-import { detached } from '../util/detached';
-import { shortened } from '../util/shortened';
+import { detached, shortened } from '../util/text';
 import { ParameterError, type ParameterValues, type SimpleValue } from '../service/call';
 import type { Parameter } from './schema';
 import { SimpleTypeError } from './simple-type';

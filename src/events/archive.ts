@@ -1,4 +1,4 @@
-import { parseTime } from '../util/rfc3339';
+import { parseTime } from '../util/time';
 import { CloudEventError } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';

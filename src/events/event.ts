@@ -1,4 +1,4 @@
-import { memoized } from '../util/memoized';
+import { memoized } from '../util/text';
 import type { SenderAttributes } from './cloudevents/cloud-event';
 import { withoutReservedNames } from './cloudevents/reserved-names';
 import { isMediaType } from './cloudevents/syntax';

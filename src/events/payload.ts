@@ -1,4 +1,4 @@
-import { LARGE_MESSAGE, letOthersRun } from '../util/let-others-run';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /** What came with a call, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = { readonly mediaType: string | undefined } & (

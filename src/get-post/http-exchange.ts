@@ -4,7 +4,7 @@ import { replyCompressed } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { reply, replyWithoutBody } from '../http/reply';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import { messageChain } from '../util/message-chain';
+import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { Exchange, type EndpointOptions } from '../call/exchange';

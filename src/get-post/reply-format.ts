@@ -1,7 +1,7 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
-import { memoized } from '../util/memoized';
+import { memoized } from '../util/text';
 import { STRING_CONTENT_TYPE, stringElement } from './string-element';
 
 /** What a reply says, in the form that its caller accepts. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageChain } from '../util/message-chain';
-import { within } from '../util/within';
+import { messageChain } from '../util/text';
+import { within } from '../util/promises';
 import { HTTP_ERRORS, RequestError } from './errors';
 import { reply, replyError, replyText, replyWithoutBody } from './reply';
 

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { shortened } from '../util/shortened';
+import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics and logs. */
 export type Refusal = 'invalid' | 'too-large' | 'key' | 'signature' | 'cross-site' | 'busy' | 'rate' | 'timeout';

@@ -1,5 +1,5 @@
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
-import { parseDuration } from '../util/duration';
+import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
 import { EventWaiters } from './event-waiters';
 

@@ -2,7 +2,7 @@ import type { EventFactory } from '../events/event';
 import type { NewEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
-import { letOthersRun } from '../util/let-others-run';
+import { letOthersRun } from '../util/promises';
 import type { Call } from './call';
 
 /** So many events of a batch are made before other calls run. */

@@ -1,4 +1,4 @@
-import { inParts, LARGE_MESSAGE } from '../util/let-others-run';
+import { inParts, LARGE_MESSAGE } from '../util/promises';
 import { ParameterError } from '../service/call';
 import type { OperationInput } from '../contract/schema';
 import type { Envelope } from './envelope/envelope';

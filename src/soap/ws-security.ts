@@ -1,4 +1,4 @@
-import { shortened } from '../util/shortened';
+import { shortened } from '../util/text';
 import type { QualifiedName } from './envelope/qualified-name';
 import type { Tag } from '../xml/tag';
 

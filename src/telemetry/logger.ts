@@ -1,5 +1,5 @@
 import pino, { destination, type DestinationStream, type Logger } from 'pino';
-import { visible } from '../util/visible';
+import { visible } from '../util/text';
 
 export type { Logger } from 'pino';
 

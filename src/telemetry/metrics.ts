@@ -2,7 +2,7 @@ import './without-tracing';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/package-info';
 import type { Refusal } from '../http/errors';
-import { within } from '../util/within';
+import { within } from '../util/promises';
 import { CallDurations } from './call-durations';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */

@@ -4,7 +4,7 @@ import type { Metrics, Outcome } from './metrics';
 import { requestId } from '../http/request';
 import type { ServerObserver } from '../http/reception';
 import { LimitedLines, type Logger } from './logger';
-import { messageChain } from '../util/message-chain';
+import { messageChain } from '../util/text';
 import type { RefusedCall, RefusedCalls } from './refused-calls';
 
 /** How a call of an operation ended. */

@@ -1,6 +1,5 @@
 import type { Refusal } from '../http/errors';
-import { detached } from '../util/detached';
-import { shortened } from '../util/shortened';
+import { detached, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. Nothing in it is a payload or a query. */
 export interface RefusedCall {

@@ -2,7 +2,7 @@ import '../telemetry/without-tracing';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
 import { newestOf, type RefusedCall } from '../telemetry/refused-calls';
-import { within } from '../util/within';
+import { within } from '../util/promises';
 import type { Figures, Report } from './messages';
 import type { WorkerProcess } from './worker-process';
 

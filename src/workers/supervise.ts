@@ -4,7 +4,7 @@ import { environmentOfInherited } from '../config/service-manager';
 import type { Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/writer-protocol';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
-import { messageChain } from '../util/message-chain';
+import { messageChain } from '../util/text';
 import type { Logger } from '../telemetry/logger';
 import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Channel } from '../log/channel';
 import type { RefusedCall } from '../telemetry/refused-calls';
-import { deferred, type Deferred } from '../util/deferred';
+import { deferred, type Deferred } from '../util/promises';
 import type { FromWorker, Report, ToWorker } from './messages';
 
 /** How a process ended. */

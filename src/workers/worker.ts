@@ -3,8 +3,7 @@ import { hasWriterProtocol } from '../config/writer-protocol';
 import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/channel';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
-import { deferred, type Deferred } from '../util/deferred';
-import { within } from '../util/within';
+import { deferred, type Deferred, within } from '../util/promises';
 import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 

@@ -1,4 +1,4 @@
-import { detached } from '../util/detached';
+import { detached } from '../util/text';
 import { NO_DECLARATIONS } from './scope';
 import { StartTagReader } from './start-tag-reader';
 import type { Tag } from './tag';

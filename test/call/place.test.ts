@@ -4,7 +4,7 @@ import { LargeMessages } from '../../src/call/large-messages';
 import { Place } from '../../src/call/place';
 import { BodyReader } from '../../src/http/content/body';
 import { InFlight } from '../../src/call/in-flight';
-import { deferred } from '../../src/util/deferred';
+import { deferred } from '../../src/util/promises';
 
 /** As much of a response as a place listens to. */
 function fakeResponse() {

@@ -1,7 +1,7 @@
 import type { EventLog, EventQuery, LoggedEvent } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
 import { EventReader } from '../../src/service/event-reader';
-import { deferred } from '../../src/util/deferred';
+import { deferred } from '../../src/util/promises';
 import { EVERYTHING } from '../log/event-log-suite';
 
 const event = (position: number): LoggedEvent => ({

@@ -1,5 +1,5 @@
 import type { EventLog } from '../../src/log/event-log';
-import { deferred } from '../../src/util/deferred';
+import { deferred } from '../../src/util/promises';
 
 /** Makes a log that answers when it is told to, and counts the events that it was given. */
 export function slowLog() {

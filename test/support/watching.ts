@@ -1,4 +1,4 @@
-import { deferred, type Deferred } from '../../src/util/deferred';
+import { deferred, type Deferred } from '../../src/util/promises';
 import type { EventLog } from '../../src/log/event-log';
 
 /** A watch of a log that a test waits on. */

@@ -1,4 +1,4 @@
-import { deferred } from '../../src/util/deferred';
+import { deferred } from '../../src/util/promises';
 import { Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 

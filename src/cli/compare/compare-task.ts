@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseDuration } from '../../util/duration';
+import { parseDuration } from '../../util/time';
 import { misuse, quoted } from '../terminal';
 import type { AskedOperation } from './calls';
 

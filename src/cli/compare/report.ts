@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import { printable, quoted } from '../terminal';
 import { bodyLines, COMPARED_FIELDS, fieldName, shownField, type Comparison, type SeenAnswer } from './answers';
 import type { Call } from './calls';

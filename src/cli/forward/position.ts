@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/position';
-import { replaceFile } from '../../util/replace-file';
+import { replaceFile } from '../../util/files';
 import { fileError } from '../file-error';
 
 /** How far a log has been forwarded. */

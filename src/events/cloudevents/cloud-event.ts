@@ -1,4 +1,4 @@
-import { parseTime } from '../../util/rfc3339';
+import { parseTime } from '../../util/time';
 import { wireBytes } from '../wire-bytes';
 import { isMediaType, isUri, isUriReference } from './syntax';
 

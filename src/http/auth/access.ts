@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access, AccessConfig } from '../../config/config';
-import { LARGE_MESSAGE } from '../../util/let-others-run';
+import { LARGE_MESSAGE } from '../../util/promises';
 import type { BodyLimit } from '../content/body';
 import { keyCheck, presentedKeys, type KeyCheck } from './credentials';
 import { HTTP_ERRORS } from '../errors';

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { deferred } from '../../util/deferred';
+import { deferred } from '../../util/promises';
 import { HTTP_ERRORS, RequestError } from '../errors';
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */

@@ -1,5 +1,5 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { memoized } from '../../util/memoized';
+import { memoized } from '../../util/text';
 
 /** What a `Content-Type` header field says. */
 export interface MediaType {

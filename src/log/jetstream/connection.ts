@@ -3,8 +3,7 @@ import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstre
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { JetStreamLocation } from '../../config/event-log-location';
-import { deferred, type Deferred } from '../../util/deferred';
-import { within } from '../../util/within';
+import { deferred, type Deferred, within } from '../../util/promises';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
 export const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);

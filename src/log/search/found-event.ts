@@ -1,4 +1,4 @@
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../position';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred, type Deferred } from '../../util/deferred';
+import { deferred, type Deferred } from '../../util/promises';
 import { EventLogError } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
 import type { SqliteDatabase } from './database';

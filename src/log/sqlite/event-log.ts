@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { writeNewFile } from '../../util/new-file';
+import { writeNewFile } from '../../util/files';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import {
   EventLogError,

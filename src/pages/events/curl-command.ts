@@ -1,5 +1,4 @@
-import { replaceInvisible } from '../../util/invisible';
-import { shellWord } from '../../util/shell-word';
+import { replaceInvisible, shellWord } from '../../util/text';
 import { SHORT_BODY, type RequestAgain, type RequestBody } from './request-again';
 
 /** A command for a POSIX shell. */

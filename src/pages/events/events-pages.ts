@@ -8,7 +8,7 @@ import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
-import { messageChain } from '../../util/message-chain';
+import { messageChain } from '../../util/text';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../service/content-policy';

@@ -1,5 +1,5 @@
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import { inputTime, parseInputTime } from './times';
 
 /** What the list of events is narrowed to. Undefined: to nothing. */

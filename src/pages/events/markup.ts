@@ -1,4 +1,4 @@
-import { replaceInvisible } from '../../util/invisible';
+import { replaceInvisible } from '../../util/text';
 
 /** A part of a page made of a caller's text. */
 export interface Markup {

@@ -1,4 +1,4 @@
-import { parseTime } from '../../util/rfc3339';
+import { parseTime } from '../../util/time';
 
 /** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */
 export function timeText(milliseconds: number): string {

@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import type { Access } from '../../config/config';
 import { VERSION } from '../../config/package-info';
 import type { Proof } from '../../http/auth/access';
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { Contract } from '../../contract/contract';
 import type { SoapBindings } from '../../soap/soap-exchange';

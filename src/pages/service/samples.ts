@@ -1,5 +1,5 @@
 import { replyHeaders } from '../../http/reply';
-import { shellWord } from '../../util/shell-word';
+import { shellWord } from '../../util/text';
 import type { Contract, ContractOperation } from '../../contract/contract';
 import { indentedXml } from '../events/indented-xml';
 import { soapRequest, type ArgumentTexts } from '../../soap/soap-request';

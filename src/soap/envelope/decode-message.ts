@@ -1,5 +1,5 @@
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import { FAULTS } from '../fault';
 
 /**

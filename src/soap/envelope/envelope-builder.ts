@@ -1,4 +1,4 @@
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import { Fault, FAULTS } from '../fault';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../soap-version';
 import { isSecurityHeader, SecurityHeaderReader } from '../ws-security';

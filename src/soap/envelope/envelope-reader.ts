@@ -1,4 +1,4 @@
-import { shortened } from '../../util/shortened';
+import { shortened } from '../../util/text';
 import { Fault, FAULTS } from '../fault';
 import { SOAP_VERSIONS, type SoapVersion } from '../soap-version';
 import { SaxesReader } from '../../xml/saxes-reader';

@@ -1,4 +1,4 @@
-import { inParts } from '../../util/let-others-run';
+import { inParts } from '../../util/promises';
 import { Beginnings } from '../../xml/beginnings';
 import { CommonXmlReader } from '../../xml/common-xml-reader';
 import type { Envelope } from './envelope';

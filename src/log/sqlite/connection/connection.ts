@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'libsql';
 import type { Retention } from '../../event-log';
-import { pause } from '../../../util/pause';
+import { pause } from '../../../util/time';
 import { DatabaseFiles, LostFileError } from './files';
 import { provideSchema } from '../schema';
 import { MarksReader, readMarks, Stamps, WRITE_STAMP, type Marks } from './stamp';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
-import { pause } from '../../../util/pause';
+import { pause } from '../../../util/time';
 import { isEmpty } from '../schema';
 import { searchWal } from './wal';
 

@@ -1,4 +1,4 @@
-import { deferred, type Deferred } from '../../../util/deferred';
+import { deferred, type Deferred } from '../../../util/promises';
 import type { Channel } from '../../channel';
 import type { RecordedEvents } from '../insertion';
 import type { Writer } from '../writer';

@@ -1,4 +1,4 @@
-import { deferred } from '../../../util/deferred';
+import { deferred } from '../../../util/promises';
 import type { Channel } from '../../channel';
 import type { SharedWriter } from '../../open-event-log';
 import type { SqliteOptions } from '../connection/connection';

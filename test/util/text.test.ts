@@ -1,4 +1,4 @@
-import { shortened } from '../../src/util/shortened';
+import { shortened } from '../../src/util/text';
 
 describe('a shortened text', () => {
   it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {

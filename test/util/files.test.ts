@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { publishFile, writeNewFile } from '../../src/util/new-file';
+import { publishFile, writeNewFile } from '../../src/util/files';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {

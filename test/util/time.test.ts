@@ -1,4 +1,4 @@
-import { parseTime } from '../../src/util/rfc3339';
+import { parseTime } from '../../src/util/time';
 
 describe('a time as in RFC 3339', () => {
   it.each([

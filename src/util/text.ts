@@ -1,0 +1,67 @@
+const QUOTED_LENGTH = 200;
+
+/** Shortens a caller's text, to 200 characters by default, so that a message can quote it; `…` marks the cut. */
+export function shortened(text: string, maxLength = QUOTED_LENGTH): string {
+  if (text.length <= maxLength) return text;
+  // A surrogate pair that the cut divides is dropped.
+  return `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/**
+ * Characters that are not visible as they stand or that change how others are shown: controls, marks of the writing direction,
+ * line separators, joiners, fillers, tags, lone surrogates. Variation selectors stay: they belong to the emoji before them.
+ */
+const INVISIBLE = /(?![\t\n]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Replaces each invisible character except tabs and line feeds. */
+export function replaceInvisible(text: string, replacement: (character: string) => string): string {
+  return text.replace(INVISIBLE, replacement);
+}
+
+/** Escapes the characters of a JSON text that JSON leaves as they are and a terminal does not show. */
+export function visible(text: string): string {
+  // JSON already escapes the characters before the space.
+  return replaceInvisible(text, (character) => (character < ' ' ? character : escaped(character)));
+}
+
+function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}
+
+/** Joins the messages of an error and its causes, outermost first, as ASP.NET chains them. */
+export function messageChain(error: unknown): string {
+  const messages: string[] = [];
+  for (let link = error; link instanceof Error; link = link.cause) messages.push(link.message);
+  return messages.join(' ---> ') || 'Unknown error.';
+}
+
+/** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
+export function shellWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Copies a text that was cut from another one. V8 keeps a substring as a reference to the whole: without a copy, a short text
+ * that is kept keeps a large message too.
+ */
+export function detached(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
+}
+
+const MAX_KEPT_TEXTS = 256;
+const MAX_KEPT_LENGTH = 200;
+
+/**
+ * Makes a function that computes its result once for each of the first 256 texts of at most 200 characters. Senders repeat a
+ * few texts all the time; the others are not worth keeping.
+ */
+export function memoized<T>(compute: (text: string) => T): (text: string) => T {
+  const results = new Map<string, T>();
+  return (text) => {
+    const kept = results.get(text);
+    if (kept !== undefined || results.has(text)) return kept as T;
+    const result = compute(text);
+    if (results.size < MAX_KEPT_TEXTS && text.length <= MAX_KEPT_LENGTH) results.set(text, result);
+    return result;
+  };
+}

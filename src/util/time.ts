@@ -1,0 +1,59 @@
+const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+
+const SHORT = /^(\d{1,9})(d|h|m|s|ms)$/;
+const ISO_8601 = /^P(?=.)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
+
+/**
+ * Reads a duration in milliseconds: a number followed by `d`, `h`, `m`, `s` or `ms`, or an ISO 8601 duration of weeks,
+ * days, hours, minutes and seconds. Months and years have no fixed length and are not accepted.
+ */
+export function parseDuration(text: string): number | undefined {
+  const short = SHORT.exec(text);
+  if (short !== null) return Number(short[1]) * MILLISECONDS[short[2] as keyof typeof MILLISECONDS];
+  const iso = ISO_8601.exec(text);
+  if (iso === null) return undefined;
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = iso.slice(1).map((part) => Number(part ?? 0));
+  const { d, h, m, s } = MILLISECONDS;
+  return (weeks * 7 + days) * d + hours * h + minutes * m + seconds * s;
+}
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/**
+ * The minutes in UTC that ended with a leap second (IERS Bulletin C). When another one is announced, add its minute.
+ */
+const LEAP_MINUTES: ReadonlySet<string> = new Set(
+  [
+    ...[1972, 1981, 1982, 1983, 1985, 1992, 1993, 1994, 1997, 2012, 2015].map((year) => `${String(year)}-06-30`),
+    ...[1972, 1973, 1974, 1975, 1976, 1977, 1978, 1979].map((year) => `${String(year)}-12-31`),
+    ...[1987, 1989, 1990, 1995, 1998, 2005, 2008, 2016].map((year) => `${String(year)}-12-31`),
+  ].map((day) => `${day}T23:59:00.000Z`),
+);
+
+/**
+ * Reads a time in the format of RFC 3339, section 5.6: `2026-01-02T03:04:05.678Z`, or with an offset. Leap seconds count as the
+ * second after them. Times that never existed are refused (30 February, 24:00, a leap second in a minute that had none), and
+ * those outside the years 0000 to 9999 in UTC.
+ *
+ * @returns milliseconds since 1970-01-01T00:00Z.
+ */
+export function parseTime(text: string): number | undefined {
+  const match = TIME.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match.slice(7);
+  if (hour > 23 || minute > 59 || second > 60 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
+  date.setUTCHours(hour, minute - offset);
+  if (date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999) return undefined;
+  if (second === 60 && !LEAP_MINUTES.has(date.toISOString())) return undefined;
+  return date.getTime() + second * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+/** Blocks the thread for `milliseconds`: only for a thread that works synchronously, never for one that serves. */
+export function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
