@@ -7,11 +7,12 @@ import { availableParallelism } from 'node:os';
  * @type {import('jest').Config}
  */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/one-realm/environment.cjs',
+  runtime: '<rootDir>/test/support/one-realm/runtime.cjs',
   roots: ['<rootDir>/test'],
   testPathIgnorePatterns: ['<rootDir>/test/system/', '<rootDir>/test/interop/'],
   testMatch: ['**/*.test.ts'],
-  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
+  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
   testTimeout: 30_000,
   // Jest leaves one core idle by default; of two that is half.

@@ -18,7 +18,8 @@ export default {
     '<rootDir>/test/http/address/forwarded.test.ts',
     '<rootDir>/test/http/auth/{access-control,credentials,signature-check,standard-webhooks}.test.ts',
   ],
-  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
+  testEnvironment: 'node',
+  runtime: undefined,
   moduleNameMapper: {},
   setupFilesAfterEnv: ['<rootDir>/test/support/steady-properties.ts'],
 };
