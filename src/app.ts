@@ -1,8 +1,7 @@
 import type { Registry } from 'prom-client';
-import { loadContract, WSDL_FOLDER } from './contract/contract';
+import { loadContract, maxBytesAroundResult, WSDL_FOLDER } from './contract/contract';
 import { endpoint } from './endpoint';
-import { LargeMessages } from './call/large-messages';
-import { maxBytesAroundResult } from './call/reply-size';
+import { Admission } from './call/admission';
 import { endpointPath, type Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { callersOf } from './http/callers';
@@ -11,7 +10,6 @@ import { accessControl } from './http/auth/access';
 import { viewerCheck } from './http/auth/viewers';
 import { BodyReader } from './http/content/body';
 import { MediaTypes } from './http/content/media-type';
-import { InFlight } from './call/in-flight';
 import { rateLimit } from './http/rate-limit';
 import { Readiness } from './http/admin';
 import { startServers } from './http/servers';
@@ -71,10 +69,10 @@ export async function startApp(
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
-  const inFlight = new InFlight(limits.maxInFlight, limits.maxWaiting);
+  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory));
   const metrics: Metrics = new Metrics({
-    inFlight: () => inFlight.calls,
-    waiting: () => inFlight.waiting,
+    inFlight: () => admission.inFlight,
+    waiting: () => admission.waiting,
     connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
     events: async () => (await log.stats()).events,
@@ -90,9 +88,7 @@ export async function startApp(
     path: endpointPath(config),
     callers,
     mediaTypes: new MediaTypes(),
-    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
-    inFlight,
-    largeMessages: new LargeMessages(),
+    admission,
     rate: limits.rate && rateLimit(limits.rate, addressOf),
     access,
     hint: (key, message) => {
@@ -125,12 +121,12 @@ export async function startApp(
     reloadTls: () => servers.reloadTls(),
     close() {
       readiness.stop();
-      inFlight.endWaits();
+      admission.endWaits();
       return servers.close();
     },
     handOver() {
       readiness.stop();
-      inFlight.endWaits();
+      admission.endWaits();
       return servers.handOver();
     },
   };

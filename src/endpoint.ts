@@ -4,12 +4,12 @@ import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents } from './pages/service/documents';
 import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
-import type { EndpointOptions } from './call/exchange';
-import { httpBindings } from './get-post/http-exchange';
+import type { EndpointOptions } from './call/incoming-call';
+import { httpBindings } from './get-post/http-call';
 import type { HandshakeOptions } from './get-post/webhook-handshake';
 import { Pipeline, type PipelineOptions } from './call/pipeline';
 import { withoutDocuments } from './pages/service/without-documents';
-import { soapBindings, SoapExchange } from './soap/soap-exchange';
+import { soapBindings, SoapCall } from './soap/soap-call';
 
 /** What the endpoint needs besides the contract and the service object. */
 export type EndpointParts = EndpointOptions &
@@ -48,7 +48,7 @@ export async function endpoint(contract: Contract, service: Service, options: En
 
   return (request, response, next) => {
     if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
-      pipeline.answer(new SoapExchange(request, response, options, soap)).catch(next);
+      pipeline.answer(new SoapCall(request, response, options, soap)).catch(next);
     } else withoutSoap(request, response, next);
   };
 }

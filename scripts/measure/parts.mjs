@@ -6,7 +6,7 @@ import { loadContract } from '../../dist/contract/contract.js';
 import { readArguments } from '../../dist/soap/arguments.js';
 import { decodeMessage } from '../../dist/soap/envelope/decode-message.js';
 import { EnvelopeReader } from '../../dist/soap/envelope/envelope-reader.js';
-import { soapBindings } from '../../dist/soap/soap-exchange.js';
+import { soapBindings } from '../../dist/soap/soap-call.js';
 import { soapRequest } from '../../dist/soap/soap-request.js';
 import { SOAP_11 } from '../../dist/soap/soap-version.js';
 import { textElement } from '../../dist/xml/text-element.js';

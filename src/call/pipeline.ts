@@ -7,22 +7,21 @@ import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { CallReport } from '../telemetry/observation';
 import { LARGE_MESSAGE } from '../util/promises';
 import { ParameterError, type Service } from '../service/call';
-import type { Exchange } from './exchange';
-import { Place, type Places } from './place';
+import type { IncomingCall } from './incoming-call';
 
 /** What the steps of the pipeline use. */
-export interface PipelineOptions extends Places {
+export interface PipelineOptions {
   readonly service: Service;
-  /** Undefined: no client is limited. */
+  /** Without it no client is limited. */
   readonly rate: RateLimit | undefined;
-  /** Undefined: everybody may call every operation. */
+  /** Without it everybody may call every operation. */
   readonly access: AccessControl | undefined;
-  /** Hears of every call when it has ended. */
+  /** Called for every call when it has ended. */
   report(request: IncomingMessage, report: CallReport): void;
 }
 
 /**
- * Takes every call, over whichever binding, through the same steps in the same order:
+ * Takes every call, over any binding, through the same steps in the same order:
  *
  *     header ─► rate ─► route ─► access ─► body ─► slot ─► turn ─► read ─► access ─► invoke ─► reply
  *                 │       │        │        │       │               │        │         │
@@ -42,8 +41,8 @@ export interface PipelineOptions extends Places {
  * - access, after the body: as before it, for callers whose signature or password is in the message
  * - invoke: the operation runs, and what it returned is written as the binding writes it
  *
- * Slot and turn are given back however the call ends, and earlier while an operation waits for something to happen
- * (`Call.whileIdle`); {@link Place} holds them. {@link Exchange} supplies route, read, invoke, reply and refuse.
+ * Route, read, invoke, reply and refuse are the call's own ({@link IncomingCall}). Body, slot and turn are on its ticket,
+ * which gives them back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -52,66 +51,65 @@ export class Pipeline {
     this.#options = options;
   }
 
-  /** Answers one call; never rejects for what its caller or the service did wrong. */
-  async answer(exchange: Exchange): Promise<void> {
-    const { request, response } = exchange;
+  /** Answers one call. Rejects only where not even the refusal can be sent. */
+  async answer(call: IncomingCall): Promise<void> {
     const started = performance.now();
-    const place = new Place(this.#options, response);
-    exchange.place = place;
     try {
       try {
-        await this.#receive(exchange, place);
-        const sending = exchange.reply(await exchange.invoke());
+        await this.#receive(call);
+        const sending = call.reply(await call.invoke());
         if (sending !== undefined) await sending;
       } finally {
-        place.giveBack();
+        call.ticket.giveBack();
       }
-      const { binding, operation } = exchange;
-      const { statusCode: status } = response;
-      this.#options.report(request, { binding, operation, started, waited: place.waited, status });
+      this.#report(call, started);
     } catch (error) {
       const refusal = refusalOf(error);
-      exchange.refuse(error, refusal);
-      const { binding, operation } = exchange;
-      const { waited } = place;
-      const { statusCode: status } = response;
-      this.#options.report(request, { binding, operation, started, waited, status, error, refusal: refusal?.refusal });
+      call.refuse(error, refusal);
+      this.#report(call, started, error, refusal);
     }
   }
 
-  /** Takes a call up to where its operation can run. Of its body it keeps nothing: a call that waits should not hold it. */
-  async #receive(exchange: Exchange, place: Place): Promise<void> {
-    const { rate, bodies } = this.#options;
-    const { request, response } = exchange;
+  /** Takes a call up to where its operation can run. Keeps nothing of its body: a call that waits should not hold it. */
+  async #receive(call: IncomingCall): Promise<void> {
+    const { rate } = this.#options;
+    const { request, ticket } = call;
     if (rate !== undefined) await rate(request);
-    exchange.route();
-    const { isDecided, bodyLimit } = this.#checkHeader(exchange);
-    const body = exchange.hasBody ? await bodies.read(request, response, bodyLimit) : EMPTY;
-    place.takeSlot();
-    if (body.length > LARGE_MESSAGE) await place.takeTurn();
-    const reading = exchange.read(body);
+    call.route();
+    const { isDecided, bodyLimit } = this.#checkHeader(call);
+    const body = call.hasBody ? await ticket.readBody(request, bodyLimit) : EMPTY;
+    ticket.takeSlot();
+    if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
+    const reading = call.read(body);
     if (reading !== undefined) await reading;
-    if (!isDecided) this.#checkAccess(exchange, body);
-    if (exchange.isLarge) await place.takeTurn();
+    if (!isDecided) this.#checkAccess(call, body);
+    if (call.isLarge) await ticket.takeTurn();
   }
 
   /** Decides what the header fields decide: whether the caller may call the operation, or how large its message may be. */
-  #checkHeader(exchange: Exchange): HeaderCheck {
+  #checkHeader(call: IncomingCall): HeaderCheck {
     const { access, service } = this.#options;
-    const { operation, request } = exchange;
+    const { operation, request } = call;
     if (access === undefined) return { isDecided: true };
-    if (exchange.provesInMessage || access.needsBody(request)) {
+    if (call.provesInMessage || access.needsBody(request)) {
       return { isDecided: false, bodyLimit: access.checkHeader(service[operation ?? '']?.access, request) };
     }
-    this.#checkAccess(exchange, undefined);
+    this.#checkAccess(call, undefined);
     return { isDecided: true };
   }
 
-  #checkAccess({ operation, request, password, passwordProblem }: Exchange, body: Buffer | undefined): void {
+  #checkAccess({ operation, request, password, passwordProblem }: IncomingCall, body: Buffer | undefined): void {
     const { access, service } = this.#options;
     // An operation that the service object does not have cannot be routed to; should one be, nobody may call it.
     const needed = service[operation ?? '']?.access ?? 'record';
     access?.check(needed, request, { ...(body && { body }), password, passwordProblem });
+  }
+
+  #report(call: IncomingCall, started: number, error?: unknown, refusal?: RequestError): void {
+    const { binding, operation, request, response, ticket } = call;
+    const { statusCode: status } = response;
+    const { waited } = ticket;
+    this.#options.report(request, { binding, operation, started, waited, status, error, refusal: refusal?.refusal });
   }
 }
 
@@ -126,8 +124,8 @@ interface HeaderCheck {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Says of an error in any step whether it refuses the call, that is, whether its caller should hear of it as its own
- * mistake or as something to try again later. Undefined: the service failed.
+ * The refusal that an error of any step means: the caller made a mistake, or should try again later. Without one the service
+ * failed.
  */
 function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof RequestError) return error;

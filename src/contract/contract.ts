@@ -86,6 +86,14 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER, offe
   };
 }
 
+/** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
+const ENVELOPE_BYTES = 512;
+
+/** The most bytes that a reply over any binding has in addition to its result's text. */
+export function maxBytesAroundResult(namespace: string): number {
+  return ENVELOPE_BYTES + Buffer.byteLength(xmlAttribute(namespace));
+}
+
 /** Where the WSDLs of the service are. */
 export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 

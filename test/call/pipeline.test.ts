@@ -8,14 +8,26 @@ const failing = (error: Error): Operation => ({ access: 'open', run: () => Promi
 
 describe.each(BINDINGS)('over %s', (binding) => {
   let endpoint: TestEndpoint;
+  let waiting: TestEndpoint;
   beforeAll(async () => {
     endpoint = await startEndpoint({
       RecordEvent: failing(new CloudEventError("The CloudEvent's attribute id is missing.")),
       GetEvents: failing(ParameterError.mustBe('limit', 'a number')),
       HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
     });
+    waiting = await startEndpoint({
+      RecordEvent: failing(new Error('unused')),
+      GetEvents: failing(new Error('unused')),
+      HelloWorld: {
+        access: 'open',
+        run: async (call) => {
+          await call.whileIdle(() => Promise.resolve());
+          return JSON.stringify(call.content());
+        },
+      },
+    });
   });
-  afterAll(() => endpoint.stop());
+  afterAll(() => Promise.all([endpoint.stop(), waiting.stop()]));
 
   const isSoap = binding.startsWith('soap');
   const call = (operation: string) => {
@@ -44,5 +56,12 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toContain('unable to process request. ---&gt; it broke ---&gt; the disk is full<');
     } else expect(answer.body).toBe('it broke ---&gt; the disk is full\n');
     expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation: 'HelloWorld', refusal: undefined });
+  });
+
+  it('an operation that asks for the content after its wait gets an error, not an empty content', async () => {
+    const { path, ...question } = requestOf(binding, 'HelloWorld');
+    const answer = await send(waiting.url + path, question);
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain('call content() before whileIdle()');
   });
 });

@@ -1,12 +1,11 @@
 import { loadContract, type Contract } from '../../src/contract/contract';
 import { endpoint } from '../../src/endpoint';
-import { LargeMessages } from '../../src/call/large-messages';
+import { Admission } from '../../src/call/admission';
 import type { CallReport } from '../../src/telemetry/observation';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaTypes } from '../../src/http/content/media-type';
-import { InFlight } from '../../src/call/in-flight';
 import { startServers } from '../../src/http/servers';
 import type { Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
@@ -38,9 +37,7 @@ export async function startEndpoint(service: Service, contract?: Contract): Prom
     path,
     callers: callersOf(config),
     mediaTypes: new MediaTypes(),
-    bodies: new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory),
-    inFlight: new InFlight(config.limits.maxInFlight, config.limits.maxWaiting),
-    largeMessages: new LargeMessages(),
+    admission: new Admission(config.limits, new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory)),
     rate: undefined,
     access: undefined,
     hint: (key, message) => hints.push({ key, message }),

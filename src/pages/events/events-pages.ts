@@ -3,7 +3,6 @@ import { Router } from '../../http/express-router';
 import type { EventLog } from '../../log/event-log';
 import type { ViewerCheck } from '../../http/auth/viewers';
 import { replyCompressed } from '../../http/reply';
-import type { InFlight } from '../../call/in-flight';
 import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
@@ -12,7 +11,7 @@ import { messageChain } from '../../util/text';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../service/content-policy';
-import type { EndpointOptions } from '../../call/exchange';
+import type { EndpointOptions } from '../../call/incoming-call';
 import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, storedEvent, type EndpointAddress } from './event-view';
 import { BINDING_NAMES, filterValues, listQuery, position } from './list-query';
@@ -35,9 +34,8 @@ export interface EventsPagesParts {
 }
 
 /** What the pages need to know of the endpoint. */
-export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers'> & {
+export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'admission'> & {
   readonly rate: RateLimit | undefined;
-  readonly inFlight: InFlight;
   /** Whether whoever records an event needs a key. */
   readonly needsKey: boolean;
 };
@@ -87,15 +85,16 @@ function parametersOf(url: string): URLSearchParams {
 }
 
 async function answer(viewing: Viewing, parameters: URLSearchParams): Promise<void> {
-  const { options, parts, request } = viewing;
+  const { options, parts, request, response } = viewing;
   try {
     if (options.rate !== undefined) await options.rate(request);
     parts.mayLook(request);
-    options.inFlight.enter();
+    const ticket = options.admission.ticket(response);
+    ticket.takeSlot();
     try {
       await viewing.show(parameters);
     } finally {
-      options.inFlight.leave();
+      ticket.giveBack();
     }
   } catch (error) {
     await viewing.refuse(error);

@@ -5,10 +5,10 @@ import fresh from 'fresh';
 import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
-import type { EndpointOptions } from '../../call/exchange';
-import { takesSoap, unrecognizedAtEndpoint } from '../../call/unrecognized';
+import type { EndpointOptions } from '../../call/incoming-call';
+import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 import type { PipelineOptions } from '../../call/pipeline';
-import type { SoapBindings } from '../../soap/soap-exchange';
+import type { SoapBindings } from '../../soap/soap-call';
 import { contentPolicy, SECURITY_HEADERS } from './content-policy';
 import { discoveryDocument } from './disco';
 import { loadPages, type Pages } from './pages';
@@ -66,7 +66,7 @@ export async function documents(
     })
     .post((_request, response) => {
       // Messages never come here.
-      replyError(response, unrecognizedAtEndpoint(contract.offer, 'POST', allow));
+      replyError(response, unofferedAtEndpoint(contract.offer, 'POST', allow));
     })
     .all((_request, response) => {
       const documents = 'get the service page, the WSDL and the discovery document with GET.';

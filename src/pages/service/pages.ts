@@ -7,7 +7,7 @@ import type { Proof } from '../../http/auth/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { Contract } from '../../contract/contract';
-import type { SoapBindings } from '../../soap/soap-exchange';
+import type { SoapBindings } from '../../soap/soap-call';
 import { sourceOf } from './content-policy';
 import { formField } from './form-field';
 import { loadTemplates } from './load-templates';

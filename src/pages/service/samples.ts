@@ -4,11 +4,11 @@ import type { Contract, ContractOperation } from '../../contract/contract';
 import { indentedXml } from '../events/indented-xml';
 import { soapRequest, type ArgumentTexts } from '../../soap/soap-request';
 import { BINDING_NAMES } from '../../contract/offer';
-import type { SoapBindings } from '../../soap/soap-exchange';
+import type { SoapBindings } from '../../soap/soap-call';
 import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { FORM } from '../../get-post/http-payload';
-import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/string-element';
+import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
 import { exampleArguments } from './example';
 
 /** How to call one operation over one binding. */

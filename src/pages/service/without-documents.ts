@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import { replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Contract } from '../../contract/contract';
-import type { EndpointOptions } from '../../call/exchange';
-import { takesSoap, unrecognizedAtEndpoint } from '../../call/unrecognized';
+import type { EndpointOptions } from '../../call/incoming-call';
+import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 
 /** Refuses what the endpoint's path does not serve where the documentation is off: everything but messages and OPTIONS. */
 export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
@@ -12,7 +12,7 @@ export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOpt
     replyWithoutBody(response, 204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
-    const error = unrecognizedAtEndpoint(offer, method.toUpperCase(), allow);
+    const error = unofferedAtEndpoint(offer, method.toUpperCase(), allow);
     route[method]((_request, response) => {
       replyError(response, error);
     });

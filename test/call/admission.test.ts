@@ -1,107 +1,103 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { LargeMessages } from '../../src/call/large-messages';
-import { Place } from '../../src/call/place';
+import { Admission, type Ticket } from '../../src/call/admission';
 import { BodyReader } from '../../src/http/content/body';
-import { InFlight } from '../../src/call/in-flight';
 import { deferred } from '../../src/util/promises';
 
-/** As much of a response as a place listens to. */
+/** As much of a response as a ticket listens to. */
 function fakeResponse() {
   const socket = Object.assign(new EventEmitter(), { destroyed: false, readableEnded: false });
   const response = Object.assign(new EventEmitter(), { closed: false, req: { socket } });
   return { socket, response: response as unknown as ServerResponse, emitter: response };
 }
 
-describe('the place of a call', () => {
-  let inFlight: InFlight;
-  let largeMessages: LargeMessages;
+describe('the ticket of a call', () => {
+  let admission: Admission;
   let fake: ReturnType<typeof fakeResponse>;
-  let place: Place;
+  let ticket: Ticket;
   beforeEach(() => {
-    inFlight = new InFlight(2, 2);
-    largeMessages = new LargeMessages();
+    admission = new Admission({ maxInFlight: 2, maxWaiting: 2 }, new BodyReader(1024, 1024));
     fake = fakeResponse();
-    place = new Place({ inFlight, largeMessages, bodies: new BodyReader(1024, 1024) }, fake.response);
+    ticket = admission.ticket(fake.response);
   });
 
-  const counts = () => [inFlight.calls, inFlight.waiting];
+  const counts = () => [admission.inFlight, admission.waiting];
   /** Takes a turn as another large message does, and ends it at once. */
   const anotherTurn = async () => {
-    const end = await largeMessages.turn();
+    const end = await admission.turn();
     end();
   };
 
   it('is given back once, however often that is asked for', () => {
-    place.takeSlot();
+    ticket.takeSlot();
     expect(counts()).toEqual([1, 0]);
-    place.giveBack();
-    place.giveBack();
+    ticket.giveBack();
+    ticket.giveBack();
     expect(counts()).toEqual([0, 0]);
   });
 
   it('that was never taken gives back nothing', () => {
-    place.giveBack();
+    ticket.giveBack();
     expect(counts()).toEqual([0, 0]);
   });
 
   it('gives back its turn with its slot', async () => {
-    place.takeSlot();
-    await place.takeTurn();
-    await place.takeTurn();
+    ticket.takeSlot();
+    await ticket.takeTurn();
+    await ticket.takeTurn();
     let had = false;
     const another = anotherTurn().then(() => (had = true));
     for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
     expect(had).toBe(false);
-    place.giveBack();
+    ticket.giveBack();
     await another;
   });
 
   it('gives back slot and turn while it waits, and takes the slot again afterwards', async () => {
-    place.takeSlot();
-    await place.takeTurn();
+    ticket.takeSlot();
+    await ticket.takeTurn();
     const happened = deferred<string>();
-    const waiting = place.whileIdle(() => happened.promise);
+    const waiting = ticket.whileIdle(() => happened.promise);
     expect(counts()).toEqual([0, 1]);
     await anotherTurn();
     happened.resolve('it');
     expect(await waiting).toBe('it');
     expect(counts()).toEqual([1, 0]);
-    place.giveBack();
+    ticket.giveBack();
     expect(counts()).toEqual([0, 0]);
   });
 
   it('takes the slot again although all of them are taken', async () => {
-    place.takeSlot();
+    ticket.takeSlot();
     const happened = deferred();
-    const waiting = place.whileIdle(() => happened.promise);
-    inFlight.enter();
-    inFlight.enter();
+    const waiting = ticket.whileIdle(() => happened.promise);
+    admission.enter();
+    admission.enter();
     happened.resolve();
     await waiting;
     expect(counts()).toEqual([3, 0]);
     expect(() => {
-      inFlight.enter();
+      admission.enter();
     }).toThrow('MAX_IN_FLIGHT');
   });
 
   it('is given back once where the wait fails, at once or later', async () => {
-    place.takeSlot();
-    await expect(place.whileIdle(() => Promise.reject(new Error('later')))).rejects.toThrow('later');
+    ticket.takeSlot();
+    await expect(ticket.whileIdle(() => Promise.reject(new Error('later')))).rejects.toThrow('later');
     const atOnce = (): never => {
       throw new Error('at once');
     };
-    await expect(place.whileIdle(atOnce)).rejects.toThrow('at once');
+    await expect(ticket.whileIdle(atOnce)).rejects.toThrow('at once');
     expect(counts()).toEqual([1, 0]);
-    place.giveBack();
+    ticket.giveBack();
     expect(counts()).toEqual([0, 0]);
   });
 
   it('is given back once where the call ends while it waits', async () => {
-    place.takeSlot();
+    ticket.takeSlot();
     const happened = deferred();
-    const waiting = place.whileIdle(() => happened.promise);
-    place.giveBack();
+    const waiting = ticket.whileIdle(() => happened.promise);
+    ticket.giveBack();
     expect(counts()).toEqual([0, 1]);
     happened.resolve();
     await waiting;
@@ -110,37 +106,37 @@ describe('the place of a call', () => {
 
   it('is kept where too many wait already', async () => {
     for (let i = 0; i < 2; i++) {
-      inFlight.enter();
-      inFlight.pause();
+      admission.enter();
+      admission.pause();
     }
-    place.takeSlot();
-    await expect(place.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
+    ticket.takeSlot();
+    await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
       refusal: 'busy',
       message: 'Too many calls wait for events: more than 2 (MAX_WAITING).',
       headers: { 'Retry-After': '1' },
     });
     expect(counts()).toEqual([1, 2]);
-    place.giveBack();
+    ticket.giveBack();
     expect(counts()).toEqual([0, 2]);
   });
 
   it('cannot wait twice at a time, nor without a slot', async () => {
-    await expect(place.whileIdle(() => Promise.resolve())).rejects.toThrow('only while it is in progress');
-    place.takeSlot();
+    await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('only while it is in progress');
+    ticket.takeSlot();
     const happened = deferred();
-    const waiting = place.whileIdle(() => happened.promise);
-    await expect(place.whileIdle(() => Promise.resolve())).rejects.toThrow('once at a time');
+    const waiting = ticket.whileIdle(() => happened.promise);
+    await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('once at a time');
     happened.resolve();
     await waiting;
     expect(counts()).toEqual([1, 0]);
   });
 
   it('measures how long it waited, in all', async () => {
-    place.takeSlot();
-    expect(place.waited).toBe(0);
-    for (let i = 0; i < 2; i++) await place.whileIdle(() => new Promise((resolve) => setTimeout(resolve, 30)));
-    expect(place.waited).toBeGreaterThan(55);
+    ticket.takeSlot();
+    expect(ticket.waited).toBe(0);
+    for (let i = 0; i < 2; i++) await ticket.whileIdle(() => new Promise((resolve) => setTimeout(resolve, 30)));
+    expect(ticket.waited).toBeGreaterThan(55);
   });
 
   it.each<[string, () => void]>([
@@ -149,12 +145,12 @@ describe('the place of a call', () => {
     [
       'the service stops',
       () => {
-        inFlight.endWaits();
+        admission.endWaits();
       },
     ],
   ])('has its wait told when %s, and leaves no listener behind', async (_when, happen) => {
-    place.takeSlot();
-    const waiting = place.whileIdle(
+    ticket.takeSlot();
+    const waiting = ticket.whileIdle(
       (signal) => new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('told'))),
     );
     happen();
@@ -170,12 +166,12 @@ describe('the place of a call', () => {
     [
       'the service had begun to stop',
       () => {
-        inFlight.endWaits();
+        admission.endWaits();
       },
     ],
   ])('has its wait told at once where %s before', async (_when, happen) => {
     happen();
-    place.takeSlot();
-    expect(await place.whileIdle((signal) => Promise.resolve(signal.aborted))).toBe(true);
+    ticket.takeSlot();
+    expect(await ticket.whileIdle((signal) => Promise.resolve(signal.aborted))).toBe(true);
   });
 });

@@ -4,16 +4,17 @@ import type { HttpRequest } from '../http/request';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/errors';
 import type { Binding, Call, Content } from '../service/call';
-import type { Place } from './place';
+import type { Admission, Ticket } from './admission';
 
-/** What every binding knows of the endpoint. */
+/** What the calls of one endpoint share, over whichever binding they come. */
 export interface EndpointOptions {
   /** Path of the endpoint, with a leading slash. */
   readonly path: string;
   readonly callers: Callers;
   readonly mediaTypes: MediaTypes;
+  readonly admission: Admission;
   /**
-   * Hears what an operator may want to change, seen in a call; it is told every time.
+   * Called for each call that suggests a setting. Not deduplicated.
    *
    * @param key - names the kind of hint; one of a few.
    */
@@ -21,30 +22,32 @@ export interface EndpointOptions {
 }
 
 /**
- * One request for an operation on its way through the pipeline, and the call that it makes. A binding supplies the steps
- * that differ; the order in which they are taken is drawn at {@link Pipeline}.
+ * One call, from the header of its request to its reply. The {@link Pipeline} takes it through its steps, a binding's subclass
+ * supplies the steps that differ, and the operation sees of it what {@link Call} shows.
  */
-export abstract class Exchange implements Call {
-  /** The binding; of a SOAP message its version is certain only once it has been read. */
+export abstract class IncomingCall implements Call {
+  /** The binding; the version of a SOAP message is certain only once it has been read. */
   abstract readonly binding: Binding;
-  /** The operation that is called; undefined until the header or the message has named one of the service. */
+  /** The operation, once the header fields or the message have named one of the service. */
   operation: string | undefined;
-  /** The password of a WS-Security header; undefined where there is no such header, or it gave none. */
+  /** The password in a WS-Security header. */
   password: string | undefined;
-  /** Why a WS-Security header gave no password. */
+  /** Why a WS-Security header yields no password. */
   passwordProblem: string | undefined;
-  /** What the call holds while it is in progress; undefined: it is not on its way through the pipeline. */
-  place: Place | undefined;
 
   readonly request: HttpRequest;
   readonly response: ServerResponse;
-  /** What the request's `Content-Type` says; undefined: it has none, or none that can be read. */
+  /** What the call holds while it is in progress. */
+  readonly ticket: Ticket;
+  /** The `Content-Type` of the request, if it has one that can be read. */
   readonly mediaType: MediaType | undefined;
   readonly #endpoint: EndpointOptions;
+  #hasMessage = true;
 
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
     this.request = request;
     this.response = response;
+    this.ticket = endpoint.admission.ticket(response);
     this.mediaType = endpoint.mediaTypes.parse(request.headers['content-type']);
     this.#endpoint = endpoint;
   }
@@ -87,18 +90,24 @@ export abstract class Exchange implements Call {
   /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
-  abstract content(): Content;
+  /** Finds in the message what {@link Call.content} promises. */
+  protected abstract readContent(): Content;
 
-  /** Lets go of the message: nobody asks for it any more. */
+  /** Lets go of the message, which is not asked for again. */
   protected abstract forgetMessage(): void;
 
-  async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.place === undefined) throw new Error('The call is not in progress.');
-    this.forgetMessage();
-    return this.place.whileIdle(wait);
+  content(): Content {
+    if (!this.#hasMessage) throw new Error('What the caller sent is gone: call content() before whileIdle().');
+    return this.readContent();
   }
 
-  /** Tells the operator what to change. */
+  async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#hasMessage = false;
+    this.forgetMessage();
+    return this.ticket.whileIdle(wait);
+  }
+
+  /** Suggests a setting to the operator. */
   protected hint(key: string, message: string): void {
     this.#endpoint.hint?.(key, message);
   }

@@ -7,8 +7,8 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
-import { Exchange, type EndpointOptions } from '../call/exchange';
-import { unrecognizedCall } from '../call/unrecognized';
+import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
+import { unofferedCall } from '../contract/offer';
 import { NO_VALUES, parameterValues } from '../contract/values';
 import type { Pipeline } from '../call/pipeline';
 import { httpContent } from './http-content';
@@ -17,7 +17,7 @@ import type { HttpInput } from './http-payload';
 import { ReplyFormats, type Representation } from './reply-format';
 import { grantedFields, isValidationRequest, type HandshakeOptions } from './webhook-handshake';
 
-/** Shared by all HTTP GET and POST exchanges of one endpoint. */
+/** What the HTTP GET and POST calls of one endpoint share. */
 interface HttpBindings {
   readonly contract: Contract;
   readonly service: Service;
@@ -46,9 +46,9 @@ export function httpBindings(
   const allow = ['OPTIONS', ...methods].sort().join(', ');
   const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake, allow };
   const answer = (binding: 'httpget' | 'httppost') => {
-    const OfferedExchange = offered.has(binding) ? HttpExchange : UnrecognizedExchange;
+    const OfferedCall = offered.has(binding) ? HttpCall : UnofferedCall;
     return (request: OperationRequest, response: ServerResponse) =>
-      pipeline.answer(new OfferedExchange(request, response, binding, endpoint, bindings));
+      pipeline.answer(new OfferedCall(request, response, binding, endpoint, bindings));
   };
   const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
     const text =
@@ -111,7 +111,7 @@ function refuse(
 }
 
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
-class HttpExchange extends Exchange {
+class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly provesInMessage = false;
   protected readonly name: string;
@@ -164,7 +164,7 @@ class HttpExchange extends Exchange {
     refuse(this.request, this.response, this.bindings, status, message, refusal?.headers);
   }
 
-  override content(): Content {
+  protected override readContent(): Content {
     return httpContent(this.#input());
   }
 
@@ -190,10 +190,10 @@ class HttpExchange extends Exchange {
 }
 
 /** A call over a binding that is off. */
-class UnrecognizedExchange extends HttpExchange {
+class UnofferedCall extends HttpCall {
   override route(): void {
     const { contract, allow } = this.bindings;
-    throw unrecognizedCall(contract.offer, this.binding, this.name, allow);
+    throw unofferedCall(contract.offer, this.binding, this.name, allow);
   }
 }
 

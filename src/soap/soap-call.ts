@@ -7,7 +7,7 @@ import { LARGE_MESSAGE } from '../util/promises';
 import { shortened } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
-import { Exchange, type EndpointOptions } from '../call/exchange';
+import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
 import { NO_VALUES, parameterValues } from '../contract/values';
 import { decodeMessage } from './envelope/decode-message';
 import type { Envelope } from './envelope/envelope';
@@ -20,7 +20,7 @@ import { operationOf, operationOfHeader } from './routing';
 import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-/** What the SOAP exchanges of one endpoint share. */
+/** What the SOAP calls of one endpoint share. */
 export interface SoapBindings {
   readonly contract: Contract;
   readonly envelopes: Envelopes;
@@ -52,7 +52,7 @@ export async function soapBindings(contract: Contract, service: Service): Promis
 }
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
-export class SoapExchange extends Exchange {
+export class SoapCall extends IncomingCall {
   override readonly hasBody = true;
   override readonly provesInMessage = true;
   readonly #bindings: SoapBindings;
@@ -166,7 +166,7 @@ export class SoapExchange extends Exchange {
     return { 'Accept-Post': this.#bindings.versions.map(({ mediaType }) => mediaType).join(', ') };
   }
 
-  override content(): Content {
+  protected override readContent(): Content {
     const text = this.#envelope?.payload(this.#operationElement);
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
   }
