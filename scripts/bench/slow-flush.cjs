@@ -4,10 +4,10 @@ const { isMainThread } = require('node:worker_threads');
 const FLUSH = 10;
 
 if (!isMainThread) {
-  const Database = require('libsql');
-  const { prepare } = Database.prototype;
+  const { DatabaseSync } = require('@photostructure/sqlite');
+  const { prepare } = DatabaseSync.prototype;
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  Database.prototype.prepare = function (sql) {
+  DatabaseSync.prototype.prepare = function (sql) {
     const statement = prepare.call(this, sql);
     if (sql !== 'COMMIT') return statement;
     return {

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import Database from 'libsql';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { send } from '../support/http';
 import { startProcess } from '../support/process';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { useTemporaryFolder } from '../support/temporary-folder';
+import { directly, openDirectly, rowsOf } from '../support/sqlite';
 
 const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
 
@@ -120,7 +120,7 @@ describe('the tool for the event log', () => {
 
     it('has a line for each event that is damaged', async () => {
       await fill(6);
-      const database = new Database(file);
+      const database = openDirectly(file);
       for (const [i, change] of [
         "attributes = replace(attributes, 'specversion', 'version')",
         "attributes = 'x'",
@@ -209,9 +209,7 @@ describe('the tool for the event log', () => {
 
   it('says how much space it gives back', async () => {
     await fill(2000);
-    const database = new Database(file);
-    database.exec('DELETE FROM events WHERE sequence > 10; UPDATE totals SET events = 10');
-    database.close();
+    directly(file, 'DELETE FROM events WHERE sequence > 10; UPDATE totals SET events = 10');
     const before = (await readFile(file)).length;
     const { code, errors } = await run(['--compact']);
     expect(code).toBe(0);
@@ -350,9 +348,7 @@ describe('the tool for the event log', () => {
     expect((await run(['--backup', copy])).code).toBe(0);
     await callOperation(service.url, 'soap11', 'RecordEvent');
     await service.end('SIGTERM');
-    const database = new Database(copy);
-    expect(database.pragma('integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
-    database.close();
+    expect(rowsOf(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
     const restored = await startProcess({ EVENT_LOG: `sqlite:${copy}` }, folder.path);
     expect(eventsOf(await callOperation(restored.url, 'httpget', 'GetEvents')).map((event) => event.id)).toEqual([id]);
     await restored.end('SIGTERM');

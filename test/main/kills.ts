@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import Database from 'libsql';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { recordTwice } from '../support/load';
 import { childrenOf, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
+import { rowsOf } from '../support/sqlite';
 
 /**
  * Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. With
@@ -72,10 +72,8 @@ export function describeKills(kills: number, workers = 1): void {
 }
 
 function expectWhole(file: string): void {
-  const database = new Database(file);
-  expect(database.pragma('integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
-  const totals = database.prepare('SELECT events, (SELECT count(*) FROM events) AS counted FROM totals').get();
+  expect(rowsOf(file, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
+  const [totals] = rowsOf(file, 'SELECT events, (SELECT count(*) FROM events) AS counted FROM totals');
   const { events, counted } = totals as { events: number; counted: number };
   expect(events).toBe(counted);
-  database.close();
 }

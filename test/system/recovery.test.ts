@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import Database from 'libsql';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
@@ -10,6 +9,7 @@ import { everyEvent } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeUnless } from '../support/tools';
+import { openDirectly } from '../support/sqlite';
 
 const WORKERS = [{}, { WORKERS: '2' }];
 
@@ -72,7 +72,7 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
     const service = await startProcess(workers, folder.path);
     const calls = recorder(service.url);
     await calls.resumed();
-    const other = new Database(join(folder.path, 'data', 'events.db'));
+    const other = openDirectly(join(folder.path, 'data', 'events.db'));
     other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
     const locked = Date.now();
     await eventually('the service is not ready', async () => (await ready(service)) === 503);

@@ -1,4 +1,4 @@
-import Database from 'libsql';
+import { openDatabase } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { WRITE_IDENTITY } from './schema';
 import { Stamps, WRITE_STAMP } from './connection/stamp';
@@ -9,7 +9,7 @@ import { Stamps, WRITE_STAMP } from './connection/stamp';
  */
 export function backUp(connection: SqliteConnection, file: string): void {
   connection.prepare('VACUUM INTO ?').run(file);
-  const copy = new Database(file);
+  const copy = openDatabase(file);
   try {
     copy.exec(WRITE_IDENTITY);
     copy.prepare(WRITE_STAMP).run(new Stamps().next());

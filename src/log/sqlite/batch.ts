@@ -94,15 +94,10 @@ export class PackedEvents {
     return this.#heads.getUint32(headOf(i) + PLACES[name] + LENGTH_OFFSET, true);
   }
 
-  text(i: number, name: TextProperty): string | undefined {
-    if (!this.has(i, name)) return undefined;
+  /** A text in UTF-8, where the event has it. */
+  bytesOf(i: number, name: TextProperty): Uint8Array | undefined {
     const start = this.start(i, name);
-    return this.bytes.toString('utf8', start, start + this.length(i, name));
-  }
-
-  event(i: number): NewEvent {
-    const texts = Object.fromEntries(TEXTS.map((name) => [name, this.text(i, name)]));
-    return { ...(texts as Pick<NewEvent, TextProperty>), recordedAt: this.recordedAt(i) };
+    return start === NOWHERE ? undefined : this.bytes.subarray(start, start + this.length(i, name));
   }
 }
 

@@ -8,7 +8,7 @@ import { SqliteRecorder } from './recorder';
 import { SqliteRetention } from './retention';
 import { SqliteSearch, type SearchSlice, type SliceQuery } from './search';
 import { SqliteTimes } from './times';
-import { SqliteForgetting, type Clearing } from './upkeep/forgetting';
+import { SqliteForgetting } from './upkeep/forgetting';
 import { FreePages, PAGE_BYTES } from './upkeep/free-pages';
 import { SqliteVerification } from './upkeep/verification';
 
@@ -99,9 +99,9 @@ export class SqliteDatabase {
     return this.#forgetting.forget(positions);
   }
 
-  /** As {@link SqliteForgetting.clear}. */
-  clear(page: number): Clearing {
-    return this.#forgetting.clear(page);
+  /** As {@link SqliteConnection.vacuum}. */
+  vacuum(): void {
+    this.#connection.vacuum();
   }
 
   /** Bytes of free pages; undefined: the file cannot shrink while it is in use. */

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
 
 /** How long the probe waits for another program's lock, in milliseconds: shorter than whoever asks for it waits. */
@@ -7,8 +7,8 @@ const BUSY_TIMEOUT = 500;
 /** Tries whether the database can take an event, without recording one. */
 export class Probe {
   readonly #connection: SqliteConnection;
-  readonly #write: Database.Statement;
-  readonly #clear: Database.Statement;
+  readonly #write: Statement;
+  readonly #clear: Statement;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;

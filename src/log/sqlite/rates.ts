@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import type { Rate, RatesQuery } from '../event-log';
 import { spanStart } from '../search/spans';
 import type { SqliteConnection } from './connection/connection';
@@ -23,8 +23,8 @@ export interface RatesProgress {
 /** Counts events by the time at which they were recorded, a slice of a few milliseconds at a time. */
 export class SqliteRates {
   readonly #times: SqliteTimes;
-  readonly #inOrder: Database.Statement;
-  readonly #late: Database.Statement;
+  readonly #inOrder: Statement;
+  readonly #late: Statement;
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
     this.#times = times;

@@ -1,6 +1,6 @@
-import type Database from 'libsql';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
+import type { Statement } from './binding';
 import { Page, SCAN_BYTES } from '../page';
 import { MAX_POSITION, paddedSequence, sequenceNumber } from '../position';
 import type { SqliteConnection } from './connection/connection';
@@ -34,13 +34,13 @@ interface EventRow {
 export class SqliteReader {
   readonly #connection: SqliteConnection;
   readonly #times: SqliteTimes;
-  readonly #load: Database.Statement;
-  readonly #scan: Database.Statement;
-  readonly #total: Database.Statement;
-  readonly #scanSizes: Database.Statement;
-  readonly #nextPosition: Database.Statement;
-  readonly #newest: Database.Statement;
-  readonly #sizeStatements = new Map<string, Database.Statement>();
+  readonly #load: Statement;
+  readonly #scan: Statement;
+  readonly #total: Statement;
+  readonly #scanSizes: Statement;
+  readonly #nextPosition: Statement;
+  readonly #newest: Statement;
+  readonly #sizeStatements = new Map<string, Statement>();
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
     this.#connection = connection;
@@ -90,13 +90,15 @@ export class SqliteReader {
       ['sequence = ?', sequence === undefined ? undefined : sequenceNumber(sequence)],
       ['sequence > ?', after === undefined ? undefined : sequenceNumber(after)],
     ];
-    const given = conditions.filter(([, value]) => value !== undefined);
+    const given = conditions.flatMap(([condition, value]) =>
+      value === undefined ? [] : [[condition, value] as const],
+    );
     const where = given.map(([condition]) => condition).join(' AND ');
     const order = after === undefined ? 'DESC' : 'ASC';
     return this.#sizeStatement(where, order).all(...given.map(([, value]) => value), limit) as SizeRow[];
   }
 
-  #sizeStatement(where: string, order: 'ASC' | 'DESC'): Database.Statement {
+  #sizeStatement(where: string, order: 'ASC' | 'DESC'): Statement {
     const sql = `SELECT sequence, head_bytes, data_bytes FROM events ${where && `WHERE ${where}`}
                  ORDER BY sequence ${order} LIMIT ?`;
     const statement = this.#sizeStatements.get(sql) ?? this.#connection.prepare(sql);

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import { PackedEvents } from './batch';
 import type { SqliteConnection } from './connection/connection';
 import { SqliteInsertion, type RecordedEvents } from './insertion';
@@ -12,8 +12,8 @@ export class SqliteRecorder {
   readonly #connection: SqliteConnection;
   readonly #insertion: SqliteInsertion;
   readonly #probe: Probe;
-  readonly #newest: Database.Statement;
-  readonly #add: Database.Statement;
+  readonly #newest: Statement;
+  readonly #add: Statement;
   /** The room that the events of the last call needed, if it failed, in bytes. */
   #failed: number | undefined;
 

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import type { Retention } from '../event-log';
 import type { SqliteConnection } from './connection/connection';
 import { adapted, FreePages, type Bounds } from './upkeep/free-pages';
@@ -27,11 +27,11 @@ interface OldRow {
 export class SqliteRetention {
   readonly #retention: Retention;
   readonly #connection: SqliteConnection;
-  readonly #total: Database.Statement;
-  readonly #first: Database.Statement;
-  readonly #late: Database.Statement;
-  readonly #delete: Database.Statement;
-  readonly #subtract: Database.Statement;
+  readonly #total: Statement;
+  readonly #first: Statement;
+  readonly #late: Statement;
+  readonly #delete: Statement;
+  readonly #subtract: Statement;
   readonly #freePages: FreePages;
   #rows = 64;
   #turn = 0;

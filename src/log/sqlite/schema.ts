@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Database } from './binding';
 import { CREATE_EVENTS } from './table';
 import { Transactions } from './connection/transaction';
 
@@ -38,7 +38,7 @@ const SCHEMA = `
  * @param schema - the name under which the file is attached.
  * @throws the file belongs to another program, or to another version of this one.
  */
-export function isEmpty(database: Database.Database, schema = 'main'): boolean {
+export function isEmpty(database: Database, schema = 'main'): boolean {
   const version = pragma(database, `${schema}.user_version`);
   const application = pragma(database, `${schema}.application_id`);
   if (application === APPLICATION_ID) {
@@ -61,7 +61,7 @@ export function isEmpty(database: Database.Database, schema = 'main'): boolean {
  *
  * @param stamp - the stamp of this transaction.
  */
-export function provideSchema(database: Database.Database, stamp: string): void {
+export function provideSchema(database: Database, stamp: string): void {
   // Deferred, and nothing outside of it: the setting would else be written to a file that another has made meanwhile, without
   // a stamp; and it has no effect once a write lock has begun the file.
   new Transactions(database).deferred(() => {
@@ -72,7 +72,6 @@ export function provideSchema(database: Database.Database, stamp: string): void 
   });
 }
 
-function pragma(database: Database.Database, name: string): number {
-  const [value = 0] = database.prepare(`PRAGMA ${name}`).raw().get() as number[];
-  return value;
+function pragma(database: Database, name: string): number {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
 }

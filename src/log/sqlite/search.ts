@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../position';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
@@ -60,12 +60,12 @@ const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
 export class SqliteSearch {
   readonly #connection: SqliteConnection;
   readonly #times: SqliteTimes;
-  readonly #groups: Readonly<Record<Direction, Database.Statement>>;
-  readonly #any: Database.Statement;
-  readonly #listed: Database.Statement;
-  readonly #tail: Database.Statement;
-  readonly #recordedAt: Database.Statement;
-  readonly #matching = new Map<string, Database.Statement>();
+  readonly #groups: Readonly<Record<Direction, Statement>>;
+  readonly #any: Statement;
+  readonly #listed: Statement;
+  readonly #tail: Statement;
+  readonly #recordedAt: Statement;
+  readonly #matching = new Map<string, Statement>();
   #groupEvents = GROUP_EVENTS;
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
@@ -154,7 +154,7 @@ export class SqliteSearch {
       (statement.all(first, last, ...values) as { sequence: number }[]).map(({ sequence }) => sequence);
   }
 
-  #matchStatement(sql: string): Database.Statement {
+  #matchStatement(sql: string): Statement {
     const statement = this.#matching.get(sql) ?? this.#connection.prepare(sql);
     this.#matching.set(sql, statement);
     return statement;

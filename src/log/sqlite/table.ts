@@ -1,5 +1,6 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { paddedSequence } from '../position';
+import type { SqlValue } from './binding';
 
 /** What is worked out about an event when it is recorded. */
 interface Derived {
@@ -14,8 +15,6 @@ interface Derived {
 
 /** What a row holds of an event besides its `sequence`. */
 export type Property = keyof NewEvent | keyof Derived;
-
-type SqlValue = string | number | null;
 
 /**
  * The columns by the property that each one holds, and their types; everything else in this file follows from it. Columns
@@ -38,9 +37,11 @@ const COLUMNS: Readonly<Record<Property, string>> = {
 /** What no two events have in common, as far as they have it. */
 const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'], ['idempotencyKey'], ['webhookId']];
 
-const PROPERTIES = Object.keys(COLUMNS) as Property[];
+/** What {@link INSERT_EVENT} takes, in its order. */
+export const PROPERTIES = Object.keys(COLUMNS) as Property[];
 const EVENT_PROPERTIES = PROPERTIES.filter((property) => !isDerived(property));
-const KEY_PROPERTIES = UNIQUE_KEYS.flat();
+/** What {@link FIND_FIRST_ID} takes, in its order. */
+export const KEY_PROPERTIES = UNIQUE_KEYS.flat();
 
 /** Makes the table `events` and its indexes. */
 export const CREATE_EVENTS = `
@@ -52,21 +53,15 @@ export const CREATE_EVENTS = `
   CREATE INDEX events_late_at ON events (late_at) WHERE late_at IS NOT NULL;
 `;
 
-/**
- * Inserts a row for each row of a source, in their order, or nothing where an event with one of its keys is there.
- *
- * @param value - the expression for the value of a property.
- */
-export function insertEvents(value: (property: Property) => string, source: string): string {
-  // Without WHERE, ON CONFLICT would be taken for a part of the source.
-  return `INSERT INTO events (${PROPERTIES.map(column).join(', ')})
-          SELECT ${PROPERTIES.map(value).join(', ')} FROM ${source} WHERE true ON CONFLICT DO NOTHING`;
-}
+/** Inserts an event, or nothing where an event with one of its keys is there. Takes texts as bytes in UTF-8. */
+export const INSERT_EVENT = `
+  INSERT INTO events (${PROPERTIES.map(column).join(', ')})
+  VALUES (${PROPERTIES.map(placeholder).join(', ')}) ON CONFLICT DO NOTHING`;
 
-/** Finds the `id` of the first event that has one of the keys in {@link keysOf}. */
+/** Finds the `id` of the first event that has one of the keys of another. Takes texts as bytes in UTF-8. */
 export const FIND_FIRST_ID = `
   SELECT id FROM events
-  WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ?`).join(' AND ')})`).join(' OR ')}
+  WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ${placeholder(property)}`).join(' AND ')})`).join(' OR ')}
   ORDER BY sequence LIMIT 1`;
 
 /** The columns of a {@link StoredRow}. */
@@ -76,11 +71,6 @@ export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${
 
 /** A row that was read with {@link STORED_COLUMNS}. */
 export type StoredRow = { readonly sequence: number } & Readonly<Record<keyof NewEvent, SqlValue>>;
-
-/** The values of {@link FIND_FIRST_ID}. */
-export function keysOf(event: NewEvent): SqlValue[] {
-  return KEY_PROPERTIES.map((property) => event[property] ?? null);
-}
 
 /** The event in a row. */
 export function storedEvent(row: StoredRow): StoredEvent {
@@ -97,6 +87,10 @@ function uniqueIndex(key: readonly Property[]): string {
   const optional = key.filter((property) => !COLUMNS[property].includes('NOT NULL')).map(column);
   const where = optional.map((name) => `${name} IS NOT NULL`).join(' AND ');
   return `CREATE UNIQUE INDEX events_${columns[0] ?? ''} ON events (${columns.join(', ')})${where && ` WHERE ${where}`};`;
+}
+
+function placeholder(property: Property): string {
+  return COLUMNS[property].startsWith('TEXT') ? 'CAST(? AS TEXT)' : '?';
 }
 
 function column(property: Property): string {

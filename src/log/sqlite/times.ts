@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from './binding';
 import { MAX_POSITION } from '../position';
 import type { SqliteConnection } from './connection/connection';
 
@@ -33,9 +33,9 @@ export interface Edge {
 
 /** Finds positions by time. Times grow with the positions but for those of events that are late, of which there are few. */
 export class SqliteTimes {
-  readonly #ends: Database.Statement;
-  readonly #inOrder: Database.Statement;
-  readonly #lastLate: Database.Statement;
+  readonly #ends: Statement;
+  readonly #inOrder: Statement;
+  readonly #lastLate: Statement;
 
   constructor(connection: SqliteConnection) {
     // As one query without subqueries it would read the whole index.

@@ -12,11 +12,11 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'libsql';
 import type { EventLogError } from '../../../src/log/event-log';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { EVERYTHING, newEvent } from '../event-log-suite';
+import { openDirectly, rowsOf } from '../../support/sqlite';
 
 const MOVED = 'the file is not there any more';
 const REPLACED = 'another file has taken the place of the file';
@@ -66,9 +66,7 @@ describe('the files of a SQLite event log', () => {
     const opened = await SqliteEventLog.open({ file: name });
     const ids = (await opened.scan({ after: 0n, limit: 100_000 })).map(({ id }) => id);
     await opened.close();
-    const database = new Database(name);
-    expect(database.pragma('integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
-    database.close();
+    expect(rowsOf(name, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
     return ids;
   };
 
@@ -100,8 +98,8 @@ describe('the files of a SQLite event log', () => {
   };
 
   it('are not taken for replaced while a reader holds back what is written to the file', async () => {
-    const reader = new Database(file);
-    const writer = new Database(file);
+    const reader = openDirectly(file);
+    const writer = openDirectly(file);
     for (let i = 0; i < 40; i++) {
       await record(3);
       reader.exec('BEGIN');

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import Database from 'libsql';
 import type { Retention } from '../../../src/log/event-log';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../event-log-suite';
+import { rowsOf } from '../../support/sqlite';
 
 /** How long retention pauses when nothing is due, in milliseconds. */
 const PAUSE = 20;
@@ -71,10 +71,8 @@ describe('retention of a SQLite event log', () => {
     const log = await open({ maxEvents: 10, maxAge: undefined });
     await until(async () => (await log.stats()).events === 10);
     const pages = (): number => {
-      const database = new Database(file);
-      const { freelist_count: free } = database.prepare('PRAGMA freelist_count').get() as { freelist_count: number };
-      database.close();
-      return free;
+      const [row] = rowsOf(file, 'PRAGMA file.freelist_count');
+      return (row as { freelist_count: number }).freelist_count;
     };
     await until(() => Promise.resolve(pages() <= 256));
     await until(async () => (await stat(file)).size < 3_000_000);

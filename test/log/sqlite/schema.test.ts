@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { directly, rowsOf } from '../../support/sqlite';
 
 describe('the schema of a SQLite event log', () => {
   const folder = useTemporaryFolder();
@@ -12,10 +12,8 @@ describe('the schema of a SQLite event log', () => {
   });
 
   const pragma = (name: string): unknown => {
-    const database = new Database(file);
-    const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, unknown>;
-    database.close();
-    return row[name];
+    const [row] = rowsOf(file, `PRAGMA file.${name}`);
+    return (row as Record<string, unknown>)[name];
   };
 
   it('of a new file has the current version and lets the file shrink', async () => {
@@ -25,9 +23,7 @@ describe('the schema of a SQLite event log', () => {
 
   it.each([0, 2, 9])('of version %i is refused and not changed', async (version) => {
     await (await SqliteEventLog.open({ file })).close();
-    const other = new Database(file);
-    other.exec(`PRAGMA user_version = ${String(version)}`);
-    other.close();
+    directly(file, `PRAGMA user_version = ${String(version)}`);
     const before = await readFile(file);
     await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
       cause: {
@@ -40,9 +36,7 @@ describe('the schema of a SQLite event log', () => {
   });
 
   it('of another program is refused and not changed', async () => {
-    const other = new Database(file);
-    other.exec('CREATE TABLE customers (name TEXT); PRAGMA user_version = 2');
-    other.close();
+    directly(file, 'CREATE TABLE customers (name TEXT); PRAGMA user_version = 2');
     const before = await readFile(file);
     await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
       cause: { message: 'The file is a database of another program. Nothing was changed.' },

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import Database from 'libsql';
+import { resolve } from 'node:path';
+import { isBusy, openDatabase, type Database, type Statement } from '../binding';
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
 import { DatabaseFiles, LostFileError } from './files';
@@ -40,13 +40,13 @@ const RESCUE_BUSY_TIMEOUT = 500;
 /** The one connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
 export class SqliteConnection {
   readonly #options: SqliteOptions;
-  readonly #database: Database.Database;
+  readonly #database: Database;
   readonly #files: DatabaseFiles;
   readonly #transactions: Transactions;
   readonly #stamps = new Stamps();
-  readonly #readMarks: Database.Statement;
-  readonly #writeStamp: Database.Statement;
-  readonly #emptyWal: Database.Statement;
+  readonly #readMarks: Statement;
+  readonly #writeStamp: Statement;
+  readonly #emptyWal: Statement;
 
   /**
    * @throws the database cannot be opened, is not a database, or not one of this program and version; or the write-ahead log
@@ -78,7 +78,7 @@ export class SqliteConnection {
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
   }
 
-  prepare(sql: string): Database.Statement {
+  prepare(sql: string): Statement {
     return this.#database.prepare(sql);
   }
 
@@ -154,6 +154,14 @@ export class SqliteConnection {
     }
   }
 
+  /** Writes all pages anew, which hold nothing but the rows then. Others can read meanwhile; writers wait. */
+  vacuum(): void {
+    this.requireFiles();
+    this.#explaining(() => {
+      this.execute('VACUUM');
+    });
+  }
+
   /**
    * Writes the whole file anew, so that it has no free pages and can shrink while it is in use.
    *
@@ -217,15 +225,6 @@ export class SqliteConnection {
   }
 }
 
-/** Opens a file. libsql's own error names its path, which callers of the service must not see. */
-function openDatabase(file: string): Database.Database {
-  try {
-    return new Database(file);
-  } catch {
-    throw new Error(existsSync(dirname(file)) ? 'the file cannot be opened' : 'the folder of the file does not exist');
-  }
-}
-
 function retryWhileLocked(milliseconds: number, action: () => void): void {
   const deadline = Date.now() + milliseconds;
   for (;;) {
@@ -233,7 +232,7 @@ function retryWhileLocked(milliseconds: number, action: () => void): void {
       action();
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || Date.now() > deadline) throw error;
+      if (!isBusy(error) || Date.now() > deadline) throw error;
       pause(10);
     }
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import Database from 'libsql';
 import { pause } from '../../../util/time';
+import { openInMemory } from '../binding';
 import { isEmpty } from '../schema';
 import { searchWal } from './wal';
 
@@ -44,8 +44,8 @@ const PAUSE = 20;
 
 /** Reads the marks in a database file itself, without what its write-ahead log adds. */
 export class MarksReader {
-  // libsql keeps a file open after `close` where a statement was prepared, but not after DETACH.
-  readonly #database = new Database(':memory:');
+  // The files are attached to it: DETACH lets go of one at once, while a connection goes on until its statements are collected.
+  readonly #database = openInMemory();
 
   constructor() {
     // While a reader holds back a checkpoint, the file may lack pages at its end that it says it has: they are in the write-ahead

@@ -1,13 +1,13 @@
-import type Database from 'libsql';
+import type { Database, Statement } from '../binding';
 
 /** The transactions of one connection. Their statements are prepared once: parsing them costs as much as an insert. */
 export class Transactions {
-  readonly #database: Database.Database;
-  readonly #begin: Database.Statement;
-  readonly #beginDeferred: Database.Statement;
-  readonly #commit: Database.Statement;
+  readonly #database: Database;
+  readonly #begin: Statement;
+  readonly #beginDeferred: Statement;
+  readonly #commit: Statement;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database) {
     this.#database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#beginDeferred = database.prepare('BEGIN');
@@ -30,14 +30,14 @@ export class Transactions {
     return this.#run(this.#beginDeferred, action);
   }
 
-  #run<T>(begin: Database.Statement, action: () => T): T {
+  #run<T>(begin: Statement, action: () => T): T {
     try {
       begin.run();
       const result = action();
       this.#commit.run();
       return result;
     } catch (error) {
-      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from '../binding';
 import type { SqliteConnection } from '../connection/connection';
 
 /** Bounds between which the work of a step adapts to the time that it should take. */
@@ -19,8 +19,8 @@ const INCREMENTAL = 2;
 /** The pages of the file that hold nothing, because what they held was forgotten. */
 export class FreePages {
   readonly #connection: SqliteConnection;
-  readonly #count: Database.Statement;
-  readonly #autoVacuum: Database.Statement;
+  readonly #count: Statement;
+  readonly #autoVacuum: Statement;
   readonly #stepTarget: number;
   #pages = 16;
 

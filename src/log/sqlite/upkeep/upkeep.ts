@@ -23,19 +23,11 @@ export class SqliteUpkeep {
 
   /** As `EventLog.forget`. */
   async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    if ((await this.#thread.ask('freeBytes')) === undefined) {
-      throw new Error(
-        'another program has made the file anew. Stop the service and run --compact first, which mends that',
-      );
-    }
     const forgotten = await this.#delete(positions);
-    await this.#giveBack(() => undefined);
-    let clearing = { page: 1, pages: 1, wrote: false };
-    while (clearing.page <= clearing.pages) {
-      clearing = await this.#thread.ask('clear', clearing.page);
-      progress(clearing.page - 1, clearing.pages);
-      if (clearing.wrote) await delay(REST);
-    }
+    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+    progress(0, 1);
+    await this.#thread.ask('vacuum');
+    progress(1, 1);
     await this.#emptyWal();
     return forgotten;
   }

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { Statement } from '../binding';
 import type { SqliteConnection } from '../connection/connection';
 
 interface Totals {
@@ -10,8 +10,8 @@ interface Totals {
 
 /** Looks for damage in the file. Writes nothing; others can go on writing meanwhile. */
 export class SqliteVerification {
-  readonly #check: Database.Statement;
-  readonly #totals: Database.Statement;
+  readonly #check: Statement;
+  readonly #totals: Statement;
 
   constructor(connection: SqliteConnection) {
     this.#check = connection.prepare('PRAGMA integrity_check');

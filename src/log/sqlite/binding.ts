@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+
+// The only file that names the binding. It has the API of Node's own `node:sqlite`, which takes its place once Node 24 is the oldest
+// that is supported.
+
+/** A value of SQLite. Numbers must be safe integers. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** A prepared statement. A text that is not UTF-8 is read with U+FFFD in place of what is wrong. */
+export interface Statement {
+  run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
+  get(...values: readonly SqlValue[]): unknown;
+  all(...values: readonly SqlValue[]): unknown[];
+}
+
+/** A connection. What it holds is released once its statements are, at the latest when its thread ends. */
+export type Database = Pick<DatabaseSyncInstance, 'exec' | 'close' | 'isTransaction'> & {
+  prepare(sql: string): Statement;
+};
+
+/** The error code of SQLite for a lock that another connection holds. */
+const SQLITE_BUSY = 5;
+
+/**
+ * Opens a database file, and creates it where it is missing.
+ *
+ * @throws it cannot be opened; the message does not name the path, which callers of the service must not see.
+ */
+export function openDatabase(file: string): Database {
+  try {
+    return new DatabaseSync(file, { defensive: false });
+  } catch {
+    throw new Error(existsSync(dirname(file)) ? 'the file cannot be opened' : 'the folder of the file does not exist');
+  }
+}
+
+/** Makes a database in memory, to which files can be attached by their URLs. */
+export function openInMemory(): Database {
+  return new DatabaseSync(new URL('file:///memory?mode=memory'), { defensive: false });
+}
+
+/** Whether an error says that another connection holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+}
