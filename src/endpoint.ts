@@ -1,4 +1,4 @@
-import { Router } from './http/express-router';
+import { Router } from 'express';
 import type { Handler } from './http/reception';
 import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';

@@ -13,6 +13,7 @@ import { withInheritedSockets } from './config/service-manager';
 import { notifier, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Channel } from './log/channel';
+import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
 import { messageChain } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
     process.exitCode = answer.exitCode;
     return;
   }
+  startLean();
   const config = withInheritedSockets(loadConfig(), process.env);
   const logger = createLogger(config.log.level);
   try {

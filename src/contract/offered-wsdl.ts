@@ -1,5 +1,5 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { create } from '../xml/xml-builder';
+import { create } from 'xmlbuilder2';
 import type { Binding } from '../service/call';
 import { childElements } from '../xml/child-elements';
 import { BINDINGS } from './offer';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { Router } from '../http/express-router';
+import { Router } from 'express';
 import { replyCompressed } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { reply, replyWithoutBody } from '../http/reply';

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { create } from '../xml/xml-builder';
+import { create } from 'xmlbuilder2';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';

@@ -1,4 +1,3 @@
-import './without-http-client';
 import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
 import type { Call, Operation, ParameterValues, Service } from '../service/call';

@@ -1,4 +1,4 @@
-import { create } from '../xml/xml-builder';
+import { create } from 'xmlbuilder2';
 import type { Contract } from '../contract/contract';
 import { builderText } from '../xml/xml';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';

@@ -1,4 +1,3 @@
-import './without-tracing';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/package-info';
 import type { Refusal } from '../http/errors';

@@ -1,4 +1,3 @@
-import '../telemetry/without-tracing';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
 import { newestOf, type RefusedCall } from '../telemetry/refused-calls';

@@ -1,4 +1,4 @@
-import { create } from './xml-builder';
+import { create } from 'xmlbuilder2';
 import { builderText, xmlText } from './xml';
 
 /** Writes a text inside one or more elements. */

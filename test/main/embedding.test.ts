@@ -58,4 +58,27 @@ describe('a program with the package', () => {
     expect(await printed(failing({ PORT: port }))).toEqual([expect.stringContaining('EADDRINUSE')]);
     taken.close();
   });
+
+  it('may use the libraries that the service uses, which are as they were', async () => {
+    const lines = await printed(`
+      import { createRequire } from 'node:module';
+      import { createWebHook } from 'asmx-webhook';
+      const webhook = await createWebHook({ PORT: 0 });
+      const require = createRequire(${JSON.stringify(join(ROOT, 'package.json'))});
+      const express = require('express');
+      const app = express();
+      app.use(express.json(), express.static('.'));
+      app.post('/', (request, response) => response.json({ ...request.body, type: request.is('json') }));
+      const server = app.listen(0, '127.0.0.1', async () => {
+        const axios = require('axios');
+        const client = axios.create({ baseURL: 'http://127.0.0.1:' + server.address().port });
+        const { data } = await client.post('/', { a: 1 });
+        console.log(JSON.stringify(data), axios.isAxiosError(await client.get('/none').catch((error) => error)));
+        server.close();
+        await webhook.close();
+      });
+      const { convert, create, fragment } = require('xmlbuilder2');
+      console.log(create('<a><b/></a>').root().toString(), fragment('<c/>').toString(), convert('<a>1</a>', { format: 'json' }));`);
+    expect(lines).toEqual(['<a><b/></a> <c/> {"a":"1"}', '{"a":1,"type":"json"} true']);
+  });
 });

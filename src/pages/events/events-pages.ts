@@ -1,5 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Router } from '../../http/express-router';
+import { Router } from 'express';
 import type { EventLog } from '../../log/event-log';
 import type { ViewerCheck } from '../../http/auth/viewers';
 import { replyCompressed } from '../../http/reply';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import etag from 'etag';
-import { Router } from '../../http/express-router';
+import { Router } from 'express';
 import fresh from 'fresh';
 import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';

@@ -1,3 +1,0 @@
-import './express-parts';
-
-export { Router } from 'express';

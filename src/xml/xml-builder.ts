@@ -1,3 +1,0 @@
-import './xml-builder-parts';
-
-export { create } from 'xmlbuilder2';
