@@ -109,7 +109,7 @@ export async function startApp(
     handler,
     observer,
     health: healthPages(readiness),
-    // On the public address the metrics are for those who may read events; on one of their own for whoever reaches it.
+    // On the public address the metrics need a read key, on the admin address nothing.
     publicMetrics: metricsPage(metrics.registry, (request) => access?.check('read', request, {})),
     adminMetrics: metricsPage(metrics.registry, () => undefined),
   });

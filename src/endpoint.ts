@@ -14,9 +14,9 @@ import { soapBindings, SoapCall } from './soap/soap-call';
 /** What the endpoint needs besides the contract and the service object. */
 export type EndpointParts = EndpointOptions &
   Omit<PipelineOptions, 'service'> & {
-    /** To which senders webhook deliveries are granted; undefined: to none. */
+    /** Which senders may deliver webhooks; without it none may. */
     readonly handshake?: HandshakeOptions | undefined;
-    /** Undefined: there are no pages of the events. */
+    /** Without it there are no pages of the events. */
     readonly events?: EventsPagesParts | undefined;
   };
 

@@ -100,7 +100,7 @@ export class Pipeline {
 
   #checkAccess({ operation, request, password, passwordProblem }: IncomingCall, body: Buffer | undefined): void {
     const { access, service } = this.#options;
-    // An operation that the service object does not have cannot be routed to; should one be, nobody may call it.
+    // Only operations of the service object are routed to; any other would need the access that guards most.
     const needed = service[operation ?? '']?.access ?? 'record';
     access?.check(needed, request, { ...(body && { body }), password, passwordProblem });
   }

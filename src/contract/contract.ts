@@ -27,13 +27,13 @@ export interface Contract {
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
-  /** What of it this service offers. */
+  /** What of the contract this service offers. */
   readonly offer: Offer;
-  /** Names the operation whose element has this namespace and local name; undefined: no operation's has. */
+  /** Names the operation whose element has this namespace and local name. */
   operation(namespace: string, localName: string): string | undefined;
-  /** Names the operation with this SOAP action; undefined: no operation has it. */
+  /** Names the operation with this SOAP action. */
   action(soapAction: string): string | undefined;
-  /** The description of an operation. Undefined: there is no operation with this name. */
+  /** Describes the operation with this name. */
   describe(operation: string): ContractOperation | undefined;
   /** Writes the WSDL 1.1 document of what is offered, with this address for every port. */
   wsdl(address: string): string;

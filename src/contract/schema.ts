@@ -161,7 +161,7 @@ function pattern(source: string, where: string): Pattern {
   }
 }
 
-/** A whole number in an attribute; undefined: there is no such attribute. */
+/** The whole number in an attribute, if the element has it. */
 function count(element: XmlElement, attribute: string, where: string): number | undefined {
   const value = attributeOf(element, attribute);
   if (value === undefined) return undefined;

@@ -8,7 +8,7 @@ export interface SimpleType {
   readonly name: BuiltInName;
   /** The .NET class that stands for it in messages, as in those of ASP.NET. */
   readonly className: string;
-  /** The only values that it allows; undefined: it has no such list. */
+  /** The only values that it allows, if it lists them. */
   readonly choices: readonly string[] | undefined;
   /**
    * Reads a value as it is written.
@@ -26,7 +26,7 @@ export class SimpleTypeError extends Error {
   override readonly name = 'SimpleTypeError';
 }
 
-/** What a restriction allows of its base type (XML Schema Part 2, section 4.3). Undefined: anything. */
+/** What a restriction allows of its base type (XML Schema Part 2, section 4.3). A missing facet allows anything. */
 export interface Facets {
   readonly choices: readonly string[] | undefined;
   /** The value must match one of them, from its beginning to its end; none: it may be anything. */

@@ -21,7 +21,7 @@ export interface FormFields {
 export const UNDECODABLE = '\uD800';
 
 /**
- * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Undefined if there are more than 10,000
+ * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Returns undefined for more than 10,000
  * fields.
  */
 export function parseFormFields(encoded: string, charset = 'utf-8'): FormFields | undefined {

@@ -22,7 +22,7 @@ interface HttpBindings {
   readonly contract: Contract;
   readonly service: Service;
   readonly formats: ReplyFormats;
-  /** Undefined: no webhook sender is granted the delivery of events. */
+  /** Without it no webhook sender is granted the delivery of events. */
   readonly handshake: HandshakeOptions | undefined;
   /** The methods, for `Allow`. */
   readonly allow: string;
@@ -31,8 +31,8 @@ interface HttpBindings {
 type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<string, string>> };
 
 /**
- * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline and answers OPTIONS; other methods are refused. Where one
- * of the two bindings is off, the pipeline refuses its calls.
+ * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, answers OPTIONS and refuses other methods. Calls over a
+ * binding that is off are refused in the pipeline.
  */
 export function httpBindings(
   contract: Contract,
@@ -79,12 +79,12 @@ function operationPath(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.')}/(?<operation>.+)$`, 'is');
 }
 
-/** The name of the operation, as the path has it. */
+/** The name of the operation in the path. */
 function nameIn({ params }: OperationRequest): string {
   return params.operation ?? '';
 }
 
-/** OPTIONS names the methods (RFC 9110, section 9.3.7). A webhook sender asks with it for leave to deliver events. */
+/** Names the methods (RFC 9110, section 9.3.7), or answers a webhook sender that asks whether it may deliver events. */
 function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
   if (!isValidationRequest(request.headers)) {
     replyWithoutBody(response, 204, { Allow: bindings.allow });
@@ -126,7 +126,7 @@ class HttpCall extends IncomingCall {
     endpoint: EndpointOptions,
     bindings: HttpBindings,
   ) {
-    // Express does not know that all requests are such.
+    // The server makes every request an HttpRequest, which Express's types do not say.
     super(request as OperationRequest & HttpRequest, response, endpoint);
     this.binding = binding;
     this.bindings = bindings;

@@ -1,9 +1,11 @@
-import { CloudEventError } from '../events/cloudevents/cloud-event';
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { CloudEventError, senderAttributes, type SenderAttributes } from '../events/cloudevents/cloud-event';
 import { cloudEventBatchOf, cloudEventOf, parseJsonObject } from '../events/cloudevents/cloud-event-json';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { Content } from '../service/call';
-import { binaryModeAttributes, isBinaryMode } from './binary-mode';
+import { percentDecoded } from './form-fields';
 import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
 
 const STRUCTURED = 'application/cloudevents+json';
@@ -31,4 +33,49 @@ function structured(json: string): Content {
   if (hasTooManyParts(json))
     throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
   return cloudEventOf(json, parseJsonObject(json));
+}
+
+const PREFIX = 'ce-';
+
+/** The attributes that every CloudEvent has. One of them as a header field announces an event in binary content mode. */
+const REQUIRED = ['specversion', 'id', 'source', 'type'];
+
+/** Names that CloudEvents gives to the data, which binary content mode has in the body. */
+const DATA_NAMES = ['data', 'data_base64'];
+
+/** Whether header fields announce a CloudEvent in binary content mode (HTTP Protocol Binding 1.0.2, section 3). */
+export function isBinaryMode(headers: IncomingHttpHeaders): boolean {
+  return REQUIRED.some((name) => headers[PREFIX + name] !== undefined);
+}
+
+/**
+ * Reads the attributes of a CloudEvent from `ce-` header fields and `datacontenttype` from `Content-Type` (section 3.1).
+ *
+ * @throws {CloudEventError} one of them is not valid.
+ */
+export function binaryModeAttributes(headers: IncomingHttpHeaders): SenderAttributes {
+  const given = Object.entries(headers).flatMap(([field, value]) => {
+    if (!field.startsWith(PREFIX)) return [];
+    const name = field.slice(PREFIX.length);
+    if (DATA_NAMES.includes(name))
+      throw new CloudEventError(`The CloudEvent's ${name} must be the body of the request, not the field ${field}.`);
+    return [[name, attributeValue(name, String(value))] as const];
+  });
+  return senderAttributes({ ...Object.fromEntries(given), datacontenttype: headers['content-type'] });
+}
+
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;
+const BAD_ESCAPE = /%(?![\da-f]{2})/i;
+
+/**
+ * Decodes a header value (section 3.1.3.2): the quotes and backslashes of a quoted string first, then percent-encoded
+ * UTF-8. Characters outside of ASCII, which should have been percent-encoded, are taken as UTF-8 too.
+ */
+function attributeValue(name: string, value: string): string {
+  const quoted = QUOTED.exec(value)?.[1];
+  const text = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
+  const bytes = percentDecoded(text);
+  if (BAD_ESCAPE.test(text) || !isUtf8(bytes))
+    throw new CloudEventError(`The CloudEvent's attribute ${name} must be percent-encoded UTF-8 in a header field.`);
+  return bytes.toString();
 }

@@ -16,14 +16,14 @@ export interface HttpInput {
   /** The query string, without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed `Content-Type`; undefined if it is missing or not valid. */
+  /** The parsed `Content-Type`, if it is valid. */
   readonly mediaType: MediaType | undefined;
   readonly body: Buffer;
 }
 
 /**
  * Reads the payload: the fields of a form, any other body by its content type or, without a body, the query string. A form
- * that is one JSON object or array is JSON: `curl -d` says that whatever it sends is a form.
+ * that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
  */
 export function httpPayload(input: HttpInput): Payload | undefined {
   const { query, mediaType, body } = input;
@@ -47,7 +47,7 @@ export function bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'query
   return isJson(text) ? { mediaType: contentType, json: text } : { mediaType: 'text/plain', text };
 }
 
-/** Decodes a body whose content type says that it is text; undefined if it does not, or if the bytes are not text. */
+/** Decodes a body that is text by its content type. Returns undefined for other types, or if the bytes are not text. */
 export function bodyText(mediaType: MediaType | undefined, body: Buffer): string | undefined {
   return isText(mediaType) ? decode(body, bodyCharset(mediaType, body)) : undefined;
 }
@@ -57,7 +57,7 @@ function fieldsPayload(fields: FormFields | undefined, text: string): Payload {
   return { mediaType: 'application/json', json: JSON.stringify(fields.values) };
 }
 
-/** The JSON object or array that a form consists of; undefined if the form is anything else. */
+/** Returns the JSON object or array that a form consists of, if it does. */
 export function jsonForm(mediaType: MediaType, body: Buffer): string | undefined {
   const text = decode(body, bodyCharset(mediaType, body))?.trim();
   return text !== undefined && /^[[{]/.test(text) && isJson(text) ? text : undefined;

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
-/** To which senders webhook deliveries are granted. */
+/** Which senders may deliver events, and how often. */
 export interface HandshakeOptions {
-  /** Origins of senders, as host names; `*` grants it to everybody. */
+  /** Origins of senders, as host names; `*` allows all. */
   readonly origins: readonly string[];
-  /** So many calls in so many milliseconds are taken from one sender; undefined: as many as it likes. */
+  /** The most calls of one sender in a period; without it there is no limit. */
   readonly rate: { readonly calls: number; readonly milliseconds: number } | undefined;
 }
 
@@ -18,7 +18,8 @@ export function isValidationRequest(headers: IncomingHttpHeaders): boolean {
 
 /**
  * Makes the header fields that grant a sender the delivery of events (section 4.2). The answer itself grants it: no
- * `WebHook-Request-Callback` is ever called. Undefined if the sender's origin may not deliver.
+ * `WebHook-Request-Callback` is ever called. Returns undefined if the sender's origin may not
+ * deliver.
  */
 export function grantedFields(
   headers: IncomingHttpHeaders,

@@ -13,7 +13,7 @@ export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
 export type SimpleValue = string | boolean | number | bigint | Date;
 
 /**
- * The checked values of an operation's parameters, by name: a list for a parameter that may occur more than once, undefined
+ * The checked values of an operation's parameters, by name: a list for a parameter that may occur more than once, `undefined`
  * for one that was not given. The contract says which parameters there are, and their types.
  */
 export type ParameterValues = Readonly<Record<string, SimpleValue | readonly SimpleValue[] | undefined>>;
@@ -24,7 +24,7 @@ export type Content = EventContent | BatchContent;
 /** The content of one event. */
 export interface EventContent {
   readonly batch?: undefined;
-  /** The context attributes of the CloudEvent that it sent; undefined if it did not send one. */
+  /** The context attributes, if the caller sent a CloudEvent. */
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;
 }
@@ -37,11 +37,11 @@ export interface BatchContent {
 /** One call of an operation, over any binding. What takes work to find out is a method. */
 export interface Call {
   readonly binding: Binding;
-  /** HTTP method. */
+  /** The method of the request that brought the call, as the log keeps it. */
   readonly method: string;
-  /** Request target as it was received: path and query. */
+  /** The target of that request as it was received: path and query. */
   readonly target: string;
-  /** HTTP header fields, names in lower case. */
+  /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
@@ -49,18 +49,18 @@ export interface Call {
    * Returns what the caller sent with the call.
    *
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
+   * @throws after {@link Call.whileIdle}, which lets go of it.
    */
   content(): Content;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**
-   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and holds up
-   * none: whatever the operation does before and after the wait does. What the caller sent is gone from then on:
-   * {@link Call.content} has to be called before.
+   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and what the
+   * caller sent is let go of: call {@link Call.content} before.
    *
    * @param wait - resolves when it has happened, and soon after the signal fires: the caller is gone or the service stops.
-   * @returns settles as the wait does.
-   * @throws too many calls wait; the caller is told to try again later.
+   * @returns settles as `wait` does.
+   * @throws too many calls wait; the caller is asked to try again later.
    */
   whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
@@ -75,16 +75,39 @@ export class ParameterError extends Error {
   }
 }
 
-/** An operation of the service. */
+/**
+ * An operation of the service: an async function of a call and its arguments that returns a string. What the WSDL says it takes
+ * is read, checked and converted before it runs; how its result reaches the caller is up to the binding.
+ *
+ * @example An operation that adds two numbers, for a WSDL that declares `a` and `b` as `s:int`.
+ *
+ *     const add: Operation = {
+ *       access: 'open',
+ *       run: (_call, { a, b }) => Promise.resolve(String(Number(a) + Number(b))),
+ *     };
+ *
+ * @example One that waits for something to happen, and refuses a value that only it can judge.
+ *
+ *     const next: Operation = {
+ *       access: 'read',
+ *       resultType: 'application/json',
+ *       async run(call, { topic }) {
+ *         if (!topics.has(topic)) throw ParameterError.mustBe('topic', 'one that is known');
+ *         const news = await call.whileIdle((signal) => topics.next(topic, signal));
+ *         return JSON.stringify(news);
+ *       },
+ *     };
+ */
 export interface Operation {
   /** The access that a caller needs where keys are set. */
   readonly access: Access;
-  /** The media type of a result that is a document in its own right; undefined if the result is plain text. */
+  /** The media type of a result that is a document in its own right; plain text has none. */
   readonly resultType?: string;
   /**
-   * Runs the operation; resolves to its result, which is always one string.
+   * Runs the operation and resolves to its result, which is always one string.
    *
-   * @param parameters - has the values, of their types, that the contract says the operation takes.
+   * @param parameters - the values of the parameters that the contract declares.
+   * @throws {ParameterError} a value cannot be used: the caller is told so. Any other error is the service's failure.
    */
   run(this: void, call: Call, parameters: ParameterValues): Promise<string>;
 }

@@ -1,4 +1,4 @@
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
 import { EventWaiters } from './event-waiters';
@@ -7,7 +7,7 @@ import { EventWaiters } from './event-waiters';
 const MAX_WAIT = 60_000;
 
 /**
- * How long a call wants to wait for the first event of its query, in milliseconds; 0: not at all.
+ * How long a call may wait for the first event of its query, in milliseconds; 0 for one that does not wait.
  *
  * @throws {ParameterError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
  */
@@ -23,19 +23,19 @@ export function waitParameter({ wait }: ParameterValues, { id, sequence }: Event
 
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: EventLog;
+  readonly #log: ServiceLog;
   readonly #waiters: EventWaiters;
-  /** The reads under way of callers that were answered together, by what they ask for. */
+  /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
 
-  constructor(log: EventLog) {
+  constructor(log: ServiceLog) {
     this.#log = log;
     this.#waiters = new EventWaiters(log);
   }
 
   /**
-   * Reads what a query asks for, as soon as there is an event. Resolves to none once so many milliseconds have passed, the
-   * caller is gone or the service stops.
+   * Reads what a query asks for, as soon as there is an event. Resolves to none when the time is over, the caller is gone or
+   * the service stops.
    *
    * @throws {EventLogError} also what {@link Call.whileIdle} throws.
    */
@@ -46,15 +46,15 @@ export class EventReader {
       const newest = await this.#wait(seen, deadline, call);
       if (newest === undefined) break;
       events = await this.#readTogether(query, newest);
-      // What stands there may be gone already, or not be an event: then the wait goes on after it.
+      // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;
     }
     return events;
   }
 
   /**
-   * Reads what a query asks for, once for all callers that ask for it after they were told the same position: the read began
-   * after the position was told, and so finds all that each of them was told of.
+   * Reads what a query asks for, once for all calls that a position woke with the same query: the read begins after the
+   * position was told, and so finds every event up to it.
    */
   #readTogether(query: EventQuery, newest: bigint): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes } = query;

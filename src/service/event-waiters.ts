@@ -1,8 +1,8 @@
-import type { EventLog } from '../log/event-log';
+import type { ServiceLog } from '../log/event-log';
 
 /**
- * How long the log is still watched after nobody waits any more, in milliseconds: a caller that was answered mostly comes back,
- * and to begin a watch costs more than to go on with it.
+ * How long the log is watched after the last call that waited, in milliseconds: most callers come back, and beginning a watch
+ * costs more than going on with it.
  */
 const LINGER = 5000;
 
@@ -11,24 +11,24 @@ interface Waiter {
   readonly answer: (newest?: bigint) => void;
 }
 
-/** Those who wait for events. However many they are, the log has one watch, and while nobody waits none. */
+/** The calls that wait for events, with one watch of the log for all of them. */
 export class EventWaiters {
-  readonly #log: Pick<EventLog, 'watch'>;
+  readonly #log: Pick<ServiceLog, 'watch'>;
   readonly #waiters = new Set<Waiter>();
-  /** A position before that of no waiter: while the newest is not after it, nobody is to be answered. */
+  /** The lowest position after which a call waits, or one below it. */
   #lowest = 0n;
-  /** The newest position; undefined: the log is not watched, or has not told it yet. */
+  /** The newest position, once the watch has told it. */
   #newest: bigint | undefined;
   #endWatch: (() => void) | undefined;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(log: Pick<EventLog, 'watch'>) {
+  constructor(log: Pick<ServiceLog, 'watch'>) {
     this.#log = log;
   }
 
   /**
-   * Resolves to the newest position of the log as soon as that is after a position, at once if it is already. Undefined: so
-   * many milliseconds have passed before, or the signal has fired.
+   * Resolves to the newest position of the log as soon as it is past `after`, or to undefined after `milliseconds` or when
+   * the signal fires.
    */
   wait(after: bigint, milliseconds: number, signal: AbortSignal): Promise<bigint | undefined> {
     if (signal.aborted || milliseconds <= 0) return Promise.resolve(undefined);
@@ -60,7 +60,7 @@ export class EventWaiters {
     });
   }
 
-  /** Called for each commit of a busy log: looks at the waiters only where one may be concerned. */
+  /** Called for each commit of a busy log, so it looks at the waiters only where one may be answered. */
   #tell(newest: bigint): void {
     this.#newest = newest;
     if (this.#waiters.size === 0 || newest <= this.#lowest) return;

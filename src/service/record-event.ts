@@ -1,11 +1,11 @@
+import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
 import type { EventFactory } from '../events/event';
 import type { NewEvent } from '../events/stored-event';
-import type { EventLog } from '../log/event-log';
-import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
+import type { ServiceLog } from '../log/event-log';
 import { letOthersRun } from '../util/promises';
 import type { Call } from './call';
 
-/** So many events of a batch are made before other calls run. */
+/** How many events of a batch are made before other calls run. */
 const EVENTS_IN_ONE_GO = 500;
 
 /**
@@ -15,22 +15,22 @@ const EVENTS_IN_ONE_GO = 500;
  * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
  * @throws {EventLogError} nothing was recorded.
  */
-export async function recordEvent(call: Call, log: EventLog, events: EventFactory): Promise<string> {
+export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
   const { binding, method, target, headers } = call;
   const content = call.content();
-  const remoteAddress = call.remoteAddress();
+  const request = { binding, method, target, headers, remoteAddress: call.remoteAddress() };
   if (content.batch === undefined) {
     const { attributes, payload } = content;
-    const arrival = { binding, method, target, headers, remoteAddress, attributes, payload };
-    const event = events.make(arrival);
+    const event = events.make({ ...request, attributes, payload });
     return (await log.append(event instanceof Promise ? await event : event)).id;
   }
-  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress }, events);
+  const made = await batchOf(content.batch, request, events);
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
 }
 
-type Arrival = Omit<Parameters<EventFactory['make']>[0], keyof ParsedCloudEvent>;
+/** The request that brought a batch. */
+type BatchRequest = Omit<Parameters<EventFactory['make']>[0], keyof ParsedCloudEvent>;
 
 /**
  * Makes the events of a batch. Each is known by its own `source` and `id`: a key of the request, such as `Idempotency-Key`,
@@ -39,14 +39,14 @@ type Arrival = Omit<Parameters<EventFactory['make']>[0], keyof ParsedCloudEvent>
  */
 async function batchOf(
   batch: readonly ParsedCloudEvent[],
-  arrival: Arrival,
+  request: BatchRequest,
   events: EventFactory,
 ): Promise<NewEvent[]> {
-  const { traceparent, tracestate } = arrival.headers;
-  const brief = { ...arrival, target: arrival.target.replace(/\?.*/s, ''), headers: { traceparent, tracestate } };
+  const { traceparent, tracestate } = request.headers;
+  const brief = { ...request, target: request.target.replace(/\?.*/s, ''), headers: { traceparent, tracestate } };
   const made: NewEvent[] = [];
   for (const event of batch) {
-    const own = await events.make({ ...(made.length === 0 ? arrival : brief), ...event });
+    const own = await events.make({ ...(made.length === 0 ? request : brief), ...event });
     made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
     if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
   }

@@ -1,23 +1,23 @@
 import { EventFactory, type EventDefaults } from '../events/event';
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { eventJson } from '../events/stored-event';
 import { wireBytes } from '../events/wire-bytes';
 import { EventReader, waitParameter } from './event-reader';
 import { recordEvent } from './record-event';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
 
-/** What the operations need to know of the configuration. */
+/** The settings of the operations. */
 export interface ServiceOptions {
   /** `source` and `type` of an event whose sender did not set them. */
   readonly defaults: EventDefaults;
-  /** The largest number of events that GetEvents returns. */
+  /** Maximum events in a result of GetEvents. */
   readonly limit: number;
-  /** The largest result of GetEvents, in bytes on the wire as `wireBytes` counts them. */
+  /** Maximum bytes of a result of GetEvents on the wire, as `wireBytes` counts them. */
   readonly maxResultBytes: number;
 }
 
 /** Makes the WebHook service: the three operations of the interface document, on an event log. */
-export function webhookService(log: EventLog, options: ServiceOptions): Service {
+export function webhookService(log: ServiceLog, options: ServiceOptions): Service {
   const events = new EventFactory(options.defaults);
   const reader = new EventReader(log);
   return {
@@ -27,7 +27,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       run: (call) => recordEvent(call, log, events),
     },
 
-    /** Returns a CloudEvents JSON batch of the newest events, oldest first; where there are none it may wait for one. */
+    /** Returns a CloudEvents JSON batch of the newest events, oldest first; with `wait` it waits where there are none. */
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',
@@ -38,7 +38,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       },
     },
 
-    /** Returns a fixed text, so that a caller can see that the service answers. */
+    /** Returns a fixed text that shows that the service answers. */
     HelloWorld: { access: 'open', run: () => Promise.resolve('Hello World') },
   };
 }
@@ -81,7 +81,7 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
 
 function listedEvent({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {
   if (!dataOmitted) return eventJson(attributes, sequence, data);
-  // Data that is left out is replaced by a reference to it, which must not stand beside one that the sender set.
+  // Replaces a `dataref` of the sender's own.
   const members = JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined });
   return eventJson(members, sequence, dataReference(sequence, call));
 }
