@@ -74,7 +74,7 @@ export class Pipeline {
   async #receive(call: IncomingCall): Promise<void> {
     const { rate } = this.#options;
     const { request, ticket } = call;
-    if (rate !== undefined) await rate(request);
+    rate?.(request);
     call.route();
     const { isDecided, bodyLimit } = this.#checkHeader(call);
     const body = call.hasBody ? await ticket.readBody(request, bodyLimit) : EMPTY;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { Decoding, isCoding, type Coding } from './decoding';
-import { GatheredBytes } from './gathered-bytes';
+import { GrowingBuffer } from './growing-buffer';
 import { hasBody, type HttpRequest } from '../request';
 
 const EMPTY = Buffer.alloc(0);
@@ -47,10 +47,10 @@ export class BodyReader {
     if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     let body: Promise<Buffer>;
-    if (isSmall && coding === 'identity') body = request.takeBody(length);
+    if (isSmall && coding === 'identity') body = receive(request);
     else {
       const held = this.#memory.hold(response);
-      const arrived = isSmall ? request.takeBody(length) : this.#receive(request, limit, held);
+      const arrived = receive(request, isSmall ? undefined : (bytes) => this.#refusal(bytes, limit, held));
       body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, held);
     }
     if (headers.expect !== undefined) sendContinue(response);
@@ -62,32 +62,11 @@ export class BodyReader {
     this.#memory.release(response);
   }
 
-  /** Reads a body as it arrives. */
-  #receive(request: HttpRequest, { maxBytes, refusal }: BodyLimit, held: HeldBody): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const body = new GatheredBytes();
-      let reading: Reading | undefined = { resolve, reject };
-      const fail = (error: RequestError): void => {
-        request.removeAllListeners('data').pause();
-        body.clear();
-        held.release();
-        reading?.reject(error);
-        reading = undefined;
-      };
-      request.on('data', (chunk: Buffer) => {
-        const bytes = body.length + chunk.length;
-        if (bytes > maxBytes) fail(refusal());
-        else if (!held.resize(bytes)) fail(HTTP_ERRORS.bodyMemory(this.#memory.maxBytes));
-        else body.add(chunk);
-      });
-      request.on('end', () => {
-        reading?.resolve(body.take());
-        reading = undefined;
-      });
-      request.on('error', (error) => {
-        fail(requestError(error));
-      });
-    });
+  /** Counts the bytes of a body. Returns why it may not have so many. */
+  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, held: HeldBody): RequestError | undefined {
+    if (bytes <= maxBytes && held.resize(bytes)) return undefined;
+    held.release();
+    return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
   /** Undoes the content coding of a body once it has arrived. */
@@ -98,7 +77,7 @@ export class BodyReader {
     held: HeldBody,
   ): Promise<Buffer> {
     const coded = await arrived;
-    const body = new GatheredBytes();
+    const body = new GrowingBuffer();
     try {
       await this.#decoding.decode(coded, coding, (piece) => {
         const bytes = body.length + piece.length;
@@ -126,38 +105,44 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
   if (failure !== undefined) return Promise.reject(failure);
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
   if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
-  return new Promise((resolve, reject) => {
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= SMALL_BODY) return;
-      request.removeAllListeners('data').pause();
-      reject(tooLarge());
-    });
-    request.on('end', resolve).on('error', (error) => {
-      reject(requestError(error));
-    });
-    if (headers.expect !== undefined) sendContinue(response);
-  });
+  const skipped = receive(request, (bytes) => (bytes > SMALL_BODY ? tooLarge() : undefined));
+  if (headers.expect !== undefined) sendContinue(response);
+  return skipped.then(() => undefined);
 }
 
 /**
- * Whom the body is for. Listeners stay on a request for as long as it is not answered; once the body is read they forget
- * this, and with it the body, since a call that waits is to hold no more than it needs.
+ * Resolves to a body once all of it has arrived.
+ *
+ * @param refusal - called with each length that the body reaches; returns why it may not
  */
-interface Reading {
-  readonly resolve: (body: Buffer) => void;
-  readonly reject: (error: RequestError) => void;
+function receive(request: HttpRequest, refusal?: (bytes: number) => RequestError | undefined): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const body = new GrowingBuffer();
+    const take = (piece: Buffer): void => {
+      const error = refusal?.(body.length + piece.length);
+      if (error === undefined) body.add(piece);
+      else fail(error);
+    };
+    const end = (): void => {
+      forget();
+      resolve(body.take());
+    };
+    const fail = (error: Error): void => {
+      forget();
+      request.pause();
+      reject(error instanceof RequestError ? error : HTTP_ERRORS.cutShort());
+    };
+    // A call that waits would hold its body by way of these.
+    const forget = (): void => {
+      request.off('data', take).off('end', end).off('error', fail);
+    };
+    request.on('data', take).on('end', end).on('error', fail);
+  });
 }
 
 /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
 function sendContinue(response: ServerResponse): void {
   if (response.req.httpVersionMinor > 0) response.writeContinue();
-}
-
-/** What stopped a body: what {@link HttpRequest.fail} says, or that its connection is gone. */
-function requestError(error: Error): RequestError {
-  return error instanceof RequestError ? error : HTTP_ERRORS.cutShort();
 }
 
 /** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */

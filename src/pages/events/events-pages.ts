@@ -87,7 +87,7 @@ function parametersOf(url: string): URLSearchParams {
 async function answer(viewing: Viewing, parameters: URLSearchParams): Promise<void> {
   const { options, parts, request, response } = viewing;
   try {
-    if (options.rate !== undefined) await options.rate(request);
+    options.rate?.(request);
     parts.mayLook(request);
     const ticket = options.admission.ticket(response);
     ticket.takeSlot();

@@ -54,8 +54,8 @@ export async function documents(
       plainPolicy(response);
       next();
     })
-    .get(async (request, response) => {
-      if (rate !== undefined) await rate(request);
+    .get((request, response) => {
+      rate?.(request);
       const endpointUrl = callers.baseUrl(request) + path;
       const document = documentOf(request.url, contract, pages, endpointUrl);
       if (document.callsOperation) operationPolicy(response);

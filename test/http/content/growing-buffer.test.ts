@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { GatheredBytes } from '../../../src/http/content/gathered-bytes';
+import { GrowingBuffer } from '../../../src/http/content/growing-buffer';
 
 /** A piece of bytes that stands anywhere in the memory it is a part of. */
 function pieceOf(length: number, before: number, after: number, seed: number): Buffer {
@@ -7,8 +7,8 @@ function pieceOf(length: number, before: number, after: number, seed: number): B
   return whole.subarray(before, before + length);
 }
 
-function gathered(pieces: readonly Buffer[]): GatheredBytes {
-  const bytes = new GatheredBytes();
+function gathered(pieces: readonly Buffer[]): GrowingBuffer {
+  const bytes = new GrowingBuffer();
   for (const piece of pieces) bytes.add(piece);
   return bytes;
 }
