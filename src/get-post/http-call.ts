@@ -76,7 +76,7 @@ export function httpBindings(
  * microsecond more, since Express splits what it stands for at slashes.
  */
 function operationPath(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.')}/(?<operation>.+)$`, 'is');
+  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/(?<operation>.+)$`, 'is');
 }
 
 /** The name of the operation in the path. */

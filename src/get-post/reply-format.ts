@@ -28,30 +28,23 @@ const VARY = { Vary: 'Accept, Accept-Encoding' };
 /** Keeps a browser from taking what a caller wrote for a page. */
 const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
 
-const XML = 'text/xml';
 const JSON_TYPE = 'application/json';
 const PROBLEM = 'application/problem+json';
-const CLOUD_EVENTS = 'application/cloudevents-batch+json';
-const TEXT = 'text/plain';
 
-/**
- * The media types of results and of errors, the default first. `application/xml` comes last, so that `application/*` means
- * JSON: XML is sent as `text/xml`.
- */
-const RESULT_TYPES = [XML, JSON_TYPE, 'application/xml'];
-const ERROR_TYPES = [TEXT, XML, JSON_TYPE, PROBLEM, CLOUD_EVENTS, 'application/xml'];
-const JSON_TYPES: ReadonlySet<string | undefined> = new Set([JSON_TYPE, PROBLEM, CLOUD_EVENTS]);
+/** The types that a caller can name to get errors as JSON. */
+const JSON_TYPES: ReadonlySet<string> = new Set([JSON_TYPE, PROBLEM, 'application/cloudevents-batch+json']);
+
+/** The media ranges that XML satisfies. */
+const XML_RANGES: ReadonlySet<string> = new Set(['text/xml', 'application/xml', 'text/*', 'application/*', '*/*']);
 
 /**
  * Writes results and errors in the form that a caller accepts (`Accept`, RFC 9110, section 12.5.1): XML and plain text as
- * ASP.NET writes them, or JSON for a caller that prefers it. A caller that accepts neither gets the default.
+ * ASP.NET writes them, or JSON for callers who name a JSON type and nothing that XML satisfies. Many clients list JSON first by
+ * default (axios, AngularJS, RestTemplate, RestSharp), and the service that this one replaces answers them in XML.
  */
 export class ReplyFormats {
   readonly #writeString: (result: string) => string;
-  readonly #preferredForErrors = preferenceAmong(ERROR_TYPES);
-  readonly #preferredForText = preferenceAmong(RESULT_TYPES);
-  /** For results that are documents, by their media type. */
-  readonly #preferredForDocuments = new Map<string, Preference>();
+  readonly #acceptance = memoized(acceptanceOf);
 
   constructor(namespace: string) {
     this.#writeString = stringElement(namespace);
@@ -63,41 +56,40 @@ export class ReplyFormats {
    * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
    */
   result(accept: string | undefined, result: string, mediaType: string | undefined): Representation {
-    const type = this.#preferenceFor(mediaType)(accept);
-    if (type === undefined || !JSON_TYPES.has(type))
-      return { contentType: STRING_CONTENT_TYPE, body: this.#writeString(result), headers: VARY };
+    const { types, takesXml } = this.#acceptanceOf(accept);
+    const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
+    if (type === undefined) return { contentType: STRING_CONTENT_TYPE, body: this.#writeString(result), headers: VARY };
     const body = mediaType === undefined ? JSON.stringify(result) : result;
     return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
   }
 
-  /** Writes an error: as one line of text, or as problem details (RFC 9457). */
+  /** Writes an error: as one line of text, or as problem details (RFC 9457), also where they are named beside XML. */
   error(accept: string | undefined, status: number, message: string): Representation {
     const headers = { ...VARY, ...NOT_SNIFFED };
-    if (JSON_TYPES.has(this.#preferredForErrors(accept))) {
+    const { types, takesXml } = this.#acceptanceOf(accept);
+    if (types.includes(PROBLEM) || (!takesXml && types.some((name) => JSON_TYPES.has(name)))) {
       const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
       return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
     }
     // ASP.NET HTML-escapes the message of an exception, although it sends it as plain text.
-    return { contentType: `${TEXT}; charset=utf-8`, body: `${escapeHtml(message)}\n`, headers };
+    return { contentType: 'text/plain; charset=utf-8', body: `${escapeHtml(message)}\n`, headers };
   }
 
-  #preferenceFor(mediaType: string | undefined): Preference {
-    if (mediaType === undefined) return this.#preferredForText;
-    const preference = this.#preferredForDocuments.get(mediaType) ?? preferenceAmong([...RESULT_TYPES, mediaType]);
-    this.#preferredForDocuments.set(mediaType, preference);
-    return preference;
+  #acceptanceOf(accept: string | undefined): Acceptance {
+    return accept === undefined || accept === '*/*' ? ANYTHING : this.#acceptance(accept);
   }
 }
 
-/** Finds the media type that a caller prefers; undefined if it accepts none of them, or does not say. */
-type Preference = (accept: string | undefined) => string | undefined;
+/** What a caller accepts. */
+interface Acceptance {
+  /** Media types and ranges in lower case, the preferred first. */
+  readonly types: readonly string[];
+  readonly takesXml: boolean;
+}
 
-/** A parameter of a media range, as in `application/json; charset=utf-8`; all replies are the same for any of them. */
-const PARAMETER = /;\s*(?!q\s*=)[^\s;,=]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*)/gi;
+const ANYTHING: Acceptance = { types: [], takesXml: true };
 
-function preferenceAmong(types: readonly string[]): Preference {
-  const preferred = memoized((accept) =>
-    new Negotiator({ headers: { accept: accept.replace(PARAMETER, '') } }).mediaType([...types]),
-  );
-  return (accept) => (accept === undefined || accept === '*/*' ? undefined : preferred(accept));
+function acceptanceOf(accept: string): Acceptance {
+  const types = new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
+  return { types, takesXml: types.some((type) => XML_RANGES.has(type)) };
 }

@@ -64,11 +64,11 @@ describe('a caller over HTTP GET or POST', () => {
     'application/json; charset=utf-8',
     'application/json;odata=verbose',
     'APPLICATION/JSON',
-    'application/*',
-    'application/json, text/plain, */*',
-    'text/xml;q=0.8, application/json;q=0.9',
-    'text/xml;q=0, */*',
+    'application/json;charset="a, b";q=0.5',
+    'application/json;q=0.1',
     'text/html, application/json',
+    'application/json, text/plain',
+    'application/json, */*;q=0',
   ])('gets JSON with Accept: %s', async (accept) => {
     expect((await call('httpget', 'HelloWorld', { Accept: accept })).headers['content-type']).toBe('application/json');
   });
@@ -84,6 +84,14 @@ describe('a caller over HTTP GET or POST', () => {
     'application/xml',
     'application/xml, application/json',
     'text/xml, application/json',
+    'application/*',
+    'text/xml;q=0.8, application/json;q=0.9',
+    'text/xml;q=0, */*',
+    // What clients send by default: axios and AngularJS, Spring's RestTemplate, RestSharp, jQuery.
+    'application/json, text/plain, */*',
+    'text/plain, application/json, application/*+json, */*',
+    'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
+    'application/json, text/javascript, */*; q=0.01',
     'application/json;q=0.5, text/xml',
     'application/json;q=0',
     'application/json;q=0, */*',
@@ -104,8 +112,12 @@ describe('a caller over HTTP GET or POST', () => {
     ]);
   });
 
-  it('gets errors as text without Accept: application/json', async () => {
-    const answer = await call('httpget', 'Nope', { Accept: '*/*' });
+  it.each([
+    '*/*',
+    'application/json, text/plain, */*',
+    'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
+  ])('gets errors as text with Accept: %s', async (accept) => {
+    const answer = await call('httpget', 'Nope', { Accept: accept });
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(answer.body).toBe('Nope Web Service method name is not valid.\n');
   });

@@ -177,6 +177,17 @@ describe('the documents on the endpoint', () => {
     },
   );
 
+  it('/ tells caches what its answer depends on', async () => {
+    const { headers: fields } = await send(new URL('/', service.url).href);
+    expect(fields.vary).toBe((await get('')).headers.vary);
+    const proxied = await startService({ TRUST_PROXY: '1' });
+    const { headers } = await send(new URL('/', proxied.url).href);
+    expect(headers.vary).toBe(
+      'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto',
+    );
+    await proxied.stop();
+  });
+
   it.each(['POST', 'PUT'])('%s / leads nowhere', async (method) => {
     expect((await send(new URL('/', service.url).href, { method })).status).toBe(404);
   });

@@ -1,0 +1,63 @@
+import { BINDINGS, requestOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { metricsAt } from '../support/metrics';
+import { startService, type TestService } from '../support/service';
+import { openWire } from '../support/wire';
+import { untilWaiting } from '../support/waiting';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+
+/** Resolves once nothing is in flight, nobody waits, and no connection but that of the question is open. */
+const untilIdle = (url: string) =>
+  eventually('nothing is held', async () => {
+    const metrics = await metricsAt(url);
+    const [inFlight, waiting] = [metrics.get('webhook_calls_in_flight'), metrics.get('webhook_calls_waiting')];
+    return inFlight === 0 && waiting === 0 && metrics.get('webhook_connections') === 1;
+  });
+
+describe('with MAX_IN_FLIGHT=3', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService({ MAX_IN_FLIGHT: '3' });
+  });
+  afterEach(async () => {
+    await untilIdle(service.url);
+    await service.stop();
+  });
+
+  const get = (query: string) => send(service.url + query);
+
+  it.each([
+    ['?event=7', 404],
+    ['?events=rate&per=year', 404],
+    ['?events&from=never', 400],
+    ['?event=1&download=nothing', 404],
+  ])('the page %s may fail more often than that, and gives back its slot each time', async (query, status) => {
+    for (let i = 0; i < 5; i++) expect((await get(query)).status).toBe(status);
+    expect((await get('?events')).status).toBe(200);
+  });
+
+  it.each(BINDINGS)('calls over %s may be refused more often than that', async (binding) => {
+    const { path, ...question } = requestOf(binding, 'GetEvents', '<limit>0</limit>');
+    const address = binding.startsWith('soap') ? path : '/GetEvents?limit=0';
+    for (let i = 0; i < 5; i++) expect((await send(service.url + address, question)).status).not.toBe(503);
+    expect((await get('/HelloWorld')).status).toBe(200);
+  });
+});
+
+describe('pipelined calls that wait', () => {
+  const WAIT = `GET ${PATH}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+  it.each([['resets'], ['closes']])('give back their places when their caller %s the connection', async (how) => {
+    const service = await startService({ MAX_WAITING: '5' });
+    const wire = await openWire(service.url);
+    wire.write(WAIT.repeat(5));
+    await untilWaiting(service.url, 5);
+    if (how === 'resets') wire.socket.resetAndDestroy();
+    else wire.socket.end();
+    await untilWaiting(service.url, 0);
+    await untilIdle(service.url);
+    await service.stop();
+  });
+});
