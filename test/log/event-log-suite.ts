@@ -7,6 +7,7 @@ import {
   type EventQuery,
   type Retention,
   type SearchQuery,
+  type SearchResult,
 } from '../../src/log/event-log';
 import { wireBytes } from '../../src/events/wire-bytes';
 import { watching } from '../support/watching';
@@ -44,6 +45,18 @@ export const EVERYTHING: EventQuery = {
   referenceBytes: 100,
 };
 
+/** Searches on until a limit is reached or nothing is left to look at: how far one call comes depends on the machine. */
+async function searchedToEnd(log: EventLog, query: SearchQuery): Promise<SearchResult> {
+  const result = await log.search(query);
+  const { reached, more } = result;
+  const limit = query.limit - result.events.length;
+  if (!more || reached === undefined || limit === 0) return result;
+  const place = query.after === undefined ? { before: reached.position } : { after: reached.position };
+  const rest = await searchedToEnd(log, { ...query, ...place, limit });
+  const parts = query.after === undefined ? [result, rest] : [rest, result];
+  return { ...rest, reached: rest.reached ?? reached, events: parts.flatMap(({ events }) => events) };
+}
+
 /** Tests what every engine of the event log promises. */
 export function describeEventLog(name: string, make: () => Promise<LogUnderTest>): void {
   describe(`the event log on ${name}`, () => {
@@ -80,6 +93,62 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const sequences = (await log.read(EVERYTHING)).map(({ sequence }) => sequence);
       expect(sequences).toEqual([...new Set(sequences)].sort());
       for (const sequence of sequences) expect(sequence).toMatch(/^\d{20}$/);
+    });
+
+    it('shows no event at a position below one that is visible already', async () => {
+      const other = await under.open();
+      const data = `"data":"${'x'.repeat(100_000)}"`;
+      let isWriting = true;
+      const write = async (to: EventLog, largeEvery: number) => {
+        for (let i = 0; i < 30; i++) {
+          const events = [newEvent(), newEvent(i % largeEvery === 0 ? { data } : {})];
+          await Promise.all(events.map((event) => to.append(event)));
+        }
+      };
+      const writing = Promise.all([
+        write(log, 2),
+        write(other, 3),
+        log.appendAll(Array.from({ length: 50 }, () => newEvent())),
+      ]);
+      const ended = writing.finally(() => (isWriting = false));
+      const seen: string[] = [];
+      const readOn = async () => {
+        for (let wasWriting = true, found = 1; wasWriting || found > 0;) {
+          wasWriting = isWriting;
+          const page = await log.read({ ...EVERYTHING, after: BigInt(seen.at(-1) ?? 0), limit: 7 });
+          seen.push(...page.map(({ sequence }) => sequence));
+          found = page.length;
+        }
+      };
+      await Promise.all([readOn(), ended]);
+      expect(seen).toEqual((await log.read(EVERYTHING)).map(({ sequence }) => sequence));
+      expect(seen).toHaveLength(170);
+      await other.close();
+    });
+
+    it('reads on to the end, whatever others forget meanwhile', async () => {
+      const other = await under.open();
+      const events = Array.from({ length: 120 }, (_, i) => newEvent({ id: String(i), recordedAt: i }));
+      await log.appendAll(events);
+      const positions = (await log.scan({ after: 0n, limit: 200 })).map(({ sequence }) => BigInt(sequence));
+      const last = positions.at(-1) ?? 0n;
+      const goOn = async (next: (after: bigint) => Promise<readonly { sequence: string }[]>) => {
+        for (let after = 0n; after < last;) {
+          const page = await next(after);
+          expect(page).not.toHaveLength(0);
+          after = BigInt(page.at(-1)?.sequence ?? last);
+        }
+      };
+      const forgetting = async () => {
+        for (let i = 0; i < 100; i += 5) await other.forget(positions.slice(i, i + 5));
+      };
+      await Promise.all([
+        forgetting(),
+        goOn((after) => log.read({ ...EVERYTHING, after, limit: 2 })),
+        goOn((after) => log.scan({ after, limit: 2 })),
+        goOn((after) => log.scan({ after, limit: 2, since: 1 })),
+      ]);
+      await other.close();
     });
 
     it('keeps everything when it is opened again', async () => {
@@ -373,7 +442,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describe('searched', () => {
-      const search = (query: Partial<SearchQuery> = {}) => log.search({ limit: 100, ...query });
+      const search = (query: Partial<SearchQuery> = {}) => searchedToEnd(log, { limit: 100, ...query });
       const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
       const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
         for (const [id, event] of Object.entries(events)) await log.append(newEvent({ id, ...event }));
@@ -514,9 +583,11 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const text = `${'a'.repeat(MAX_SEARCH_TEXT - 1)}b`;
         await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });
         const started = performance.now();
+        expect(await found({ text: 'nothing' })).toEqual([]);
+        const usual = performance.now() - started;
         expect(await found({ text })).toEqual(['large']);
         expect(await found({ text: text.replace('b', 'c') })).toEqual([]);
-        expect(performance.now() - started).toBeLessThan(1000);
+        expect(performance.now() - started).toBeLessThan(1000 + 20 * usual);
       });
 
       it('keeps to a binding, a type and both', async () => {
@@ -557,8 +628,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         let before: bigint | undefined;
         for (let more = true; more;) {
           const started = performance.now();
-          const result = await search({ text: 'nowhere', before });
-          expect(performance.now() - started).toBeLessThan(2000);
+          const result = await log.search({ limit: 100, text: 'nowhere', before });
+          expect(performance.now() - started).toBeLessThan(10_000);
           expect(result.events).toEqual([]);
           const { position = 0n, recordedAt } = result.reached ?? {};
           expect(position).toBeLessThan(before ?? position + 1n);
@@ -616,7 +687,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const listed: string[] = [];
         let before: bigint | undefined;
         for (let more = true; more;) {
-          const result = await search({ before });
+          const result = await log.search({ limit: 100, before });
           listed.push(...result.events.map(({ id }) => id));
           before = result.reached?.position;
           more = result.more;
@@ -626,10 +697,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('answers what was asked before it is closed, and refuses what comes later', async () => {
         await record({ a: {} });
-        const before = [search({ text: 'nowhere' }), search()];
+        const before = [log.search({ limit: 1, text: 'nowhere' }), log.search({ limit: 1 })];
         const rates = log.rates({ until: 0, span: 1, spans: 1 });
         const closed = log.close();
-        await expect(search()).rejects.toThrow(EventLogError);
+        await expect(log.search({ limit: 1 })).rejects.toThrow(EventLogError);
         await expect(log.rates({ until: 0, span: 1, spans: 1 })).rejects.toThrow(EventLogError);
         expect((await Promise.all(before)).map(({ events }) => events.length)).toEqual([0, 1]);
         expect(await rates).toEqual([{ from: -1, events: 0, exact: true }]);

@@ -67,10 +67,6 @@ export class Attempt {
     return this.#body.length;
   }
 
-  async run(): Promise<Outcome> {
-    return this.finish(await this.claimKeys());
-  }
-
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
   async claimKeys(): Promise<Outcome | undefined> {
     for (const key of keysOf(this.#message.event)) {

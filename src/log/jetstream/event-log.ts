@@ -1,9 +1,9 @@
+import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { LogEngine, Recorded } from '../engine';
+import { EngineLog } from '../engine-log';
 import {
   EventLogError,
-  type Appended,
-  type Commit,
-  type EventLog,
   type EventQuery,
   type LoggedEvent,
   type LogStats,
@@ -15,7 +15,8 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../event-log';
-import type { JetStreamLocation } from '../../config/event-log-location';
+import { Page, SCAN_BYTES, sizeOf } from '../page';
+import { paddedSequence, sequenceNumber } from '../position';
 import { JetStreamConnection } from './connection';
 import { JetStreamForgetting } from './forgetting';
 import { JetStreamIds } from './ids';
@@ -37,9 +38,6 @@ import {
 import { JetStreamSearch } from './search';
 import { JetStreamStore } from './store';
 import { JetStreamWatch } from './watch';
-import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { paddedSequence, sequenceNumber } from '../position';
-import { requireSearchable } from '../search/search-event';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export interface JetStreamOptions extends JetStreamLocation {
@@ -61,47 +59,7 @@ const CLOCK_TOLERANCE = 600_000;
  * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
  * acknowledged by the stream, that is, kept by a majority of its replicas.
  */
-export class JetStreamEventLog implements EventLog {
-  readonly #connection: JetStreamConnection;
-  readonly #names: StreamNames;
-  readonly #store: JetStreamStore;
-  readonly #recorder: JetStreamRecorder;
-  readonly #reader: JetStreamReader;
-  readonly #search: JetStreamSearch;
-  readonly #rates: JetStreamRates;
-  readonly #probe: JetStreamProbe;
-  readonly #forgetting: JetStreamForgetting;
-  readonly #retention: JetStreamRetention | undefined;
-  readonly #calls = new Set<Promise<unknown>>();
-  readonly #watches = new Set<JetStreamWatch>();
-  #recordings = 0;
-  #committed: (commit: Commit) => void = () => undefined;
-  #closing: Promise<void> | undefined;
-
-  private constructor(
-    connection: JetStreamConnection,
-    names: StreamNames,
-    options: JetStreamOptions,
-    sources: string[],
-  ) {
-    this.#connection = connection;
-    this.#names = names;
-    this.#store = new JetStreamStore(connection);
-    const ids = new JetStreamIds(names, this.#store, sources);
-    this.#recorder = new JetStreamRecorder(connection, names, this.#store, ids);
-    this.#reader = new JetStreamReader(names, this.#store, ids);
-    this.#search = new JetStreamSearch(this.#reader, () => this.#recordings > 0);
-    this.#rates = new JetStreamRates(connection, names);
-    this.#forgetting = new JetStreamForgetting(connection, names, this.#store, this.#reader, ids);
-    this.#probe = new JetStreamProbe(connection, names, this.#store);
-    const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
-    if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
-      const { maxAge } = retention;
-      this.#retention = new JetStreamRetention(connection, names, this.#store, this.#reader, maxAge, keysExtraAge);
-      this.#retention.start();
-    }
-  }
-
+export class JetStreamEventLog extends EngineLog {
   /**
    * Connects, and makes or checks the streams.
    *
@@ -118,74 +76,75 @@ export class JetStreamEventLog implements EventLog {
       else await requireEvents(connection, names, deadline);
       const { create, source } = options;
       const sources = create ? await noteOwnSource(connection, names, source, deadline) : [source];
-      return new JetStreamEventLog(connection, names, options, sources);
+      return new JetStreamEventLog(new JetStreamEngine(connection, names, options, sources));
     } catch (cause) {
       await connection?.close();
       const where = `${options.stream} on ${options.servers.join(',')}`;
       throw new EventLogError(`The event log ${where} cannot be opened.`, { cause });
     }
   }
+}
 
-  async append(event: NewEvent): Promise<Appended> {
-    const started = performance.now();
-    const appended = await this.#call('The event could not be recorded.', () =>
-      this.#recording(() => this.#recorder.record(event)),
-    );
-    this.#report([appended], started);
-    return appended;
-  }
+class JetStreamEngine implements LogEngine {
+  readonly searchPause = 10;
+  /** How often the leader is asked although no consumer shows anything: one was once silent for two seconds. */
+  readonly watchPause = 500;
+  readonly retention: JetStreamRetention | undefined;
+  readonly #connection: JetStreamConnection;
+  readonly #names: StreamNames;
+  readonly #store: JetStreamStore;
+  readonly #recorder: JetStreamRecorder;
+  readonly #reader: JetStreamReader;
+  readonly #search: JetStreamSearch;
+  readonly #rates: JetStreamRates;
+  readonly #probe: JetStreamProbe;
+  readonly #forgetting: JetStreamForgetting;
 
-  async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
-    const started = performance.now();
-    const appended = await this.#call('The events could not be recorded.', () =>
-      this.#recording(() => this.#recorder.recordAll(events)),
-    );
-    this.#report(appended, started);
-    return appended;
-  }
-
-  async #recording<T>(record: () => Promise<T>): Promise<T> {
-    this.#recordings++;
-    try {
-      return await record();
-    } catch (error) {
-      this.#probe.distrust();
-      throw error;
-    } finally {
-      this.#recordings--;
+  constructor(connection: JetStreamConnection, names: StreamNames, options: JetStreamOptions, sources: string[]) {
+    this.#connection = connection;
+    this.#names = names;
+    this.#store = new JetStreamStore(connection);
+    const ids = new JetStreamIds(names, this.#store, sources);
+    this.#recorder = new JetStreamRecorder(connection, names, this.#store, ids);
+    this.#reader = new JetStreamReader(names, this.#store, ids);
+    this.#search = new JetStreamSearch(this.#reader);
+    this.#rates = new JetStreamRates(connection, names);
+    this.#forgetting = new JetStreamForgetting(connection, names, this.#store, this.#reader, ids);
+    this.#probe = new JetStreamProbe(connection, names, this.#store);
+    const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
+      const { maxAge } = retention;
+      this.retention = new JetStreamRetention(connection, names, this.#store, this.#reader, maxAge, keysExtraAge);
     }
   }
 
-  #report(appended: readonly Appended[], started: number): void {
-    const recorded = appended.filter((event) => event.recorded).length;
-    this.#committed({ events: appended.length, recorded, milliseconds: performance.now() - started });
+  async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
+    try {
+      return { appended: await this.#recorder.record(events) };
+    } catch (error) {
+      this.#probe.distrust();
+      throw error;
+    }
   }
 
-  watch(listener: (newest: bigint) => void): () => void {
-    if (this.#closing !== undefined) return () => undefined;
-    const watch = new JetStreamWatch(this.#connection, this.#names, this.#store, listener);
-    this.#watches.add(watch);
-    void watch.ended.then(() => this.#watches.delete(watch));
-    return () => {
-      watch.end();
-    };
+  async newest(): Promise<number> {
+    return (await this.#reader.state(this.#connection.deadline())).last;
   }
 
-  onCommit(listener: (commit: Commit) => void): void {
-    this.#committed = listener;
+  follow(tell: (newest: number) => void): () => Promise<void> {
+    const watch = new JetStreamWatch(this.#connection, this.#names, () => this.newest(), tell);
+    return () => watch.end();
   }
 
-  read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reading(async (deadline) => {
-      const page = new Page(query);
-      const logged: LoggedEvent[] = [];
-      for await (const placed of this.#matching(query, deadline)) {
-        const taken = page.take(sizeOf(placed.event));
-        if (taken === 'full') break;
-        logged.push(loggedEvent(placed, taken === 'without data'));
-      }
-      return logged.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
-    });
+  async read(query: EventQuery): Promise<LoggedEvent[]> {
+    const page = new Page(query);
+    const logged: LoggedEvent[] = [];
+    for await (const placed of this.#matching(query, this.#connection.deadline())) {
+      const taken = page.take(sizeOf(placed.event));
+      if (taken === 'full') break;
+      logged.push(loggedEvent(placed, taken === 'without data'));
+    }
+    return logged.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
   }
 
   /** The events that a query asks for, in the order in which the page is filled. */
@@ -204,22 +163,20 @@ export class JetStreamEventLog implements EventLog {
     }
   }
 
-  scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    return this.#reading(async (deadline) => {
-      const stored: StoredEvent[] = [];
-      let bytes = 0;
-      const most = since === -Infinity ? limit : Infinity;
-      const start = Math.max(sequenceNumber(after), await this.#startOf(since, deadline));
-      for await (const placed of this.#reader.upwards(start, most, deadline)) {
-        const { sequence, event, bytes: size } = placed;
-        if (event.recordedAt < since) continue;
-        bytes += size;
-        if (stored.length > 0 && bytes > SCAN_BYTES) break;
-        stored.push({ ...event, sequence: paddedSequence(sequence) });
-        if (stored.length === limit) break;
-      }
-      return stored;
-    });
+  async scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
+    const deadline = this.#connection.deadline();
+    const stored: StoredEvent[] = [];
+    let bytes = 0;
+    const most = since === -Infinity ? limit : Infinity;
+    const start = Math.max(sequenceNumber(after), await this.#startOf(since, deadline));
+    for await (const { sequence, event, bytes: size } of this.#reader.upwards(start, most, deadline)) {
+      if (event.recordedAt < since) continue;
+      bytes += size;
+      if (stored.length > 0 && bytes > SCAN_BYTES) break;
+      stored.push({ ...event, sequence: paddedSequence(sequence) });
+      if (stored.length === limit) break;
+    }
+    return stored;
   }
 
   /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
@@ -229,75 +186,44 @@ export class JetStreamEventLog implements EventLog {
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {
-    requireSearchable(query);
-    return this.#reading(async (deadline) => {
-      const start = await this.#startOf(query.from ?? -Infinity, deadline);
-      return this.#search.search(query, start, deadline);
-    });
+    const deadline = this.#connection.deadline();
+    return this.#search.search(query, await this.#startOf(query.from ?? -Infinity, deadline), deadline);
   }
 
   rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#reading((deadline) => this.#rates.rates(query, deadline));
+    return this.#rates.rates(query, this.#connection.deadline());
   }
 
-  stats(): Promise<LogStats> {
-    return this.#reading(async (deadline) => {
-      const { events, keys } = this.#names;
-      const [ofEvents, ofKeys] = await Promise.all([events, keys].map((name) => this.#store.state(name, deadline)));
-      return { events: ofEvents?.messages ?? 0, bytes: (ofEvents?.bytes ?? 0) + (ofKeys?.bytes ?? 0) };
-    });
+  async stats(): Promise<LogStats> {
+    const deadline = this.#connection.deadline();
+    const { events, keys } = this.#names;
+    const [ofEvents, ofKeys] = await Promise.all([
+      this.#store.state(events, deadline),
+      this.#store.state(keys, deadline),
+    ]);
+    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes };
   }
 
   /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', () =>
-      this.#probe.check(this.#recorder.eventBytes, this.#connection.deadline()),
-    );
+    return this.#probe.check(this.#recorder.eventBytes, this.#connection.deadline());
   }
 
-  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
-    return this.#call('The events could not be removed.', () => this.#forgetting.forget(positions, progress));
+  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+    return this.#forgetting.forget(positions, progress);
   }
 
   /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */
-  verify(): Promise<string[]> {
-    return this.#reading(async (deadline) => {
-      const { messages } = await this.#reader.state(deadline);
-      const keys = await infoOf(this.#connection, this.#names.keys, deadline);
-      return messages > 0 && keys === undefined ? [keysMissing(this.#names)] : [];
-    });
+  async verify(): Promise<string[]> {
+    const deadline = this.#connection.deadline();
+    const { messages } = await this.#reader.state(deadline);
+    const keys = await infoOf(this.#connection, this.#names.keys, deadline);
+    return messages > 0 && keys === undefined ? [keysMissing(this.#names)] : [];
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.#retention?.stop();
-    for (const watch of this.#watches) watch.end();
-    await Promise.allSettled(this.#calls);
+  async close(): Promise<void> {
     await this.#recorder.settled();
     await this.#connection.close();
-    await this.#retention?.settled();
-    await Promise.all([...this.#watches].map(({ ended }) => ended));
-  }
-
-  #reading<T>(read: (deadline: number) => Promise<T>): Promise<T> {
-    return this.#call('The events could not be read.', () => read(this.#connection.deadline()));
-  }
-
-  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
-    const call = action();
-    this.#calls.add(call);
-    try {
-      return await call;
-    } catch (cause) {
-      throw new EventLogError(failure, { cause });
-    } finally {
-      this.#calls.delete(call);
-    }
   }
 }
 

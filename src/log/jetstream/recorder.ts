@@ -38,14 +38,8 @@ export class JetStreamRecorder {
     this.#surroundings = { names, store, ids, afterwards };
   }
 
-  async record(event: NewEvent): Promise<Appended> {
-    const outcome = await this.#attempt(event).run();
-    await this.#noteLate([event], [outcome]);
-    return { id: outcome.id, recorded: outcome.recorded };
-  }
-
   /** Records events in the order given. */
-  async recordAll(events: readonly NewEvent[]): Promise<Appended[]> {
+  async record(events: readonly NewEvent[]): Promise<Appended[]> {
     const appended: Appended[] = [];
     for (const part of partsWithoutSharedKeys(events)) appended.push(...(await this.#recordPart(part)));
     return appended;

@@ -1,13 +1,10 @@
 import type { NewEvent } from '../../events/stored-event';
+import type { RetentionSteps } from '../engine';
 import type { Outcome } from './attempt';
 import type { JetStreamConnection } from './connection';
 import type { JetStreamReader } from './reader';
 import type { StreamNames } from './schema';
 import type { JetStreamStore, StreamState } from './store';
-
-/** Pause between two steps while there is more to do, and otherwise, in milliseconds. */
-const BUSY_PAUSE = 50;
-const IDLE_PAUSE = 1000;
 
 /** Most events, and most notes of late events, that one step looks at. */
 const STEP = 256;
@@ -38,7 +35,9 @@ interface Walk extends LateRange {
  * every instance are events that were recorded long before they were stored, and the keys of forgotten events. Instances
  * need not agree: what one has removed, another finds gone.
  */
-export class JetStreamRetention {
+export class JetStreamRetention implements RetentionSteps {
+  readonly busyPause = 50;
+  readonly idlePause = 1000;
   readonly #connection: JetStreamConnection;
   readonly #names: StreamNames;
   readonly #store: JetStreamStore;
@@ -48,9 +47,6 @@ export class JetStreamRetention {
   #walks: Walk[] = [];
   /** The position in the stream of keys up to which notes of late events are read. */
   #noted = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #step: Promise<void> | undefined;
-  #stopped = false;
 
   /**
    * @param maxAge - how long an event is kept after it was recorded, in milliseconds; undefined: without a limit.
@@ -72,39 +68,8 @@ export class JetStreamRetention {
     this.#keysExtraAge = keysExtraAge;
   }
 
-  /** Takes steps from now on, until `stop`. */
-  start(): void {
-    this.#step = this.#take().then(
-      (more) => {
-        this.#startLater(more ? BUSY_PAUSE : IDLE_PAUSE);
-      },
-      () => {
-        // The cluster is away. Whoever records an event is told; here it is tried again after the pause.
-        this.#startLater(IDLE_PAUSE);
-      },
-    );
-  }
-
-  #startLater(pause: number): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.start();
-    }, pause);
-  }
-
-  /** Takes no further step. */
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-  }
-
-  /** Resolves when no step is under way any more. */
-  async settled(): Promise<void> {
-    await this.#step;
-  }
-
-  /** Takes one step. Returns whether there is more to do at once. */
-  async #take(): Promise<boolean> {
+  /** As `RetentionSteps.step`. */
+  async step(): Promise<boolean> {
     const deadline = this.#connection.deadline();
     const { events, keys } = this.#names;
     const [eventsState, keysState] = await Promise.all([

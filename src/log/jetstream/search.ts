@@ -1,37 +1,27 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../position';
 import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher } from '../search/search-event';
 import type { JetStreamReader, PlacedEvent } from './reader';
 
-/** How long a search goes on, in milliseconds; then it says how far it came. */
-const SEARCH_TIME = 500;
-
-/** Most messages that a search asks for at a time: reading them takes this thread two milliseconds. */
+/** Maximum messages that one step looks at, and that it asks for at a time: reading these takes this thread two milliseconds. */
+const STEP_MESSAGES = 128;
 const WINDOW_MESSAGES = 32;
-
-/** Pause after so many messages while events are being recorded, in milliseconds. */
-const REST = 10;
 
 /** Searches for events by reading them, few at a time: servers search for nothing but subjects. */
 export class JetStreamSearch {
   readonly #reader: JetStreamReader;
-  readonly #isRecording: () => boolean;
 
-  /** @param isRecording - whether events are being recorded. */
-  constructor(reader: JetStreamReader, isRecording: () => boolean) {
+  constructor(reader: JetStreamReader) {
     this.#reader = reader;
-    this.#isRecording = isRecording;
   }
 
   /**
-   * Searches as `EventLog.search` promises.
+   * Takes a step of a search.
    *
    * @param start - a position before every event that was recorded at `from` or later.
    */
   async search(query: SearchQuery, start: number, deadline: number): Promise<SearchResult> {
-    const end = performance.now() + SEARCH_TIME;
     const matches = eventMatcher(query);
     const events: FoundEvent[] = [];
     let reached: PlacedEvent | undefined;
@@ -39,11 +29,11 @@ export class JetStreamSearch {
     let looked = 0;
     for await (const placed of this.#candidates(query, start, deadline)) {
       // Found only now, so that there is really more.
-      more = reached !== undefined && (events.length === query.limit || performance.now() > end);
+      more = events.length === query.limit || looked === STEP_MESSAGES;
       if (more) break;
       reached = placed;
       if (matches(placed.event)) events.push(listed(placed));
-      if (++looked % WINDOW_MESSAGES === 0 && this.#isRecording()) await delay(REST);
+      looked++;
     }
     return {
       events: query.after === undefined ? events : events.reverse(),

@@ -1,74 +1,32 @@
-import { availableParallelism } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
-import { writeNewFile } from '../../util/files';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import {
-  EventLogError,
-  type Appended,
-  type Commit,
-  type EventLog,
-  type EventQuery,
-  type LoggedEvent,
-  type LogStats,
-  type Progress,
-  type Rate,
-  type RatesQuery,
-  type ScanQuery,
-  type SearchQuery,
-  type SearchResult,
-} from '../event-log';
+import { writeNewFile } from '../../util/files';
 import type { Channel } from '../channel';
-import type { SqliteOptions } from './connection/connection';
-import { requireSearchable } from '../search/search-event';
+import type { LogEngine, Recorded } from '../engine';
+import { EngineLog } from '../engine-log';
+import type {
+  EventQuery,
+  LoggedEvent,
+  LogStats,
+  LogUpkeep,
+  Progress,
+  Rate,
+  RatesQuery,
+  ScanQuery,
+  SearchQuery,
+  SearchResult,
+} from '../event-log';
 import { MAX_PACKED_EVENTS, packEvents } from './batch';
+import type { SqliteOptions } from './connection/connection';
 import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared/remote-writer';
 import { SlicedQueries } from './sliced-queries';
 import { SqliteUpkeep } from './upkeep/upkeep';
-import { SqliteWatch } from './watch';
 import { localWriter, type Writer } from './writer';
 
-/** Most characters of events that share one commit: no caller waits for more than that. */
-const BATCH_MAX_CHARACTERS = 1024 * 1024;
-
-/**
- * How long events that keep coming are gathered for one commit, in milliseconds. On one processor a commit runs instead of the
- * calls that would bring further events; beside others it is better to begin it at once.
- */
-const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
-
-/** How long after a commit the next one is expected, in milliseconds. */
-const COMMITS_APART = 50;
-
-/** An event that waits for its commit. */
-interface Waiting {
-  readonly event: NewEvent;
-  resolve(this: void, appended: Appended): void;
-  reject(this: void, error: EventLogError): void;
-}
-
-/**
- * The event log in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. Events that arrive while a
- * commit is under way wait for it and then share the next one.
- */
-export class SqliteEventLog implements EventLog {
-  readonly #thread: DatabaseThread;
-  readonly #writer: Writer;
-  readonly #sliced: SlicedQueries;
-  readonly #upkeep: SqliteUpkeep;
-  #waiting: Waiting[] = [];
-  #committing: Promise<void> | undefined;
-  #closing: Promise<void> | undefined;
-  readonly #watches = new Set<SqliteWatch>();
-  #lastCommit = -Infinity;
-  #committed: (commit: Commit) => void = () => undefined;
-
-  private constructor(thread: DatabaseThread, writer: Writer) {
-    this.#thread = thread;
-    this.#writer = writer;
-    this.#upkeep = new SqliteUpkeep(thread);
-    this.#sliced = new SlicedQueries(this.#thread, () => this.#isRecording());
-  }
+/** The event log in a SQLite file. */
+export class SqliteEventLog extends EngineLog {
+  declare readonly backup: Required<LogUpkeep>['backup'];
+  declare readonly compact: Required<LogUpkeep>['compact'];
 
   /**
    * Opens the log and creates it, folders included, where it is missing.
@@ -79,7 +37,7 @@ export class SqliteEventLog implements EventLog {
   static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
-    return new SqliteEventLog(thread, localWriter(thread));
+    return new SqliteEventLog(new SqliteEngine(thread, localWriter(thread)));
   }
 
   /**
@@ -87,165 +45,94 @@ export class SqliteEventLog implements EventLog {
    * written by a `SharedWriter` at the other end of a channel.
    */
   static withWriter(channel: Channel, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
-    return new SqliteEventLog(new DatabaseThread(options), new RemoteWriter(channel));
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread(options), new RemoteWriter(channel)));
+  }
+}
+
+/** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
+class SqliteEngine implements LogEngine {
+  readonly commitSize = 1024 * 1024;
+  readonly searchPause = 15;
+  /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
+  readonly watchPause = 50;
+  readonly #thread: DatabaseThread;
+  readonly #writer: Writer;
+  readonly #sliced: SlicedQueries;
+  readonly #upkeep: SqliteUpkeep;
+
+  constructor(thread: DatabaseThread, writer: Writer) {
+    this.#thread = thread;
+    this.#writer = writer;
+    this.#upkeep = new SqliteUpkeep(thread);
+    this.#sliced = new SlicedQueries(thread);
   }
 
-  append(event: NewEvent): Promise<Appended> {
-    if (this.#closing !== undefined) return Promise.reject(new EventLogError('The event log is closed.'));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ event, resolve, reject });
-      this.#committing ??= this.#commitWaiting();
-    });
-  }
-
-  async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
-    if (events.length === 0) return [];
-    return this.#call('The events could not be recorded.', () => this.#commit(events));
-  }
-
-  async #commitWaiting(): Promise<void> {
-    // Not at once: requests that arrived in the same turn of the event loop share the commit.
-    await setImmediate();
-    while (this.#waiting.length > 0) {
-      await this.#gather();
-      const batch = this.#takeBatch();
-      try {
-        const appended = await this.#commit(batch.map(({ event }) => event));
-        appended.forEach((one, i) => batch[i]?.resolve(one));
-      } catch (cause) {
-        const error = new EventLogError('The event could not be recorded.', { cause });
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#committing = undefined;
-  }
-
-  /** Waits for up to `GATHER_TIME` while each turn of the event loop brings further events. */
-  async #gather(): Promise<void> {
-    const deadline = performance.now() + GATHER_TIME;
-    for (let before = 0; this.#waiting.length > before && performance.now() < deadline;) {
-      before = this.#waiting.length;
-      await setImmediate();
-    }
-  }
-
-  async #commit(events: readonly NewEvent[]): Promise<Appended[]> {
-    const started = performance.now();
+  async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
     const results = await this.#writer.append(inBatches(events).map(packEvents));
-    const newest = results.findLast((result) => result.newest !== undefined)?.newest;
-    if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
-    this.#lastCommit = performance.now();
-    const recorded = results.reduce((sum, { firstIds }) => sum - firstIds.size, events.length);
-    this.#committed({ events: events.length, recorded, milliseconds: performance.now() - started });
-    return events.map(({ id }, i) => {
+    const appended = events.map(({ id }, i) => {
       const firstId = results[Math.floor(i / MAX_PACKED_EVENTS)]?.firstIds.get(i % MAX_PACKED_EVENTS);
       return { id: firstId ?? id, recorded: firstId === undefined };
     });
-  }
-
-  #isRecording(): boolean {
-    return this.#committing !== undefined || performance.now() - this.#lastCommit < COMMITS_APART;
-  }
-
-  #takeBatch(): Waiting[] {
-    let characters = 0;
-    const size = this.#waiting.findIndex(({ event }, i) => {
-      characters += event.attributes.length + event.arrival.length + (event.data?.length ?? 0);
-      return i === MAX_PACKED_EVENTS || (i > 0 && characters > BATCH_MAX_CHARACTERS);
-    });
-    return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
+    return { appended, newest: results.findLast(({ newest }) => newest !== undefined)?.newest };
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reading(() => this.#thread.ask('read', query));
+    return this.#thread.ask('read', query);
   }
 
-  scan(query: ScanQuery): Promise<StoredEvent[]> {
-    return this.#reading(async () => {
-      for (let { after } = query; ;) {
-        const { events, next } = await this.#thread.ask('scan', { ...query, after });
-        if (events.length > 0 || next === undefined) return events;
-        after = next;
-      }
-    });
-  }
-
-  async search(query: SearchQuery): Promise<SearchResult> {
-    requireSearchable(query);
-    return this.#reading(() => this.#sliced.search(query));
-  }
-
-  rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#reading(() => this.#sliced.rates(query));
-  }
-
-  stats(): Promise<LogStats> {
-    return this.#reading(() => this.#thread.ask('stats'));
-  }
-
-  watch(listener: (newest: bigint) => void): () => void {
-    if (this.#closing !== undefined) return () => undefined;
-    const watch = new SqliteWatch(() => this.#thread.ask('newest'), listener);
-    const endNews = this.#writer.watch((newest) => {
-      watch.tell(newest);
-    });
-    this.#watches.add(watch);
-    return () => {
-      endNews();
-      watch.end();
-      this.#watches.delete(watch);
-    };
-  }
-
-  onCommit(listener: (commit: Commit) => void): void {
-    this.#committed = listener;
-  }
-
-  check(): Promise<void> {
-    return this.#call('The event log cannot take events.', () => this.#writer.check());
-  }
-
-  backup(file: string): Promise<void> {
-    return this.#call('The event log could not be copied.', () =>
-      writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary)),
-    );
-  }
-
-  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
-    return this.#call('The events could not be removed.', () => this.#upkeep.forget(positions, progress));
-  }
-
-  compact(progress: Progress = () => undefined): Promise<number> {
-    return this.#call('The log could not be compacted.', () => this.#upkeep.compact(progress));
-  }
-
-  verify(): Promise<string[]> {
-    return this.#reading(() => this.#thread.ask('verify'));
-  }
-
-  #reading<T>(read: () => Promise<T>): Promise<T> {
-    return this.#call('The events could not be read.', read);
-  }
-
-  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
-    try {
-      return await action();
-    } catch (cause) {
-      throw new EventLogError(failure, { cause });
+  async scan(query: ScanQuery): Promise<StoredEvent[]> {
+    for (let { after } = query; ;) {
+      const { events, next } = await this.#thread.ask('scan', { ...query, after });
+      if (events.length > 0 || next === undefined) return events;
+      after = next;
     }
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  async search(query: SearchQuery): Promise<SearchResult> {
+    const { limit } = query;
+    const { events, reached, more } = await this.#thread.ask('search', { query, range: undefined, limit });
+    return { events: query.after === undefined ? events : events.reverse(), reached, more };
   }
 
-  async #close(): Promise<void> {
-    await this.#committing;
-    for (const watch of this.#watches) watch.end();
+  rates(query: RatesQuery): Promise<Rate[]> {
+    return this.#sliced.rates(query);
+  }
+
+  stats(): Promise<LogStats> {
+    return this.#thread.ask('stats');
+  }
+
+  check(): Promise<void> {
+    return this.#writer.check();
+  }
+
+  newest(): Promise<number> {
+    return this.#thread.ask('newest');
+  }
+
+  follow(tell: (newest: number) => void): () => Promise<void> {
+    const end = this.#writer.watch(tell);
+    return () => Promise.resolve(end());
+  }
+
+  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+    return this.#upkeep.forget(positions, progress);
+  }
+
+  verify(): Promise<string[]> {
+    return this.#thread.ask('verify');
+  }
+
+  backup(file: string): Promise<void> {
+    return writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary));
+  }
+
+  compact(progress: Progress): Promise<number> {
+    return this.#upkeep.compact(progress);
+  }
+
+  async close(): Promise<void> {
     await this.#writer.close();
-    await this.#sliced.settled();
     await this.#thread.end();
   }
 }

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
-import { SqliteWatch } from '../../../src/log/sqlite/watch';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
 import { newEvent } from '../event-log-suite';
@@ -40,46 +39,5 @@ describe('a watch of a SQLite event log', () => {
     expect(watch.told).toEqual([1n, 0n, 1n]);
     watch.end();
     await other.close();
-  });
-});
-
-describe('the looks of a watch', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
-  it('follow each other until it ends, also after one that failed', async () => {
-    const answers = [1, 1, new Error('locked'), 3];
-    const told: bigint[] = [];
-    const look = jest.fn(() => {
-      const answer = answers.shift() ?? 4;
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
-    });
-    const watch = new SqliteWatch(look, (newest) => told.push(newest));
-    await jest.advanceTimersByTimeAsync(1000);
-    expect(told).toEqual([1n, 3n, 4n]);
-    watch.end();
-    const looks = look.mock.calls.length;
-    expect(looks).toBeGreaterThan(10);
-    await jest.advanceTimersByTimeAsync(1000);
-    expect(look).toHaveBeenCalledTimes(looks);
-    expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('do not pile up while the database takes its time, and say nothing once it has ended', async () => {
-    const told: bigint[] = [];
-    let answer: (newest: number) => void = () => undefined;
-    const look = jest.fn(() => new Promise<number>((resolve) => (answer = resolve)));
-    const watch = new SqliteWatch(look, (newest) => told.push(newest));
-    await jest.advanceTimersByTimeAsync(1000);
-    expect(look).toHaveBeenCalledTimes(1);
-    watch.end();
-    answer(1);
-    await jest.advanceTimersByTimeAsync(1000);
-    expect(look).toHaveBeenCalledTimes(1);
-    expect(told).toEqual([]);
   });
 });

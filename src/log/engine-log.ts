@@ -1,0 +1,211 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NewEvent, StoredEvent } from '../events/stored-event';
+import type { LogEngine } from './engine';
+import {
+  EventLogError,
+  type Appended,
+  type Commit,
+  type EventLog,
+  type EventQuery,
+  type FoundEvent,
+  type LoggedEvent,
+  type LogStats,
+  type Progress,
+  type Rate,
+  type RatesQuery,
+  type ScanQuery,
+  type SearchQuery,
+  type SearchResult,
+} from './event-log';
+import { GroupCommit } from './group-commit';
+import { RetentionLoop } from './retention-loop';
+import { requireSearchable } from './search/search-event';
+import { LogWatch } from './log-watch';
+
+/** How long a search goes on, in milliseconds; then it says how far it came. */
+const SEARCH_TIME = 500;
+
+/** How long after a commit the next one is expected, in milliseconds. */
+const COMMITS_APART = 50;
+
+/** What an event counts beside its texts against `LogEngine.commitSize`, in characters. */
+const EVENT_CHARACTERS = 2048;
+
+/**
+ * The event log on an engine. Does what every engine needs: refuses calls after `close`, wraps errors, waits for calls in
+ * progress, groups commits, drives searches, watches and retention.
+ */
+export class EngineLog implements EventLog {
+  readonly backup?: (file: string) => Promise<void>;
+  readonly compact?: (progress?: Progress) => Promise<number>;
+  readonly #engine: LogEngine;
+  readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
+  readonly #retention: RetentionLoop | undefined;
+  readonly #watches = new Set<LogWatch>();
+  readonly #calls = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+  #recordings = 0;
+  #lastCommit = -Infinity;
+  #committed: (commit: Commit) => void = () => undefined;
+  /** Resolves when the next step of a search may begin: other calls wait for one step at most. */
+  #searchTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(engine: LogEngine) {
+    this.#engine = engine;
+    if (engine.commitSize !== undefined) {
+      this.#group = new GroupCommit({
+        maxSize: engine.commitSize,
+        sizeOf,
+        commit: (requests) => this.#commit(requests),
+      });
+    }
+    if (engine.backup)
+      this.backup = (file) => this.#call('The event log could not be copied.', async () => engine.backup?.(file));
+    if (engine.compact) {
+      this.compact = (progress = ignored) =>
+        this.#call('The log could not be compacted.', async () => (await engine.compact?.(progress)) ?? 0);
+    }
+    if (engine.retention) this.#retention = new RetentionLoop(engine.retention);
+  }
+
+  async append(event: NewEvent): Promise<Appended> {
+    const [appended] = await this.#call('The event could not be recorded.', () => this.#record([event]));
+    return appended as Appended;
+  }
+
+  async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    return this.#call('The events could not be recorded.', () => (events.length === 0 ? [] : this.#record(events)));
+  }
+
+  async #record(events: readonly NewEvent[]): Promise<Appended[]> {
+    this.#recordings++;
+    try {
+      if (this.#group) return await this.#group.add(events);
+      return (await this.#commit([events]))[0] ?? [];
+    } finally {
+      this.#recordings--;
+    }
+  }
+
+  async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
+    const started = performance.now();
+    const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
+    const { appended, newest } = await this.#engine.appendAll(events);
+    if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
+    this.#lastCommit = performance.now();
+    const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
+    this.#committed({ events: events.length, recorded, milliseconds: this.#lastCommit - started });
+    let place = 0;
+    return requests.map(({ length }) => appended.slice(place, (place += length)));
+  }
+
+  read(query: EventQuery): Promise<LoggedEvent[]> {
+    return this.#reading(() => this.#engine.read(query));
+  }
+
+  scan(query: ScanQuery): Promise<StoredEvent[]> {
+    return this.#reading(() => this.#engine.scan(query));
+  }
+
+  async search(query: SearchQuery): Promise<SearchResult> {
+    requireSearchable(query);
+    return this.#reading(async () => {
+      const deadline = performance.now() + SEARCH_TIME;
+      const isUpwards = query.after !== undefined;
+      let events: readonly FoundEvent[] = [];
+      let reached: SearchResult['reached'];
+      for (;;) {
+        const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
+        const step = await this.#searchStep({ ...query, ...place, limit: query.limit - events.length });
+        events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
+        reached = step.reached ?? reached;
+        const { more } = step;
+        if (!more || events.length === query.limit || performance.now() >= deadline) return { events, reached, more };
+      }
+    });
+  }
+
+  #searchStep(query: SearchQuery): Promise<SearchResult> {
+    const step = this.#searchTurn.then(() => this.#engine.search(query));
+    const pause = () => (this.#isRecording() ? delay(this.#engine.searchPause) : undefined);
+    this.#searchTurn = step.then(pause, () => undefined);
+    return step;
+  }
+
+  #isRecording(): boolean {
+    return this.#recordings > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
+  }
+
+  rates(query: RatesQuery): Promise<Rate[]> {
+    return this.#reading(() => this.#engine.rates(query));
+  }
+
+  stats(): Promise<LogStats> {
+    return this.#reading(() => this.#engine.stats());
+  }
+
+  watch(listener: (newest: bigint) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined;
+    const watch = new LogWatch(this.#engine, listener);
+    this.#watches.add(watch);
+    return () => void watch.end().then(() => this.#watches.delete(watch));
+  }
+
+  onCommit(listener: (commit: Commit) => void): void {
+    this.#committed = listener;
+  }
+
+  check(): Promise<void> {
+    return this.#call('The event log cannot take events.', () => this.#engine.check());
+  }
+
+  forget(positions: readonly bigint[], progress: Progress = ignored): Promise<bigint[]> {
+    return this.#call('The events could not be removed.', () => this.#engine.forget(positions, progress));
+  }
+
+  verify(): Promise<string[]> {
+    return this.#reading(() => this.#engine.verify());
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const ended = [...this.#watches].map((watch) => watch.end());
+    const stopped = this.#retention?.stop();
+    await Promise.allSettled(this.#calls);
+    await this.#engine.close();
+    await Promise.all([...ended, stopped]);
+  }
+
+  #reading<T>(read: () => Promise<T>): Promise<T> {
+    return this.#call('The events could not be read.', read);
+  }
+
+  async #call<T>(failure: string, action: () => T | Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    const call = (async () => action())();
+    this.#calls.add(call);
+    try {
+      return await call;
+    } catch (cause) {
+      throw new EventLogError(failure, { cause });
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+}
+
+function sizeOf(events: readonly NewEvent[]): number {
+  return events.reduce(
+    (sum, { attributes, arrival, data }) =>
+      sum + EVENT_CHARACTERS + attributes.length + arrival.length + (data?.length ?? 0),
+    0,
+  );
+}
+
+function ignored(): void {
+  // Nobody follows the progress.
+}

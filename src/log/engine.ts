@@ -1,0 +1,73 @@
+import type { NewEvent, StoredEvent } from '../events/stored-event';
+import type {
+  Appended,
+  EventQuery,
+  LoggedEvent,
+  LogStats,
+  Progress,
+  Rate,
+  RatesQuery,
+  ScanQuery,
+  SearchQuery,
+  SearchResult,
+} from './event-log';
+
+/** Events that an engine has recorded. */
+export interface Recorded {
+  /** One for each event given, in their order. */
+  readonly appended: readonly Appended[];
+  /** The position of the newest event, if readers see it already. */
+  readonly newest?: number | undefined;
+}
+
+/**
+ * What an engine of the event log supplies; `EngineLog` makes an `EventLog` of it. An engine throws any error, is not called
+ * after `close`, and keeps the promises of the methods of `EventLog` that have the same names, where nothing else is said.
+ */
+export interface LogEngine {
+  /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
+  readonly commitSize?: number;
+  appendAll(events: readonly NewEvent[]): Promise<Recorded>;
+
+  read(query: EventQuery): Promise<LoggedEvent[]>;
+  scan(query: ScanQuery): Promise<StoredEvent[]>;
+
+  /** Pause between two steps of a search while events are being recorded, in milliseconds. */
+  readonly searchPause: number;
+  /** One step of a search, a few milliseconds long: looks at some events and says how far it came. */
+  search(query: SearchQuery): Promise<SearchResult>;
+  rates(query: RatesQuery): Promise<Rate[]>;
+  stats(): Promise<LogStats>;
+  check(): Promise<void>;
+
+  /** Pause between two looks of a watch at the newest position, in milliseconds. */
+  readonly watchPause: number;
+  /** The position of the newest event; 0 or the last forgotten one where there is none. */
+  newest(): Promise<number>;
+  /**
+   * Tells newest positions sooner than the next look would.
+   *
+   * @returns ends it; resolves once nothing is in progress.
+   */
+  follow?(tell: (newest: number) => void): () => Promise<void>;
+
+  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]>;
+  verify(): Promise<string[]>;
+  backup?(file: string): Promise<void>;
+  compact?(progress: Progress): Promise<number>;
+
+  /** What the engine forgets by itself, step by step. */
+  readonly retention?: RetentionSteps | undefined;
+
+  /** Finishes what is in progress. A step of retention or a watch may fail from here on. */
+  close(): Promise<void>;
+}
+
+/** How an engine forgets events that are past retention. */
+export interface RetentionSteps {
+  /** Pauses between two steps, in milliseconds: while there is more to do, and otherwise. */
+  readonly busyPause: number;
+  readonly idlePause: number;
+  /** Forgets some events; resolves to whether there is more to do. */
+  step(): Promise<boolean>;
+}

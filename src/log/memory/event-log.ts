@@ -1,0 +1,200 @@
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { LogEngine, Recorded, RetentionSteps } from '../engine';
+import { EngineLog } from '../engine-log';
+import type {
+  Appended,
+  EventQuery,
+  FoundEvent,
+  LoggedEvent,
+  LogStats,
+  Progress,
+  Rate,
+  RatesQuery,
+  Retention,
+  ScanQuery,
+  SearchQuery,
+  SearchResult,
+} from '../event-log';
+import { Page, SCAN_BYTES, sizeOf } from '../page';
+import { paddedSequence, sequenceNumber } from '../position';
+import { dataMemberOf, foundEvent } from '../search/found-event';
+import { eventMatcher } from '../search/search-event';
+import { spanStart } from '../search/spans';
+
+/** Maximum events that a step of a search looks at. */
+const STEP_EVENTS = 1000;
+
+/** What logs in memory share: one that is opened again finds what was recorded before. */
+export class MemoryStore {
+  /** In log order. */
+  events: (NewEvent & { readonly position: number })[] = [];
+  last = 0;
+  /** Positions by the keys of their events. */
+  readonly keys = new Map<string, number>();
+  readonly listeners = new Set<(newest: number) => void>();
+}
+
+/** An event log that lasts as long as its store: for tests, and for a look at what an engine has to do. */
+export class MemoryEventLog extends EngineLog {
+  static open(store = new MemoryStore(), retention?: Retention): MemoryEventLog {
+    return new MemoryEventLog(new MemoryEngine(store, retention));
+  }
+}
+
+class MemoryEngine implements LogEngine {
+  readonly searchPause = 0;
+  readonly watchPause = 1000;
+  readonly retention: RetentionSteps | undefined;
+  readonly #store: MemoryStore;
+
+  constructor(store: MemoryStore, retention: Retention | undefined) {
+    this.#store = store;
+    if (retention === undefined) return;
+    this.retention = { busyPause: 1, idlePause: 20, step: () => Promise.resolve(this.#retain(retention)) };
+  }
+
+  appendAll(events: readonly NewEvent[]): Promise<Recorded> {
+    const appended = events.map((event) => this.#append(event));
+    for (const tell of this.#store.listeners) tell(this.#store.last);
+    return Promise.resolve({ appended, newest: this.#store.last });
+  }
+
+  #append(event: NewEvent): Appended {
+    const { events, keys } = this.#store;
+    const names = keysOf(event);
+    const position = names.map((name) => keys.get(name)).find((found) => found !== undefined);
+    const first = position === undefined ? undefined : events.find((other) => other.position === position);
+    if (first !== undefined) return { id: first.id, recorded: false };
+    const own = { ...event, position: ++this.#store.last };
+    events.push(own);
+    for (const name of names) keys.set(name, own.position);
+    return { id: event.id, recorded: true };
+  }
+
+  read(query: EventQuery): Promise<LoggedEvent[]> {
+    const { id, sequence, after } = query;
+    const matching = this.#store.events.filter(
+      (event) =>
+        event.position > sequenceNumber(after ?? 0n) &&
+        (id === undefined || event.id === id) &&
+        (sequence === undefined || event.position === sequenceNumber(sequence)),
+    );
+    const page = new Page(query);
+    const logged: LoggedEvent[] = [];
+    for (const { position, ...event } of after === undefined ? matching.reverse() : matching) {
+      const taken = page.take(sizeOf(event));
+      if (taken === 'full') break;
+      const dataOmitted = taken === 'without data';
+      const { attributes } = event;
+      const data = dataOmitted ? undefined : event.data;
+      logged.push({ id: event.id, sequence: paddedSequence(position), attributes, data, dataOmitted });
+    }
+    return Promise.resolve(after === undefined ? logged.reverse() : logged);
+  }
+
+  scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
+    const start = sequenceNumber(after);
+    const matching = this.#store.events.filter(({ position, recordedAt }) => position > start && recordedAt >= since);
+    let bytes = 0;
+    const end = matching.findIndex((event, i) => {
+      const { headBytes, dataBytes } = sizeOf(event);
+      bytes += headBytes + dataBytes;
+      return i === limit || (i > 0 && bytes > SCAN_BYTES);
+    });
+    const stored = matching.slice(0, end === -1 ? matching.length : end);
+    return Promise.resolve(stored.map(({ position, ...event }) => ({ ...event, sequence: paddedSequence(position) })));
+  }
+
+  search(query: SearchQuery): Promise<SearchResult> {
+    const { after, before, limit } = query;
+    const start = sequenceNumber(after ?? 0n);
+    const end = before === undefined ? Infinity : sequenceNumber(before);
+    const candidates = this.#store.events.filter(({ position }) => position > start && position < end);
+    if (after === undefined) candidates.reverse();
+    const matches = eventMatcher(query);
+    const events: FoundEvent[] = [];
+    let looked = 0;
+    for (const { position, data, ...event } of candidates) {
+      if (looked === STEP_EVENTS || events.length === limit) break;
+      looked++;
+      if (!matches({ ...event, data })) continue;
+      events.push(
+        foundEvent({ ...event, sequence: position, data: data === undefined ? undefined : dataMemberOf(data) }),
+      );
+    }
+    const last = candidates[looked - 1];
+    return Promise.resolve({
+      events: after === undefined ? events : events.reverse(),
+      reached: last && { position: BigInt(last.position), recordedAt: last.recordedAt },
+      more: looked < candidates.length,
+    });
+  }
+
+  rates(query: RatesQuery): Promise<Rate[]> {
+    const rates = Array.from({ length: query.spans }, (_, i) => {
+      const [from, to] = [spanStart(query, i), spanStart(query, i + 1)];
+      const events = this.#store.events.filter(({ recordedAt }) => recordedAt >= from && recordedAt < to).length;
+      return { from, events, exact: true };
+    });
+    return Promise.resolve(rates);
+  }
+
+  stats(): Promise<LogStats> {
+    const { events } = this.#store;
+    const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
+    return Promise.resolve({ events: events.length, bytes });
+  }
+
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  newest(): Promise<number> {
+    return Promise.resolve(this.#store.last);
+  }
+
+  follow(tell: (newest: number) => void): () => Promise<void> {
+    this.#store.listeners.add(tell);
+    return () => Promise.resolve(void this.#store.listeners.delete(tell));
+  }
+
+  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+    const held = new Set(this.#store.events.map(({ position }) => position));
+    const forgotten = positions.filter((position) => held.has(Number(position)));
+    this.#remove(new Set(forgotten.map(Number)));
+    progress(positions.length, positions.length);
+    return Promise.resolve(forgotten);
+  }
+
+  #retain({ maxEvents = Infinity, maxAge = Infinity }: Retention): boolean {
+    const { events } = this.#store;
+    const horizon = Date.now() - maxAge;
+    const surplus = events.length - maxEvents;
+    const due = events.filter(({ recordedAt }, i) => i < surplus || recordedAt < horizon);
+    this.#remove(new Set(due.map(({ position }) => position)));
+    return false;
+  }
+
+  #remove(positions: ReadonlySet<number>): void {
+    const { events, keys } = this.#store;
+    for (const event of events.filter(({ position }) => positions.has(position))) {
+      for (const name of keysOf(event)) keys.delete(name);
+    }
+    this.#store.events = events.filter(({ position }) => !positions.has(position));
+  }
+
+  verify(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {
+  const keys = [['id', source, id]];
+  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
+  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
+  return keys.map((key) => JSON.stringify(key));
+}

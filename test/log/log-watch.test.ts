@@ -1,0 +1,42 @@
+import { LogWatch } from '../../src/log/log-watch';
+
+describe('the looks of a watch', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('follow each other until it ends, also after one that failed', async () => {
+    const answers = [1, 1, new Error('locked'), 3];
+    const told: bigint[] = [];
+    const look = jest.fn(() => {
+      const answer = answers.shift() ?? 4;
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    });
+    const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(told).toEqual([1n, 3n, 4n]);
+    await watch.end();
+    const looks = look.mock.calls.length;
+    expect(looks).toBeGreaterThan(10);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(look).toHaveBeenCalledTimes(looks);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('do not pile up while the database takes its time, and say nothing once it has ended', async () => {
+    const told: bigint[] = [];
+    let answer: (newest: number) => void = () => undefined;
+    const look = jest.fn(() => new Promise<number>((resolve) => (answer = resolve)));
+    const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(look).toHaveBeenCalledTimes(1);
+    await watch.end();
+    answer(1);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(look).toHaveBeenCalledTimes(1);
+    expect(told).toEqual([]);
+  });
+});
