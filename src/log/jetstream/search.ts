@@ -4,8 +4,10 @@ import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher } from '../search/search-event';
 import type { JetStreamReader, PlacedEvent } from './reader';
 
-/** Maximum messages that one step looks at, and that it asks for at a time: reading these takes this thread two milliseconds. */
-const STEP_MESSAGES = 128;
+/** How long a step looks at messages, in milliseconds: some hundred small ones, few large ones. */
+const STEP_TIME = 50;
+
+/** Maximum messages that are asked for at a time: reading them takes this thread two milliseconds. */
 const WINDOW_MESSAGES = 32;
 
 /** Searches for events by reading them, few at a time: servers search for nothing but subjects. */
@@ -26,14 +28,13 @@ export class JetStreamSearch {
     const events: FoundEvent[] = [];
     let reached: PlacedEvent | undefined;
     let more = false;
-    let looked = 0;
+    const end = performance.now() + STEP_TIME;
     for await (const placed of this.#candidates(query, start, deadline)) {
       // Found only now, so that there is really more.
-      more = events.length === query.limit || looked === STEP_MESSAGES;
+      more = reached !== undefined && (events.length === query.limit || performance.now() > end);
       if (more) break;
       reached = placed;
       if (matches(placed.event)) events.push(listed(placed));
-      looked++;
     }
     return {
       events: query.after === undefined ? events : events.reverse(),
