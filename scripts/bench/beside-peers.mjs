@@ -2,9 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { callOf, helloWorldAnswered } from './calls.mjs';
-import { table } from './markdown.mjs';
-import { LIMIT, Measurements } from './measurements.mjs';
-import { median } from './median.mjs';
+import { LIMIT, Measurements, median, table } from './measurements.mjs';
 import { build, PEERS } from './peers/peers.mjs';
 import { launch, SERVERS, SERVICE } from './process.mjs';
 import { check } from './wrk.mjs';

@@ -1,5 +1,3 @@
-import { median } from './median.mjs';
-import { table } from './markdown.mjs';
 import { load } from './wrk.mjs';
 
 /** The name of the server that all others are a share of. */
@@ -69,4 +67,27 @@ export class Measurements {
 function listed(map, key, empty) {
   if (!map.has(key)) map.set(key, empty);
   return map.get(key);
+}
+
+/**
+ * Writes a Markdown table, laid out as Prettier does it.
+ *
+ * @param rows - the head first.
+ * @param texts - how many of the first columns hold text, which stands on the left; figures stand on the right.
+ */
+export function table(rows, texts = 1) {
+  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
+  const isText = (column) => column < texts;
+  const padded = rows.map((row) =>
+    row.map((cell, column) => (isText(column) ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))),
+  );
+  const rule = widths.map((width, column) => (isText(column) ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [head, ...body] = padded;
+  return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The median of some numbers. */
+export function median(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)];
 }

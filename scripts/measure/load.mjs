@@ -1,17 +1,14 @@
 // Measures the service under kinds of load that the bench does not show: node scripts/measure/load.mjs [EVENTS]
 // - from 1 to 5,000 connections, medians of three rounds, beside a bare node:http server;
-// - how long the first requests wait of 1,000 and 5,000 connections that arrive at once, in both;
-// - HelloWorld while RecordEvent is saturated on a disk that takes 10 ms to flush;
 // - memory over EVENTS (1,000,000) recorded events, and a start with all of them in the log.
 // Needs `npm run build` and wrk.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOf } from '../bench/calls.mjs';
-import { median } from '../bench/median.mjs';
+import { median } from '../bench/measurements.mjs';
 import { SERVERS, SERVICE, start } from '../bench/process.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
-import { waitsToBeLetIn } from './arrivals.mjs';
 
 const CONNECTIONS = [1, 8, 32, 64, 256, 1000, 5000];
 /** More than the service takes unless it is told to: the checks of the bench have connections too. */
@@ -23,8 +20,6 @@ const record = callOf('soap11', 'RecordEvent');
 await requireWrk();
 const folder = await mkdtemp(join(tmpdir(), 'webhook-load-'));
 await connections();
-await arrivals();
-await slowDisk();
 await endurance();
 await rm(folder, { recursive: true });
 
@@ -58,45 +53,6 @@ function named(operation, results) {
     [`${operation} max ms`]: middle('max'),
     [`${operation} errors`]: results.reduce((sum, { errors }) => sum + errors, 0),
   };
-}
-
-async function arrivals() {
-  const preload = ['first-requests.cjs'];
-  const contenders = {
-    limit: await start(SERVERS, { argument: ['limit'], cwd: folder, preload }),
-    service: await start(SERVICE, { cwd: folder, preload, variables: { ...ROOM, EVENT_LOG: 'sqlite:arrivals.db' } }),
-  };
-  const rows = [];
-  for (const [name, server] of Object.entries(contenders)) {
-    await load(server.url, hello);
-    for (const connections of [1000, 5000]) {
-      const rounds = [];
-      for (let round = 0; round < 3; round++) rounds.push(await waitsToBeLetIn(server, hello, connections));
-      const middle = (part) => Math.round(median(rounds.map((waits) => waits[Math.floor((connections - 1) * part)])));
-      rows.push({ server: name, connections, 'p50 ms': middle(0.5), 'p99 ms': middle(0.99), 'max ms': middle(1) });
-    }
-    await server.stop();
-  }
-  console.log('How long the first requests waited of connections that arrived at once:');
-  console.table(rows);
-}
-
-async function slowDisk() {
-  const server = await start(SERVICE, {
-    cwd: folder,
-    variables: { EVENT_LOG: 'sqlite:slow.db' },
-    preload: ['slow-flush.cjs'],
-  });
-  await load(server.url, hello);
-  const alone = await load(server.url, hello, { connections: 4 });
-  const recording = load(server.url, record, { connections: 64, seconds: 5 });
-  const beside = await load(server.url, hello, { connections: 4 });
-  const { rate, p50 } = await recording;
-  await server.stop();
-  console.log(
-    `Flush of 10 ms: RecordEvent ${Math.round(rate)}/s (p50 ${p50} ms); HelloWorld p99 ${beside.p99} ms beside it, ` +
-      `${alone.p99} ms alone: ${(beside.p99 / alone.p99).toFixed(1)} times`,
-  );
 }
 
 async function endurance() {

@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
-import { median } from '../bench/median.mjs';
+import { median } from '../bench/measurements.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
-import { median } from '../bench/median.mjs';
+import { median } from '../bench/measurements.mjs';
 import { SERVICE, start } from '../bench/process.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
 

@@ -1,12 +1,10 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { text } from 'node:stream/consumers';
 import { loadConfig, type Config } from '../config/config';
 import { VERSION } from '../config/package-info';
 import { variablesOf, type Group } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { authority } from '../http/callers';
 import { shortened } from '../util/text';
+import { HttpClient } from './http-client';
 
 /** What a program prints in answer to its arguments, instead of doing its work. */
 export interface CommandLineAnswer {
@@ -72,9 +70,11 @@ async function askReadiness(config: Config): Promise<CommandLineAnswer> {
   const isSecure = admin === undefined && tls !== undefined;
   const address = authority(reachable(admin?.host ?? host), admin?.port ?? port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
+  // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
+  const client = new HttpClient({ timeout: TIMEOUT, maxBytes: 64 * 1024, isInsecure: true });
   try {
-    const { status, body } = await get(url, isSecure);
-    return { text: shortened(body.trimEnd()), exitCode: status === 200 ? 0 : 1 };
+    const { status, body } = await client.ask(new URL(url), { method: 'GET' });
+    return { text: shortened(body.toString().trimEnd()), exitCode: status === 200 ? 0 : 1 };
   } catch (error) {
     return { text: `${url} does not answer: ${(error as Error).message}`, exitCode: 1 };
   }
@@ -84,21 +84,4 @@ async function askReadiness(config: Config): Promise<CommandLineAnswer> {
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
-}
-
-function get(url: string, isSecure: boolean): Promise<{ readonly status: number | undefined; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
-    const options = { agent: false, timeout: TIMEOUT, rejectUnauthorized: false };
-    const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => {
-      text(response).then((body) => {
-        resolve({ status: response.statusCode, body });
-      }, reject);
-    });
-    request.on('timeout', () => {
-      request.destroy(new Error(`no answer in ${String(TIMEOUT / 1000)} s`));
-    });
-    request.on('error', reject);
-    request.end();
-  });
 }

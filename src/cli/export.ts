@@ -3,10 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { EventLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
-import { fileError } from './file-error';
 import { progressBar } from './progress';
 import { followedPages, pagesOf, pageText, type Start } from './scan';
-import { stopSignal } from './terminal';
+import { fileError, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
 export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {

@@ -1,121 +1,136 @@
+import { constants } from 'node:crypto';
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { constants } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
+import { reasonOf } from '../util/reason';
 
 /** What a server answered. */
 export interface Answer {
   readonly status: number;
-  /** Names in lower case. A field that came several times has its values in one, separated by commas. */
+  /** Names in lower case. The values of a field that came several times are joined with commas. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
+  /** Why the body is not whole. */
+  readonly cutOff: string | undefined;
 }
 
 /** One request. */
 export interface Question {
   readonly method: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
 }
 
 /** How servers are reached. */
 export interface ClientOptions {
-  /** Authorities in PEM that are trusted besides those that Node knows. */
-  readonly ca: string | undefined;
-  /** Whether any certificate is taken, and versions of TLS that are not safe. */
-  readonly isInsecure: boolean;
-  /** The longest that a whole answer may take, in milliseconds. */
+  /** The longest that a whole answer may take, in milliseconds, beside the time that a large request needs to be sent. */
   readonly timeout: number;
+  /** The most bytes of a body that are read. */
+  readonly maxBytes: number;
+  /** Authorities in PEM that are trusted besides those that Node knows. */
+  readonly ca?: string | undefined;
+  /** Accepts any certificate, and versions of TLS that are not safe. */
+  readonly isInsecure?: boolean;
+  /** Sends all requests over one connection, instead of a new one for each. */
+  readonly keepsConnection?: boolean;
 }
 
-/** Thrown when there is no answer; the message says why and, if that is known, what to do. */
+/** The slowest that a large request may be sent, in bytes a second. */
+const SLOWEST = 64 * 1024;
+
+/** Thrown when there is no whole answer; the message says why. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** Most bytes of an answer. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
-const ADVICE: ReadonlyMap<string, string> = new Map([
-  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(
-    (code): [string, string] => [code, 'Name the authority that signed its certificate with --ca FILE.'],
-  ),
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'Name the authority that signed its certificate with --ca FILE.'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'Use the name that its certificate has, or --insecure.'],
-  ['CERT_HAS_EXPIRED', 'Renew its certificate, or use --insecure.'],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'It speaks only old versions of TLS, which --insecure allows.'],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'It speaks only old versions of TLS, which --insecure allows.'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'It does not speak TLS at this port: try http.'],
-  ['ECONNREFUSED', 'Nothing listens there: check host and port, and whether the service runs.'],
-  ['ENOTFOUND', 'Its name is unknown: check the host.'],
-]);
-
-/** Sends requests, each on a connection of its own. Redirects are answers like any other. */
-export class Client {
+/** Sends requests of the tool and of `--ready`. Redirects are answers like any other. */
+export class HttpClient {
+  readonly #options: ClientOptions;
   readonly #tls: RequestOptions & Record<string, unknown>;
-  readonly #timeout: number;
+  #agent: HttpAgent | undefined;
 
-  constructor({ ca, isInsecure, timeout }: ClientOptions) {
-    this.#timeout = timeout;
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    const { ca, isInsecure = false } = options;
     this.#tls = {
-      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
-      ...(isInsecure
-        ? {
-            rejectUnauthorized: false,
-            minVersion: 'TLSv1',
-            ciphers: 'DEFAULT@SECLEVEL=0',
-            secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
-          }
-        : {}),
+      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+      ...(isInsecure && {
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1',
+        ciphers: 'DEFAULT@SECLEVEL=0',
+        secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
+      }),
     };
   }
 
   /**
-   * Sends one request; user and password of the address go as Basic authentication.
+   * Sends one request; user and password of the address go as Basic authentication. The body may be cut off.
    *
-   * @throws {NoAnswerError} there is no whole answer in time, or it is longer than 4 MiB.
+   * @throws {NoAnswerError} the header did not come in time, or not at all.
    */
-  async ask(url: URL, { method, headers = {}, body }: Question): Promise<Answer> {
-    const signal = AbortSignal.timeout(this.#timeout);
+  async send(url: URL, { method, headers, body = '' }: Question): Promise<Answer> {
+    const length = Buffer.byteLength(body);
+    const timeout = this.#options.timeout + Math.floor(length / SLOWEST) * 1000;
+    const signal = AbortSignal.timeout(timeout);
     const isTls = url.protocol === 'https:';
-    const agent = new (isTls ? HttpsAgent : HttpAgent)();
-    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const options = { ...(isTls ? this.#tls : {}), method, agent, signal, headers: { ...headers, ...length } };
+    const contentLength = method === 'POST' && { 'Content-Length': length };
+    const agent = this.#agentFor(isTls);
+    const options = { ...(isTls && this.#tls), method, agent, signal, headers: { ...headers, ...contentLength } };
+    const seconds = String(timeout / 1000);
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
         outgoing.on('error', reject);
         outgoing.end(body);
       });
-      return await answerOf(response);
+      const answer = await this.#answerOf(response);
+      // A body that ends with the connection looks whole where the time-out ended the connection.
+      return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (error) {
-      if (error instanceof NoAnswerError) throw error;
-      if (signal.aborted) throw new NoAnswerError(`there was no answer within ${String(this.#timeout / 1000)} s`);
-      throw new NoAnswerError(reasonOf(error as Error));
-    } finally {
-      agent.destroy();
+      throw new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(error), {
+        cause: error,
+      });
     }
   }
-}
 
-async function answerOf(response: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) {
-      response.destroy();
-      throw new NoAnswerError('the answer is longer than 4 MiB');
-    }
-    chunks.push(chunk);
+  /**
+   * Sends as {@link send} does.
+   *
+   * @throws {NoAnswerError} also where the body was cut off.
+   */
+  async ask(url: URL, question: Question): Promise<Answer> {
+    const answer = await this.send(url, question);
+    if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
+    return answer;
   }
-  const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
-  return { status: response.statusCode ?? 0, headers: new Map(headers), body: Buffer.concat(chunks) };
-}
 
-/** A host with several addresses has an error for each, under one without a message. */
-function reasonOf(error: Error): string {
-  const [first = error] = error instanceof AggregateError ? (error.errors as Error[]) : [];
-  const advice = ADVICE.get((first as NodeJS.ErrnoException).code ?? '');
-  return advice === undefined ? first.message : `${first.message}. ${advice}`;
+  /** Closes the connection that is kept. */
+  close(): void {
+    this.#agent?.destroy();
+  }
+
+  #agentFor(isTls: boolean): HttpAgent | false {
+    if (this.#options.keepsConnection !== true) return false;
+    return (this.#agent ??= new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1 }));
+  }
+
+  async #answerOf(response: IncomingMessage): Promise<Answer> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let cutOff: string | undefined;
+    const { maxBytes } = this.#options;
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes <= maxBytes) continue;
+        cutOff = `the answer is longer than ${String(maxBytes / 1024)} KiB`;
+        break;
+      }
+    } catch (error) {
+      cutOff = reasonOf(error);
+    }
+    const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
+    return { status: response.statusCode ?? 0, headers: new Map(headers), body: Buffer.concat(chunks), cutOff };
+  }
 }

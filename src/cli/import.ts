@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream';
 import { parseArchiveLine } from '../events/archive';
 import type { NewEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import { fileError } from './file-error';
 import { progressBar } from './progress';
+import { fileError } from './terminal';
 
 /** Most events, and most bytes of their lines, that are imported at a time; they share commits. */
 const BATCH_EVENTS = 1000;

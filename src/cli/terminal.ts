@@ -1,3 +1,4 @@
+import { reasonOf } from '../util/reason';
 import { messageChain, replaceInvisible, shortened, visible } from '../util/text';
 
 /** Thrown when the arguments of a program cannot be used; the message is one line and names what is wrong. */
@@ -47,4 +48,12 @@ export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   }).replaceAll('\n', lineFeed);
+}
+
+/** Says in one line why a file cannot be read or written. Errors that are not of the file system are returned unchanged. */
+export function fileError(file: string, action: 'read' | 'written', error: unknown): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  const reason = code === 'ENOENT' && action === 'written' ? 'its folder does not exist' : reasonOf(error);
+  return new Error(`${file === '-' ? 'Standard input' : file} cannot be ${action}: ${reason}.`);
 }

@@ -1,7 +1,7 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
-import { readTextFile } from './text-file';
+import { reasonOf } from '../util/reason';
 import { ConfigError, type Variable } from './variable';
 
 /** A variable in an `.env` file. */
@@ -23,7 +23,7 @@ export function readEnvFile(file: string): Map<string, EnvFileEntry> {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return new Map();
     content = readTextFile(file);
   } catch (error) {
-    throw new ConfigError(`${file}: must be a file that can be read; ${resolve(file)} ${(error as Error).message}`);
+    throw new ConfigError(`${file}: ${(error as Error).message}`);
   }
   return parseEnvFile(file, content);
 }
@@ -112,7 +112,7 @@ export function withSecretFiles(
       if ('problem' in parsed) wrong(`the file ${parsed.problem}`);
       else texts[secret.name] = text;
     } catch (error) {
-      wrong(`must be a file that can be read; ${resolve(file)} ${(error as Error).message}`);
+      wrong((error as Error).message);
     }
   }
   return { texts, problems };
@@ -178,4 +178,25 @@ function allowedErrors(name: string, guards: boolean): number {
 
 function sorted(text: string): string {
   return [...text].sort().join('');
+}
+
+/**
+ * Reads a text file in UTF-8, with or without a byte order mark.
+ *
+ * @throws {Error} the file cannot be read or is not text; the message names it.
+ */
+function readTextFile(path: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new Error(`${resolve(path)} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // The error below says so.
+  }
+  throw new Error(`${resolve(path)} is not text in UTF-8`);
 }

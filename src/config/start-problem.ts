@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { reasonOf, userName } from '../util/reason';
 import type { Config } from './config';
-import { fileProblem, userName } from './text-file';
 
 /** An error of the system about an address to listen on. */
 type ListenError = NodeJS.ErrnoException & {
@@ -69,19 +69,19 @@ export async function logProblem({ eventLog }: Config): Promise<string | undefin
   if (eventLog.engine !== 'sqlite') return undefined;
   const { file } = eventLog;
   const problem = await fileAccessProblem(file);
-  return problem && `The event log ${file} cannot be opened. ${problem}`;
+  return problem && `The event log ${file} cannot be opened: ${problem}`;
 }
 
 async function fileAccessProblem(file: string): Promise<string | undefined> {
   const set = 'Set EVENT_LOG to sqlite: and the path of a file.';
   const found = await stat(file).catch((error: unknown) => error as NodeJS.ErrnoException);
   if ('isDirectory' in found) {
-    if (found.isDirectory()) return `It is a folder. ${set}`;
-    return (await writeProblem(file, 'It')) ?? (await writeProblem(dirname(file), `Its folder ${dirname(file)}`));
+    if (found.isDirectory()) return `it is a folder. ${set}`;
+    return (await writeProblem(file, 'it')) ?? (await writeProblem(dirname(file), `its folder ${dirname(file)}`));
   }
-  if (found.code !== 'ENOENT') return `It ${fileProblem(found)}. ${set}`;
+  if (found.code !== 'ENOENT') return `${reasonOf(found)}. ${set}`;
   const folder = await nearestFolder(dirname(file));
-  return writeProblem(folder, `The folder ${folder}`);
+  return writeProblem(folder, `the folder ${folder}`);
 }
 
 async function writeProblem(path: string, what: string): Promise<string | undefined> {

@@ -383,7 +383,7 @@ describe('the tool for the event log', () => {
     const { code, errors } = await run(['--since', '1h'], folder.path);
     expect([code, errors]).toEqual([
       1,
-      `The event log ${folder.path} cannot be opened. It is a folder. Set EVENT_LOG to sqlite: and the path of a file.\n`,
+      `The event log ${folder.path} cannot be opened: it is a folder. Set EVENT_LOG to sqlite: and the path of a file.\n`,
     ]);
   });
 });

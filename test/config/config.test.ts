@@ -167,7 +167,7 @@ describe('the configuration', () => {
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
     ['ACCESS_LOG', 'yes', 'true or false'],
     ['LOG_LEVEL', 'loud', 'debug, info, warn, error or silent'],
-    ['RECORD_KEYS_FILE', '/is/not/there', 'a file that can be read'],
+    ['RECORD_KEYS_FILE', '/is/not/there', 'cannot be read: there is no such file'],
   ])('refuses %s=%s, with the name, the value and what is allowed', (name, value, allowed) => {
     const read = () => readConfig({ [name]: value });
     expect(read).toThrow(ConfigError);

@@ -79,9 +79,9 @@ describe('an .env file', () => {
   it('is refused if it is a folder or a link to nothing', async () => {
     const file = join(folder.path, 'folder');
     await mkdir(file);
-    expect(() => readEnvFile(file)).toThrow(`${file}: must be a file that can be read; ${file} is a folder`);
+    expect(() => readEnvFile(file)).toThrow(`${file}: ${file} cannot be read: it is a folder`);
     const link = join(folder.path, 'link');
     await symlink('nothing', link);
-    expect(() => readEnvFile(link)).toThrow(`${link} does not exist`);
+    expect(() => readEnvFile(link)).toThrow(`${link} cannot be read: there is no such file or folder`);
   });
 });

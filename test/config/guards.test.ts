@@ -41,12 +41,10 @@ describe('a variable that guards the service', () => {
     const file = join(folder.path, 'keys');
     const name = 'WEBHOOK_SECRETS_FILE';
     expect(() => readConfig({ [name]: file })).toThrow(
-      `${name}=${file}: must be a file that can be read; ${file} does not exist`,
+      `${name}=${file}: ${file} cannot be read: there is no such file or folder`,
     );
     await mkdir(file);
-    expect(() => readConfig({ [name]: file })).toThrow(
-      `${name}=${file}: must be a file that can be read; ${file} is a folder`,
-    );
+    expect(() => readConfig({ [name]: file })).toThrow(`${name}=${file}: ${file} cannot be read: it is a folder`);
   });
 
   it('may have a file with a byte order mark', async () => {

@@ -51,8 +51,8 @@ describe('what keeps the service from opening its log', () => {
     await mkdir(join(folder.path, 'folder'));
     await writeFile(join(folder.path, 'file'), '');
     const problem = (path: string) => logProblem(readConfig({ EVENT_LOG: `sqlite:${join(folder.path, path)}` }));
-    expect(await problem('folder')).toMatch(/folder cannot be opened\. It is a folder\. Set EVENT_LOG to sqlite:/);
-    expect(await problem('file/events.db')).toContain('It cannot exist, because a part of its path is a file.');
+    expect(await problem('folder')).toMatch(/folder cannot be opened: it is a folder\. Set EVENT_LOG to sqlite:/);
+    expect(await problem('file/events.db')).toContain('part of its path is a file, not a folder. Set EVENT_LOG');
     expect(await problem('file')).toBeUndefined();
     expect(await problem('none/events.db')).toBeUndefined();
     expect(await logProblem(readConfig({ EVENT_LOG: 'nats://h/EVENTS' }))).toBeUndefined();

@@ -82,8 +82,8 @@ describe('the service as a process', () => {
   });
 
   it.each([
-    ['.', 'It is a folder.'],
-    ['file/events.db', 'It cannot exist, because a part of its path is a file.'],
+    ['.', 'it is a folder.'],
+    ['file/events.db', 'part of its path is a file, not a folder.'],
   ])('does not start with EVENT_LOG=sqlite:%s, and shows the absolute path', async (path, problem) => {
     await writeFile(join(folder.path, 'file'), '');
     const { code, output } = await runToEnd({ EVENT_LOG: `sqlite:${path}` }, folder.path);
@@ -131,7 +131,10 @@ describe('the service as a process', () => {
   it('does not start with a folder as .env', async () => {
     await mkdir(join(folder.path, '.env'));
     const { code, output } = await runToEnd({}, folder.path);
-    expect([code, output]).toEqual([1, expect.stringContaining(`${join(folder.path, '.env')} is a folder`)]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining(`${join(folder.path, '.env')} cannot be read: it is a folder`),
+    ]);
   });
 
   it('answers --help and --version, and knows no other argument', async () => {

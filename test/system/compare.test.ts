@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from '../../src/cli/http-client';
+import { HttpClient } from '../../src/cli/http-client';
 import { readService } from '../../src/cli/compare/source';
 import { RECORDED_WSDL } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -43,12 +43,12 @@ describeWith({ openssl: 'openssl' }, 'comparing a service over HTTPS', () => {
   const read = (ca: string | undefined, isInsecure: boolean) =>
     readService(
       `https://127.0.0.1:${String((server.address() as AddressInfo).port)}/hooks.asmx`,
-      new Client({ ca, isInsecure, timeout: 10_000 }),
+      new HttpClient({ ca, isInsecure, timeout: 10_000, maxBytes: 4 * 1024 * 1024 }),
     );
 
   it('refuses a certificate of an unknown authority and says what to do', async () => {
     await expect(read(undefined, false)).rejects.toThrow(
-      'Name the authority that signed its certificate with --ca FILE.',
+      'its certificate is signed by itself. --ca FILE names an authority to trust',
     );
   });
 

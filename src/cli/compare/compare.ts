@@ -1,6 +1,6 @@
 import { compareAnswers, seen, type SeenAnswer } from './answers';
 import { callsOf, type Call } from './calls';
-import { NoAnswerError, type Answer, type Client } from '../http-client';
+import { NoAnswerError, type Answer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
 import type { CompareTask } from './compare-task';
 import { addressReport, callReport, count, otherFields } from './report';
@@ -28,7 +28,7 @@ export interface Output {
  *
  * @throws {SourceError} one of the WSDLs cannot be had.
  */
-export async function compare(task: CompareTask, client: Client, { print, width }: Output): Promise<Outcome> {
+export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Outcome> {
   const old = await readService(task.old, client);
   const other = await readService(task.new, client);
   print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
@@ -57,7 +57,7 @@ async function compareCalls(
   old: Service,
   other: Service,
   { asked, isBrief }: CompareTask,
-  client: Client,
+  client: HttpClient,
   { print, width }: Output,
 ): Promise<Outcome> {
   if (old.endpoint === undefined || other.endpoint === undefined) {
@@ -87,7 +87,7 @@ async function compareCalls(
   return { differences, failures, calls: calls.length };
 }
 
-async function ask(call: Call, endpoint: URL, client: Client): Promise<Answer | NoAnswerError> {
+async function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | NoAnswerError> {
   const url = new URL(endpoint);
   const [path = '', ...query] = call.location.split('?');
   url.pathname += path;

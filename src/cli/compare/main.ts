@@ -2,9 +2,8 @@
 import '../../config/require-node';
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../config/package-info';
-import { fileError } from '../file-error';
-import { Client } from '../http-client';
-import { printable, runProgram } from '../terminal';
+import { HttpClient } from '../http-client';
+import { fileError, printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';
 import { parseTask, USAGE, type Connection } from './compare-task';
 import { settingsFor } from './settings';
@@ -12,6 +11,9 @@ import { readService } from './source';
 
 /** The width of an output that is not a terminal, in characters. */
 const FILE_WIDTH = 160;
+
+/** The most bytes of an answer. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
@@ -34,14 +36,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<Client> {
+async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<HttpClient> {
   const ca =
     caFile === undefined
       ? undefined
       : await readFile(caFile, 'utf8').catch((error: unknown) => {
           throw fileError(caFile, 'read', error);
         });
-  return new Client({ ca, isInsecure, timeout });
+  return new HttpClient({ ca, isInsecure, timeout, maxBytes: MAX_ANSWER_BYTES });
 }
 
 function exitCodeOf({ differences, failures }: Outcome): number {

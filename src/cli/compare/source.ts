@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
-import { fileError } from '../file-error';
-import { quoted } from '../terminal';
-import { NoAnswerError, type Answer, type Client } from '../http-client';
+import { fileError, quoted } from '../terminal';
+import { NoAnswerError, type Answer, type HttpClient } from '../http-client';
 import { Wsdl, WsdlError } from './wsdl';
 
 /** A service as it was named: its WSDL, and where it is called. */
@@ -28,7 +27,7 @@ const MAX_REDIRECTS = 5;
  *
  * @throws {SourceError} it cannot be had, or is not a WSDL that can be compared.
  */
-export async function readService(text: string, client: Client): Promise<Service> {
+export async function readService(text: string, client: HttpClient): Promise<Service> {
   return /^https?:\/\//i.test(text) ? fromAddress(text, client) : fromFile(text);
 }
 
@@ -45,7 +44,7 @@ async function fromFile(file: string): Promise<Service> {
   return { name: file, wsdl: wsdlOf(bytes, undefined, file), endpoint: undefined };
 }
 
-async function fromAddress(text: string, client: Client): Promise<Service> {
+async function fromAddress(text: string, client: HttpClient): Promise<Service> {
   const given = addressOf(text);
   const { url, answer } = await follow(given, client);
   const name = nameOf(url);
@@ -66,7 +65,7 @@ function addressOf(text: string): URL {
   return url;
 }
 
-async function follow(given: URL, client: Client): Promise<{ url: URL; answer: Answer }> {
+async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: Answer }> {
   let url = given;
   for (let redirects = 0; ; redirects++) {
     const answer = await ask(url, client);
@@ -85,14 +84,19 @@ async function follow(given: URL, client: Client): Promise<{ url: URL; answer: A
   }
 }
 
-async function ask(url: URL, client: Client): Promise<Answer> {
+async function ask(url: URL, client: HttpClient): Promise<Answer> {
   try {
     return await client.ask(url, { method: 'GET' });
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    throw new SourceError(`${nameOf(url)} cannot be read: ${quoted(error.message).replace(/\.?$/, '.')}`);
+    const advice = TLS_ERROR.test((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '') ? TLS_ADVICE : '';
+    throw new SourceError(`${nameOf(url)} cannot be read: ${quoted(error.message).replace(/\.?$/, '.')}${advice}`);
   }
 }
+
+/** Codes of errors that certificates and versions of TLS cause. */
+const TLS_ERROR = /CERT|SIGNATURE|^ERR_(?:SSL|TLS)/;
+const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS.';
 
 const AS_A_FILE = 'Save its ?WSDL with a browser and give the file instead.';
 

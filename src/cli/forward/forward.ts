@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import type { ForwardTask } from '../events-task';
+import { HttpClient } from '../http-client';
 import { ForwardProgress } from '../progress';
 import { endOf, followedPages, pagesOf, type Start } from '../scan';
 import { stopSignal } from '../terminal';
@@ -8,7 +9,12 @@ import { eventAt, missingBetween, scanStart } from './continuity';
 import { deliver } from './delivery';
 import { messageOf } from './message';
 import { PositionFile, type Position } from './position';
-import { Target } from './target';
+
+/** The longest that an attempt may take, in milliseconds, its whole answer included. */
+const ATTEMPT_TIMEOUT = 30_000;
+
+/** The most bytes of an answer that are read: the connection of a longer one is closed. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** How often a person who watches is told how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
@@ -57,14 +63,13 @@ interface Parts extends ForwardTask {
 
 class Forwarder {
   readonly #parts: Parts;
-  readonly #target: Target;
+  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
   #position: Position;
   /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
   #isExact: boolean;
 
   constructor(parts: Parts, position: Position, isSaved: boolean) {
     this.#parts = parts;
-    this.#target = new Target(parts.target);
     this.#position = position;
     this.#isExact = position.sequence > 0n || (isSaved && position.since === undefined);
   }
@@ -96,12 +101,15 @@ class Forwarder {
 
   /** Resolves to false where the forwarder was stopped before the event was delivered. */
   async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
-    const { progress, skipRefused } = this.#parts;
+    const { progress, skipRefused, target } = this.#parts;
     const name = `Event ${String(BigInt(event.sequence))}`;
-    const where = this.#target.name;
-    const delivery = await deliver(messageOf(event, this.#parts), this.#target, stop, (problem) => {
+    // Paths and queries of webhooks hold secrets, as users and passwords do.
+    const where = target.origin;
+    const report = (problem: string): void => {
       progress.report(`${name} was not taken by ${where}: ${problem}`);
-    });
+    };
+    const message = messageOf(event, this.#parts);
+    const delivery = await deliver(message, (question) => this.#client.send(target, question), stop, report);
     switch (delivery.outcome) {
       case 'stopped':
         return false;
@@ -143,6 +151,6 @@ class Forwarder {
   }
 
   close(): void {
-    this.#target.close();
+    this.#client.close();
   }
 }

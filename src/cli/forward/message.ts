@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { MIMEType } from 'whatwg-mimetype';
-import { z } from 'zod';
 import { VERSION } from '../../config/package-info';
 import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
@@ -56,17 +55,6 @@ export interface Content {
   readonly contentType: string | undefined;
 }
 
-const text = z.string().optional().catch(undefined);
-
-/** What says in which form a payload came. An archive of another program may have anything here. */
-const ARRIVAL = z
-  .object({
-    path: text,
-    headers: z.object({ 'content-type': text, 'content-length': text }).catch({}),
-  })
-  .catch({ path: undefined, headers: {} });
-const ATTRIBUTES = z.object({ datacontenttype: text, binding: text });
-
 /** What a header field may hold. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -75,8 +63,10 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * fields of a form or of a query string as a form, the XML of a SOAP operation, and of a CloudEvent its data.
  */
 export function rawContent({ attributes, data, arrival }: StoredEvent): Content {
-  const { datacontenttype, binding = '' } = ATTRIBUTES.parse(JSON.parse(attributes));
-  const { path = '', headers } = ARRIVAL.parse(JSON.parse(arrival));
+  const { datacontenttype, binding = '' } = stringMembers(JSON.parse(attributes));
+  const request = Object(JSON.parse(arrival)) as { readonly headers?: unknown };
+  const { path = '' } = stringMembers(request);
+  const headers = stringMembers(request.headers);
   const given = headers['content-type'];
   const isEnvelope = binding.startsWith('soap') || /^application\/cloudevents/i.test(given ?? '');
   const type = isEnvelope ? datacontenttype : (given ?? datacontenttype);
@@ -96,6 +86,12 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): Content 
   const body = isText ? value : json;
   const named = type ?? (isText ? undefined : 'application/json');
   return content(Buffer.from(body), named === undefined ? undefined : inUtf8(named, body));
+}
+
+/** The members of an object that are strings: an archive of another program may hold anything. */
+function stringMembers(value: unknown): Readonly<Record<string, string | undefined>> {
+  const members = Object.entries(Object(value) as Record<string, unknown>);
+  return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
 }
 
 function content(body: Buffer, contentType: string | undefined): Content {

@@ -1,9 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { z } from 'zod';
 import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/position';
 import { replaceFile } from '../../util/files';
-import { fileError } from '../file-error';
+import { fileError } from '../terminal';
 
 /** How far a log has been forwarded. */
 export interface Position {
@@ -17,12 +16,6 @@ export interface Position {
 
 /** No position is longer: the attributes of an event, of which its id is one, have at most 8 KiB. */
 const MAX_BYTES = 64 * 1024;
-
-const CONTENT = z.object({
-  sequence: z.string().regex(/^\d{1,20}$/),
-  since: z.number().optional(),
-  event: z.object({ id: z.string(), recordedAt: z.number() }).optional(),
-});
 
 /** A file that holds a {@link Position}, as one line of JSON. */
 export class PositionFile {
@@ -44,10 +37,9 @@ export class PositionFile {
   async read(): Promise<Position | undefined> {
     const text = await this.#text();
     if (text === undefined) return undefined;
-    const parsed = CONTENT.safeParse(parse(text));
-    if (!parsed.success) throw this.#damaged();
-    const { sequence, since, event } = parsed.data;
-    return { sequence: BigInt(sequence), since, event };
+    const position = parsePosition(text);
+    if (position === undefined) throw this.#damaged();
+    return position;
   }
 
   async #text(): Promise<string | undefined> {
@@ -84,10 +76,20 @@ export class PositionFile {
   }
 }
 
-function parse(text: string): unknown {
+function parsePosition(text: string): Position | undefined {
+  const { sequence, since, event } = objectIn(text);
+  if (typeof sequence !== 'string' || !/^\d{1,20}$/.test(sequence)) return undefined;
+  if (since !== undefined && typeof since !== 'number') return undefined;
+  if (event === undefined) return { sequence: BigInt(sequence), since, event };
+  const { id, recordedAt } = Object(event) as Record<string, unknown>;
+  if (typeof id !== 'string' || typeof recordedAt !== 'number') return undefined;
+  return { sequence: BigInt(sequence), since, event: { id, recordedAt } };
+}
+
+function objectIn(json: string): Record<string, unknown> {
   try {
-    return JSON.parse(text);
+    return Object(JSON.parse(json)) as Record<string, unknown>;
   } catch {
-    return undefined;
+    return {};
   }
 }

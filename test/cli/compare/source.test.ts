@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Client } from '../../../src/cli/http-client';
+import { HttpClient } from '../../../src/cli/http-client';
 import { readService, SourceError, type Service } from '../../../src/cli/compare/source';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
-const client = new Client({ ca: undefined, isInsecure: false, timeout: 1000 });
+const client = new HttpClient({ timeout: 1000, maxBytes: 4 * 1024 * 1024 });
 
 /** Serves one answer; resolves to what reading a service from there came to. */
 async function served(
@@ -102,11 +102,11 @@ describe('the WSDL of a service', () => {
       (_, response) => response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
       'no http or https',
     ],
-    ['too much', (_, response) => response.end(' '.repeat(5 * 1024 * 1024)), 'the answer is longer than 4 MiB'],
+    ['too much', (_, response) => response.end(' '.repeat(5 * 1024 * 1024)), 'the answer is longer than 4096 KiB'],
     [
       'half an answer',
       (_, response) => response.writeHead(200, { 'Content-Length': 9 }).write('a', () => response.destroy()),
-      'cannot be read: aborted',
+      'cannot be read: the connection was closed before the answer was complete',
     ],
     ['what a terminal obeys', (_, response) => response.end('<a b="\u202e\u009b2J"><'), 'not well-formed'],
   ])('cannot be read from %s', async (_name, answer, message) => {
@@ -116,7 +116,7 @@ describe('the WSDL of a service', () => {
   });
 
   it('is not waited for longer than the time limit', async () => {
-    const hasty = new Client({ ca: undefined, isInsecure: false, timeout: 20 });
+    const hasty = new HttpClient({ timeout: 20, maxBytes: 1024 });
     const server = createServer(() => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -139,7 +139,7 @@ describe('the WSDL of a service', () => {
     ['missing.wsdl', 'there is no such file'],
     ['.', 'it is a folder'],
     ['http://', 'The address is not valid'],
-    ['http://127.0.0.1:1/', 'Nothing listens there'],
+    ['http://127.0.0.1:1/', 'nothing listens at 127.0.0.1 on port 1'],
   ])('cannot be read from %s', async (name, message) => {
     await expect(readService(name, client)).rejects.toThrow(message);
   });

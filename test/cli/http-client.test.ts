@@ -1,0 +1,110 @@
+import { createServer, type Socket, type AddressInfo } from 'node:net';
+import { HttpClient, NoAnswerError, type ClientOptions } from '../../src/cli/http-client';
+import { startTarget, type Reaction, type Target } from '../support/target';
+
+describe('the HTTP client of the tool', () => {
+  const ended: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const end of ended.splice(0)) await end();
+  });
+
+  const startServer = async (react?: () => Reaction): Promise<Target> => {
+    const server = await startTarget(react);
+    ended.push(() => server.close());
+    return server;
+  };
+  /** Serves what a function writes to each socket. */
+  const startSocketServer = async (write: (socket: Socket) => void): Promise<string> => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+      socket.once('data', () => {
+        write(socket);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ended.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  };
+  const clientOf = (options: Partial<ClientOptions> = {}): HttpClient => {
+    const client = new HttpClient({ timeout: 5000, maxBytes: 65_536, ...options });
+    ended.push(() => {
+      client.close();
+    });
+    return client;
+  };
+  const post = (client: HttpClient, url: string, body = 'x') =>
+    client.send(new URL(url), { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
+
+  it('sends every request over one connection where it keeps one', async () => {
+    const server = await startServer();
+    const client = clientOf({ keepsConnection: true });
+    for (let i = 0; i < 20; i++) expect(await post(client, server.url, String(i))).toMatchObject({ status: 204 });
+    expect(server.connections()).toBe(1);
+    expect(server.received.map(({ body }) => body.toString())).toEqual(Array.from({ length: 20 }, (_, i) => String(i)));
+    for (let i = 0; i < 2; i++) await post(clientOf(), server.url);
+    expect(server.connections()).toBe(3);
+  });
+
+  it('sends user and password of the address as Basic credentials, and its query', async () => {
+    const server = await startServer();
+    await post(clientOf(), server.url.replace('://', '://us%40er:p%20w@') + '/a%20b?c=d#e');
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/a%20b?c=d',
+      headers: { authorization: `Basic ${Buffer.from('us@er:p w').toString('base64')}`, 'content-length': '1' },
+    });
+  });
+
+  it('reads no more of a body than its limit, and loses the connection then', async () => {
+    const server = await startServer(() => ({ status: 200, body: 'x'.repeat(10_000_000) }));
+    const client = clientOf({ keepsConnection: true });
+    for (let i = 1; i < 3; i++) {
+      const answer = await post(client, server.url);
+      expect(answer).toMatchObject({ status: 200, cutOff: 'the answer is longer than 64 KiB' });
+      expect(answer.body.length).toBeLessThan(1_000_000);
+      expect(server.connections()).toBe(i);
+    }
+    await expect(client.ask(new URL(server.url), { method: 'GET' })).rejects.toThrow('is longer than 64 KiB');
+  });
+
+  it('does not follow a redirect', async () => {
+    const server = await startServer(() => ({ status: 307, headers: { Location: '/elsewhere' } }));
+    const { status, headers } = await post(clientOf(), server.url);
+    expect([status, headers.get('location')]).toEqual([307, '/elsewhere']);
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('fails where there is no answer, later for a large request', async () => {
+    const silent = await startServer(() => 'silence');
+    const hasty = clientOf({ timeout: 100 });
+    await expect(post(hasty, silent.url)).rejects.toThrow(new NoAnswerError('there was no answer within 0.1 s'));
+    await expect(post(hasty, silent.url, 'x'.repeat(65_536))).rejects.toThrow('there was no answer within 1.1 s');
+    const closing = await startServer(() => 'close');
+    await expect(post(clientOf(), closing.url)).rejects.toThrow('the connection was closed before the answer');
+    await closing.close();
+    const { port } = new URL(closing.url);
+    await expect(post(clientOf(), closing.url)).rejects.toThrow(`nothing listens at 127.0.0.1 on port ${port}`);
+  });
+
+  it.each([
+    ['its length', 'Content-Length: 9\r\n\r\nhalf'],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
+    ['the end of the connection', 'Connection: close\r\n\r\nhalf'],
+  ])('tells a body with %s that the time-out cut off from a whole one', async (_how, rest) => {
+    const url = await startSocketServer((socket) => socket.write(`HTTP/1.1 201 Created\r\n${rest}`));
+    const client = clientOf({ timeout: 200 });
+    const cutOff = 'the answer was not complete within 0.2 s';
+    const answer = await post(client, url);
+    expect([answer.status, answer.cutOff]).toEqual([201, cutOff]);
+    await expect(client.ask(new URL(url), { method: 'GET' })).rejects.toThrow(new NoAnswerError(cutOff));
+  });
+
+  it('takes a body that ends with the connection', async () => {
+    const url = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'));
+    expect((await clientOf().ask(new URL(url), { method: 'GET' })).body.toString()).toBe('whole');
+  });
+});
