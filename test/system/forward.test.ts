@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { itForwardsThroughKills } from '../cli/forward/kills';
+import { itForwardsThroughKills } from '../process/tool/kills';
 import { newEvent } from '../log/event-log-suite';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';

@@ -1,4 +1,4 @@
-import { describeKills } from '../main/kills';
+import { describeKills } from '../process/service/kills';
 
 /** Ten times by default, a hundred by `scripts/kill-test.mjs`. */
 const KILLS = Number(process.env.KILLS ?? 10);

@@ -2,13 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BINDINGS, requestOf, resultOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { everyEvent } from '../support/load';
-import { metricsAt } from '../support/metrics';
-import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { BINDINGS, requestOf, resultOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { everyEvent } from '../../support/load';
+import { metricsAt } from '../../support/metrics';
+import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 afterEach(killProcesses);
@@ -138,7 +138,7 @@ describe('with several workers', () => {
 
   it('a new one for which there is no process leaves the old ones running', async () => {
     const fail = join(folder.path, 'fail');
-    const preload = join(__dirname, '..', 'support', 'failing-fork.cjs');
+    const preload = join(__dirname, '..', '..', 'support', 'failing-fork.cjs');
     const service = await start({ NODE_OPTIONS: `--require=${preload}`, FAIL_FORK: fail });
     const old = await childrenOf(service);
     await writeFile(fail, '');
@@ -156,7 +156,7 @@ describe('with several workers', () => {
 
   it('a new one of another build does not start, and the old ones go on', async () => {
     const other = join(folder.path, 'other-build');
-    const preload = join(__dirname, '..', 'support', 'other-build.cjs');
+    const preload = join(__dirname, '..', '..', 'support', 'other-build.cjs');
     const service = await start({ NODE_OPTIONS: `--require=${preload}`, OTHER_BUILD: other });
     const old = await childrenOf(service);
     await writeFile(other, '');

@@ -1,9 +1,9 @@
-import { callOperation, eventsOf, resultOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { metricsAt } from '../support/metrics';
-import { killProcesses, startProcess, type ServiceProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { getEvents, untilWaiting } from '../support/waiting';
+import { callOperation, eventsOf, resultOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { metricsAt } from '../../support/metrics';
+import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { getEvents, untilWaiting } from '../../support/waiting';
 
 describe('with several workers, calls that wait', () => {
   const folder = useTemporaryFolder();

@@ -1,9 +1,9 @@
-import { resultOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { startProcess } from '../support/process';
-import { everyEvent, recordFrom } from '../support/load';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { resultOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { startProcess } from '../../support/process';
+import { everyEvent, recordFrom } from '../../support/load';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 import { describeKills } from './kills';
 
 describe('what was answered', () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runToEnd, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { runToEnd, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { killProcesses, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { killProcesses, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
-const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+const MAIN = join(__dirname, '..', '..', '..', 'dist', 'main.js');
 
 describe('descriptors that are said to be passed on', () => {
   const folder = useTemporaryFolder();

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..', '..');
+const ROOT = join(__dirname, '..', '..', '..');
 
 /** Jest cannot load modules when they are needed, so programs are run that use the package. */
 describe('a program with the package', () => {

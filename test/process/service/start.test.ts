@@ -4,14 +4,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { variablesOf } from '../../src/config/variable';
-import { VARIABLES } from '../../src/config/variables';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
-import { send } from '../support/http';
-import { killProcesses, runToEnd, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { describeUnless } from '../support/tools';
+import { variablesOf } from '../../../src/config/variable';
+import { VARIABLES } from '../../../src/config/variables';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
+import { send } from '../../support/http';
+import { killProcesses, runToEnd, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { describeUnless } from '../../support/tools';
 
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
@@ -141,7 +141,7 @@ describe('the service as a process', () => {
     const help = await runToEnd({}, folder.path, ['--help']);
     expect(help.code).toBe(0);
     for (const { name } of variablesOf(VARIABLES)) expect(help.output).toContain(`  ${name} `);
-    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', 'package.json'), 'utf8')) as Record<
+    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as Record<
       string,
       string
     >;
@@ -151,7 +151,7 @@ describe('the service as a process', () => {
   });
 
   it('loads no package that its configuration does not use', async () => {
-    const preload = join(__dirname, '..', 'support', 'loaded-modules.cjs');
+    const preload = join(__dirname, '..', '..', 'support', 'loaded-modules.cjs');
     const service = await startProcess({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
     await callOperation(service.url, 'soap11', 'RecordEvent');
     await send(new URL('/metrics', service.url).href);
@@ -163,7 +163,7 @@ describe('the service as a process', () => {
   });
 
   it('does not start on a version of Node that is too old', async () => {
-    const preload = join(__dirname, '..', 'support', 'old-node.cjs');
+    const preload = join(__dirname, '..', '..', 'support', 'old-node.cjs');
     const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
     expect([code, output]).toEqual([1, 'WebHook needs Node 20.19 or later; this is 18.20.8.\n']);
   });

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { VERSION } from '../../src/config/package-info';
-import { callOperation, envelope11, NAMESPACE } from '../support/bindings';
-import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
-import { logLines, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { VERSION } from '../../../src/config/package-info';
+import { callOperation, envelope11, NAMESPACE } from '../../support/bindings';
+import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
+import { logLines, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const KEY = 'record-key-0123456789';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
-import { callOperation, eventsOf, resultOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { everyEvent, recordFrom } from '../support/load';
-import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { callOperation, eventsOf, resultOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { everyEvent, recordFrom } from '../../support/load';
+import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('with several workers, what they record', () => {
   const folder = useTemporaryFolder();

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { callOperation } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { recordTwice } from '../support/load';
-import { childrenOf, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { rowsOf } from '../support/sqlite';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { callOperation } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { recordTwice } from '../../support/load';
+import { childrenOf, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { rowsOf } from '../../support/sqlite';
 
 /**
  * Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. With

@@ -1,9 +1,9 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { killProcesses, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { killProcesses, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('a service manager that wants to know', () => {
   const folder = useTemporaryFolder();

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../log/event-log-suite';
-import { send } from '../support/http';
-import { startProcess } from '../support/process';
-import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { directly, openDirectly, rowsOf } from '../support/sqlite';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { newEvent } from '../../log/event-log-suite';
+import { send } from '../../support/http';
+import { startProcess } from '../../support/process';
+import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { directly, openDirectly, rowsOf } from '../../support/sqlite';
 
-const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+const TOOL = join(__dirname, '..', '..', '..', 'dist', 'cli', 'events.js');
 
 describe('the tool for the event log', () => {
   const folder = useTemporaryFolder();
@@ -358,7 +358,7 @@ describe('the tool for the event log', () => {
     const { code, output, errors } = await run(['--help']);
     expect([code, errors]).toEqual([0, '']);
     expect(output).toContain('--export FILE');
-    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', 'package.json'), 'utf8')) as {
+    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as {
       version: string;
     };
     expect(await run(['--version'])).toEqual({ code: 0, output: `${version}\n`, errors: '' });

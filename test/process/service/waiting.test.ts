@@ -1,10 +1,10 @@
-import { callOperation, eventsOf, resultOf } from '../support/bindings';
-import { send, type Answer } from '../support/http';
-import { MEASURED, memoryOf } from '../support/process-memory';
-import { killProcesses, startProcess } from '../support/process';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { getEvents, untilWaiting } from '../support/waiting';
-import { openWire } from '../support/wire';
+import { callOperation, eventsOf, resultOf } from '../../support/bindings';
+import { send, type Answer } from '../../support/http';
+import { MEASURED, memoryOf } from '../../support/process-memory';
+import { killProcesses, startProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { getEvents, untilWaiting } from '../../support/waiting';
+import { openWire } from '../../support/wire';
 
 describe('the service as a process, while calls wait', () => {
   const folder = useTemporaryFolder();

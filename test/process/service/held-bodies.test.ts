@@ -1,8 +1,8 @@
-import { costlyBrotli } from '../support/brotli';
-import { killProcesses, startProcess, type ServiceProcess } from '../support/process';
-import { MEASURED, memoryOf, residentMemoryOf } from '../support/process-memory';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { openWire, type Wire } from '../support/wire';
+import { costlyBrotli } from '../../support/brotli';
+import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { MEASURED, memoryOf, residentMemoryOf } from '../../support/process-memory';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { openWire, type Wire } from '../../support/wire';
 
 describe('the service as a process, while the ends of bodies do not come', () => {
   const folder = useTemporaryFolder();

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { childrenOf, logLines, runToEnd, startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { TOOL } from '../support/tool';
+
+/** The most important of what `npm run test:process` tests. */
+describe('the service as a process', () => {
+  const folder = useTemporaryFolder();
+  const idsAt = async (url: string) => eventsOf(await callOperation(url, 'httpget', 'GetEvents')).map(({ id }) => id);
+
+  it('prints its address once it answers there, over every binding', async () => {
+    const service = await startProcess({}, folder.path);
+    for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('does not start with a value that is not allowed, and names it', async () => {
+    const { code, output } = await runToEnd({ ACCESS_LOG: 'x' }, folder.path);
+    expect([code, output]).toEqual([1, expect.stringContaining('ACCESS_LOG=x: must be true or false')]);
+  });
+
+  it('logs its start, each refusal and its stop as JSON', async () => {
+    const service = await startProcess({ RECORD_KEYS: 'record-key-0123456789' }, folder.path);
+    await expect(callOperation(service.url, 'httpget', 'RecordEvent')).rejects.toThrow();
+    await service.end('SIGINT');
+    const messages = logLines(service.output()).map(({ msg }) => msg);
+    expect(messages.slice(-4)).toEqual(['started', 'refused', 'stopping', 'stopped']);
+  });
+
+  it('has what it answered after it was killed', async () => {
+    const killed = await startProcess({}, folder.path);
+    const id = await callOperation(killed.url, 'soap11', 'RecordEvent');
+    expect(await killed.end('SIGKILL')).toBe('SIGKILL');
+    const service = await startProcess({}, folder.path);
+    expect(await idsAt(service.url)).toEqual([id]);
+    await service.end('SIGTERM');
+  });
+
+  it('replaces a worker that dies, and keeps what it recorded', async () => {
+    const service = await startProcess({ WORKERS: '2' }, folder.path);
+    const id = await callOperation(service.url, 'soap12', 'RecordEvent');
+    const [victim = 0] = await childrenOf(service);
+    process.kill(victim, 'SIGKILL');
+    await service.logged('a worker ended, another one takes its place');
+    await eventually('a new worker answers', () => service.output().match(/"started"/g)?.length === 3);
+    expect(await idsAt(service.url)).toEqual([id]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('shares its log with the tool', async () => {
+    const service = await startProcess({}, folder.path);
+    const id = await callOperation(service.url, 'httppost', 'RecordEvent');
+    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, '--since', '0'], { cwd: folder.path });
+    expect(stdout).toContain(id);
+    await service.end('SIGTERM');
+  });
+});
