@@ -32,11 +32,11 @@ export const duration: Read<number> = (value) => {
   throw new ValueError('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
 };
 
-/** A time limit, in milliseconds: from one second to an hour. */
+/** A time limit, in milliseconds: from 50 ms to an hour. */
 export const timeout: Read<number> = (value) => {
   const milliseconds = duration(value);
-  if (milliseconds >= 1000 && milliseconds <= 3_600_000) return milliseconds;
-  throw new ValueError('must be a duration from 1s to 1h');
+  if (milliseconds >= 50 && milliseconds <= 3_600_000) return milliseconds;
+  throw new ValueError('must be a duration from 50ms to 1h');
 };
 
 /** A host name or an IP address, without brackets. */

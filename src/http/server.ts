@@ -27,7 +27,7 @@ export interface ServerOptions {
 /** Load balancers keep idle connections for a minute, and must be the first to close them. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
-/** How often requests that take too long to arrive are looked for, in milliseconds. */
+/** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
 /**
@@ -59,7 +59,7 @@ export class HttpServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),
       maxHeaderSize: limits.maxHeaderBytes,
       IncomingMessage: HttpRequest,
     };

@@ -7,6 +7,7 @@ import { arrivalOf } from '../support/arrival';
 import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from '../support/temporary-folder';
+import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
@@ -79,7 +80,7 @@ describe('an archive', () => {
   });
 
   it('keeps whatever senders put in', async () => {
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
+    const text = fc.oneof(fc.string({ unit: anyCharacter }), fc.string({ unit: 'grapheme' }));
     const headerValue = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((c) => String.fromCharCode(c)) });
     const value = fc.oneof(text, fc.boolean(), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
     const name = fc.oneof(fc.constantFrom(...HOSTILE_NAMES), fc.stringMatching(/^[a-z\d]{1,20}$/));

@@ -44,11 +44,11 @@ describe('after a request that is recorded, the same connection', () => {
 
   it('brings half a header: 408 comes after the answer', async () => {
     const { log, answer, events } = slowLog();
-    const service = await startService({ HEADERS_TIMEOUT: '1s' }, log);
+    const service = await startService({ HEADERS_TIMEOUT: '100ms' }, log);
     const wire = await openWire(service.url);
     wire.write(`${RECORD}GET / HTTP/1.1\r\n`);
     await eventually('the event arrives', () => events() === 1);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await new Promise((resolve) => setTimeout(resolve, 400));
     expect(statuses(await Promise.race([wire.until(/HTTP/), Promise.resolve('')]))).toEqual([]);
     answer();
     expect(statuses(await wire.untilClosed())).toEqual([200, 408]);

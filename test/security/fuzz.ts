@@ -6,6 +6,7 @@ import { send } from '../support/http';
 import { openConnection, untilClosed } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 import { WSSE } from '../support/wsse';
+import { anyCharacter } from '../support/arbitraries';
 
 /** No input may take longer, in milliseconds. */
 const MAX_TIME = 1000;
@@ -53,9 +54,12 @@ const PIECES = [
 ];
 
 const nearlyXml = fc
-  .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: 'binary', maxLength: 8 })), {
-    maxLength: 24,
-  })
+  .array(
+    fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: anyCharacter, maxLength: 8 })),
+    {
+      maxLength: 24,
+    },
+  )
   .map((parts) => parts.join(''));
 
 /** A right envelope in which a few characters were changed. */
@@ -147,7 +151,9 @@ export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
             fc.constantFrom('gzip', 'br', '1.0', '"http://tempuri.org/RecordEvent"'),
             fc.string({ unit: 'grapheme-ascii' }),
           ),
-          body: fc.oneof(nearlyXml, damaged, fc.json(), fc.string({ unit: 'binary' })).map((text) => Buffer.from(text)),
+          body: fc
+            .oneof(nearlyXml, damaged, fc.json(), fc.string({ unit: anyCharacter }))
+            .map((text) => Buffer.from(text)),
         });
         const ask = async ({ path, query, method, type, field, value, body }: Question) => {
           const started = performance.now();
@@ -191,7 +197,10 @@ export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
         ];
         const stream = fc
           .array(
-            fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...PARTS) }, fc.string({ unit: 'binary', maxLength: 6 })),
+            fc.oneof(
+              { weight: 6, arbitrary: fc.constantFrom(...PARTS) },
+              fc.string({ unit: anyCharacter, maxLength: 6 }),
+            ),
             { maxLength: 16 },
           )
           .map((parts) => Buffer.from(parts.join(''), 'latin1'));

@@ -7,23 +7,27 @@ import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-fol
 import { watching } from '../../support/watching';
 import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
 
-describeEventLog('SQLite, written by another process', async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder.path, 'events.db');
-  return {
-    async open(retention) {
-      const shared = await sharedLog({ file, retentionPause: 20, ...(retention && { retention }) });
-      const log: EventLog = shared.join();
-      const close = log.close.bind(log);
-      log.close = async () => {
-        await close();
-        await shared.close();
-      };
-      return log;
-    },
-    remove: () => folder.remove(),
-  };
-});
+describeEventLog(
+  'SQLite, written by another process',
+  async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder.path, 'events.db');
+    return {
+      async open(retention) {
+        const shared = await sharedLog({ file, retentionPause: 20, ...(retention && { retention }) });
+        const log: EventLog = shared.join();
+        const close = log.close.bind(log);
+        log.close = async () => {
+          await close();
+          await shared.close();
+        };
+        return log;
+      },
+      remove: () => folder.remove(),
+    };
+  },
+  { reading: false },
+);
 
 describe('a log that several processes write through one', () => {
   let shared: SharedLog;
