@@ -7,7 +7,7 @@ import type { EventLog } from './log/event-log';
 import { callersOf } from './http/callers';
 import { healthPages, metricsPage } from './http/admin';
 import { accessControl } from './http/auth/access';
-import { viewerCheck } from './http/auth/viewers';
+import { localCallerCheck, viewerCheck } from './http/auth/viewers';
 import { BodyReader } from './http/content/body';
 import { MediaTypes } from './http/content/media-type';
 import { rateLimit } from './http/rate-limit';
@@ -83,7 +83,7 @@ export async function startApp(
   });
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
-  const access = accessControl(config.access);
+  const access = accessControl(config.access, localCallerCheck(config));
   const handler = await endpoint(contract, serviceOf(config, log), {
     path: endpointPath(config),
     callers,

@@ -128,6 +128,13 @@ export const origins: Read<readonly string[]> = (value) => {
   throw new ValueError('must be * or a list of host names, as in eventgrid.azure.net,sender.example.com');
 };
 
+/** Host names without ports, separated by commas. */
+export const hostNames: Read<readonly string[]> = (value) => {
+  const names = value.split(',').map((name) => name.trim().toLowerCase());
+  if (names.every((name) => /^[\w.-]{1,253}$/.test(name))) return names;
+  throw new ValueError('must be a list of host names without ports, as in webhook.test,hooks.example.com');
+};
+
 /** A number of processes; `auto` stands for the number of cores. */
 export const workers: Read<number> = (value) => {
   if (value === 'auto') return availableParallelism();

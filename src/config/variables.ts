@@ -4,6 +4,7 @@ import {
   eventType,
   flag,
   host,
+  hostNames,
   keys,
   logLevel,
   MEBIBYTE,
@@ -109,6 +110,11 @@ export const VARIABLES = {
   retentionMaxAge: optional('RETENTION_MAX_AGE', duration, {
     group: 'Events',
     description: 'how long an event is kept',
+  }),
+  /** In lower case. */
+  allowedHosts: optional('ALLOWED_HOSTS', hostNames, {
+    group: 'Access',
+    description: 'more names of a service without keys on a loopback address, as callers write them in `Host`',
   }),
   access: {
     recordKeys: optional('RECORD_KEYS', keys, {

@@ -132,6 +132,13 @@ export const HTTP_ERRORS = {
   signature: (problem: string) => new RequestError(401, problem, 'signature', CHALLENGE),
   otherSite: () =>
     new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site'),
+  unknownHost: (name: string) =>
+    new RequestError(
+      403,
+      `Without keys, this service takes calls to this machine alone, and not to the name ${shortened(name)}. ` +
+        'If that name is meant for it, add it to ALLOWED_HOSTS.',
+      'cross-site',
+    ),
   eventsClosed: (why: string) =>
     new RequestError(
       403,

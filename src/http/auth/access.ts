@@ -19,6 +19,13 @@ export interface Credentials {
 /** What can prove that a caller may make a call: a key, or the signature of what it sends. */
 export type Proof = 'key' | 'signature';
 
+/**
+ * Checks a request.
+ *
+ * @throws {RequestError} it is refused.
+ */
+export type RequestCheck = (request: IncomingMessage) => void;
+
 /** Decides who may call. */
 export interface AccessControl {
   /** What proves that a caller has this access, any one of them; empty: everybody has it. */
@@ -43,10 +50,15 @@ const UNPROVED_BODY: BodyLimit = {
   refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE),
 };
 
-/** Makes the access control. Undefined where neither keys nor secrets are set: then it costs nothing. */
-export function accessControl(options: AccessConfig): AccessControl | undefined {
+/**
+ * Makes the access control. Undefined if nothing is guarded.
+ *
+ * @param checkUnguarded - checks calls that record or read and need no key.
+ */
+export function accessControl(options: AccessConfig, checkUnguarded?: RequestCheck): AccessControl | undefined {
   const { recordKeys, readKeys, webhookSecrets } = options;
-  if (recordKeys === undefined && readKeys === undefined && webhookSecrets === undefined) return undefined;
+  const hasKeys = recordKeys !== undefined || readKeys !== undefined || webhookSecrets !== undefined;
+  if (!hasKeys && checkUnguarded === undefined) return undefined;
   const signatures = signatureCheck(webhookSecrets ?? []);
   const checks: Readonly<Record<Access, KeyCheck | undefined>> = {
     open: undefined,
@@ -65,7 +77,7 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
     proofsOf: (access) => proofs[access],
     needsBody,
     checkHeader(needed, request) {
-      refuseOtherSites(request);
+      if (hasKeys) refuseOtherSites(request);
       // Without a name the call may be of any operation; the one with large bodies records.
       const isValid = checks[needed ?? 'record'];
       if (isValid === undefined || (needed !== 'read' && needsBody(request))) return undefined;
@@ -75,9 +87,12 @@ export function accessControl(options: AccessConfig): AccessControl | undefined 
       return UNPROVED_BODY;
     },
     check(needed, request, { body, password, passwordProblem }) {
-      refuseOtherSites(request);
+      if (hasKeys) refuseOtherSites(request);
       const isValid = checks[needed];
-      if (isValid === undefined) return;
+      if (isValid === undefined) {
+        if (needed !== 'open') checkUnguarded?.(request);
+        return;
+      }
       if (needed === 'record' && body !== undefined && needsBody(request)) {
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const problem = signatures.problem(request.headers, body);

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { EventLog } from '../../log/event-log';
-import type { ViewerCheck } from '../../http/auth/viewers';
+import type { RequestCheck } from '../../http/auth/access';
 import { replyCompressed } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { reply } from '../../http/reply';
@@ -24,7 +24,7 @@ import { countText } from './size-text';
 /** What the pages of the events show, and to whom. */
 export interface EventsPagesParts {
   readonly log: EventLog;
-  readonly mayLook: ViewerCheck;
+  readonly mayLook: RequestCheck;
   /** The last refused and failed calls of all processes that answer together, newest first. */
   refusedCalls(this: void): Promise<readonly RefusedCall[]>;
   /** Hears of callers that may not look. */

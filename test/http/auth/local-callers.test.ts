@@ -1,0 +1,97 @@
+import { BINDINGS, requestOf } from '../../support/bindings';
+import { send, type Answer } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
+
+const call = (service: TestService, binding: (typeof BINDINGS)[number], operation: string, headers = {}) => {
+  const { path, ...question } = requestOf(binding, operation);
+  return send(service.url + path, { ...question, headers: { ...question.headers, ...headers } });
+};
+const count = (service: TestService) => service.log.stats().then(({ events }) => events);
+
+describe('a service without keys on a loopback address', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ ALLOWED_HOSTS: 'webhook.test, Other.Example' });
+  });
+  afterAll(() => service.stop());
+
+  const refused = (answer: Answer, binding: string) => {
+    expect(answer.status).toBe(403);
+    if (binding.startsWith('soap')) expect(answer.body).toContain(':Fault>');
+  };
+
+  describe.each(BINDINGS)('over %s', (binding) => {
+    it.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil.example.'])(
+      'takes no call that names it %s, as a page does whose name was made to lead here',
+      async (host) => {
+        const before = await count(service);
+        for (const operation of ['RecordEvent', 'GetEvents'])
+          refused(await call(service, binding, operation, { Host: host }), binding);
+        expect(await count(service)).toBe(before);
+      },
+    );
+
+    it.each(['cross-site', 'same-site'])('records nothing that a browser sends for a page (%s)', async (site) => {
+      const before = await count(service);
+      refused(await call(service, binding, 'RecordEvent', { 'Sec-Fetch-Site': site }), binding);
+      expect(await count(service)).toBe(before);
+    });
+
+    it.each([
+      'localhost',
+      'LOCALHOST:8080',
+      'app.localhost',
+      '127.0.0.1',
+      '127.1',
+      '[::1]:8080',
+      '192.0.2.1',
+      'webhook',
+      'my-service:80',
+      'webhook.test:8080',
+      'other.example',
+    ])('takes the calls of scripts and clients that name it %s', async (host) => {
+      for (const operation of ['RecordEvent', 'GetEvents', 'HelloWorld'])
+        expect((await call(service, binding, operation, { Host: host })).status).toBe(200);
+    });
+
+    it('takes calls of its own pages, and says hello to everybody', async () => {
+      expect((await call(service, binding, 'RecordEvent', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+      const foreign = { Host: 'evil.example', 'Sec-Fetch-Site': 'cross-site' };
+      expect((await call(service, binding, 'HelloWorld', foreign)).status).toBe(200);
+    });
+  });
+
+  it('shows its metrics and the pages of the events under the same names', async () => {
+    const metrics = (host: string) => send(new URL('/metrics', service.url).href, { headers: { Host: host } });
+    expect((await metrics('evil.example')).status).toBe(403);
+    expect((await metrics('webhook.test')).status).toBe(200);
+    const events = (host: string) => send(`${service.url}?events`, { headers: { Host: host } });
+    expect((await events('evil.example')).status).toBe(403);
+    expect((await events('webhook.test')).status).toBe(200);
+  });
+
+  it('says which setting takes a name', async () => {
+    const answer = await call(service, 'httpget', 'GetEvents', { Host: 'hooks.corp.example' });
+    expect(answer.body).toContain('hooks.corp.example');
+    expect(answer.body).toContain('ALLOWED_HOSTS');
+  });
+});
+
+it.each<[Record<string, string>]>([
+  [{ HOST: '0.0.0.0' }],
+  [{ BASE_URL: 'https://hooks.example' }],
+  [{ TRUST_PROXY: '1' }],
+])('with %j any name may be used, since others reach it', async (variables) => {
+  const service = await startService(variables);
+  const url = service.url.replace('0.0.0.0', '127.0.0.1');
+  const answer = await send(`${url}/RecordEvent`, { headers: { Host: 'hooks.example' } });
+  expect(answer.status).toBe(200);
+  await service.stop();
+});
+
+it('with keys a name makes no difference', async () => {
+  const service = await startService({ READ_KEYS: 'k'.repeat(20), RECORD_KEYS: 'r'.repeat(20) });
+  const headers = { Host: 'evil.example', 'X-API-Key': 'k'.repeat(20) };
+  expect((await call(service, 'httpget', 'GetEvents', headers)).status).toBe(200);
+  await service.stop();
+});
