@@ -1,7 +1,7 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
+import { childElements } from '../xml/xml-builder';
 import type { Binding } from '../service/call';
-import { childElements } from '../xml/child-elements';
 import { BINDINGS } from './offer';
 
 const WSDL = 'http://schemas.xmlsoap.org/wsdl/';

@@ -1,6 +1,6 @@
 import { parseTime } from '../util/time';
 import type { SimpleValue } from '../service/call';
-import { withoutOuterSpace } from '../xml/xml';
+import { withoutOuterSpace } from '../xml/characters';
 
 /** A simple type of XML Schema (XML Schema Part 2: Datatypes, 2nd edition) that a parameter can have. */
 export interface SimpleType {

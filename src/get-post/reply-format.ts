@@ -2,7 +2,7 @@ import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
 import { memoized } from '../util/text';
-import { textElement, type WriteText } from '../xml/text-element';
+import { textElement, type WriteText } from '../xml/xml-builder';
 import { XML_DECLARATION } from '../xml/xml';
 
 /** Content type of the XML reply over HTTP GET and POST. */

@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
+import { builderText } from '../xml/xml-builder';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { BINDING_NAMES } from '../contract/offer';
-import { builderText } from '../xml/xml';
-import type { ElementName, QualifiedName } from './envelope/qualified-name';
+import type { ElementName, QualifiedName } from '../xml/handler';
 import type { SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 
@@ -88,6 +88,12 @@ export const FAULTS = {
       { mismatch: { version, supported } },
     );
   },
+  /** What an operation would record cannot be cut out of its message. */
+  payloadGrowth: (growth: number) =>
+    FAULTS.unreadable(
+      `The payload would grow by ${String(growth)} characters, since its elements use namespaces that are declared outside ` +
+        'of them. Declare each namespace on an element inside the payload.',
+    ),
   unknownSoapAction: (given: string) =>
     new Fault('Client', `Server did not recognize the value of HTTP Header SOAPAction: ${shortened(given)}.`),
   missingAction: () =>

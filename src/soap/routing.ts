@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract';
-import type { Envelope } from './envelope/envelope';
+import type { Envelope } from './envelope-builder';
 import { FAULTS } from './fault';
 import { SOAP_12, type SoapVersion } from './soap-version';
 

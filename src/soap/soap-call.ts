@@ -9,13 +9,12 @@ import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
 import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
 import { NO_VALUES, parameterValues } from '../contract/values';
-import { decodeMessage } from './envelope/decode-message';
-import type { Envelope } from './envelope/envelope';
-import { Envelopes } from './envelope/envelopes';
+import type { ElementName, QualifiedName } from '../xml/handler';
+import type { Envelope } from './envelope-builder';
+import { decodeMessage, EnvelopeReader } from './envelope-reader';
+import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
-import { readArguments } from './arguments';
 import { NodeSoap } from './node-soap';
-import type { ElementName, QualifiedName } from './envelope/qualified-name';
 import { operationOf, operationOfHeader } from './routing';
 import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
@@ -23,7 +22,7 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 /** What the SOAP calls of one endpoint share. */
 export interface SoapBindings {
   readonly contract: Contract;
-  readonly envelopes: Envelopes;
+  readonly envelopes: EnvelopeReader;
   /** The versions that are offered; one at least. */
   readonly versions: readonly SoapVersion[];
   /** What a message that was sent with the media type of SOAP 1.2, or with any other, is answered in until it has been read. */
@@ -43,12 +42,20 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   );
   return {
     contract,
-    envelopes: new Envelopes(versions),
+    envelopes: new EnvelopeReader({ versions, parameters: parameterNames(contract) }),
     versions,
     ofSoap12Type: versions.includes(SOAP_12) ? SOAP_12 : first,
     ofOtherType: first,
     servers: Object.fromEntries(servers),
   };
+}
+
+/** Makes the function that names the parameters of an operation, by the operation's element. */
+function parameterNames({ namespace, operations }: Contract) {
+  const names = new Map(
+    operations.map((operation) => [operation.name, new Set(operation.parameters.map(({ name }) => name))]),
+  );
+  return (element: ElementName) => (element.namespace === namespace ? names.get(element.name) : undefined);
 }
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
@@ -120,13 +127,13 @@ export class SoapCall extends IncomingCall {
   }
 
   override get isLarge(): boolean {
-    return (this.#envelope?.payloadGrowth(this.#operationElement) ?? 0) > LARGE_MESSAGE;
+    return (this.#envelope?.payload(this.#operationElement).growth ?? 0) > LARGE_MESSAGE;
   }
 
   override invoke(): Promise<string> {
     const operation = this.#bindings.contract.describe(this.operation ?? '');
     if (operation === undefined || operation.parameters.length === 0) return this.#answer(NO_VALUES);
-    return this.#parameters(operation).then((parameters) => this.#answer(parameters));
+    return this.#answer(this.#parameters(operation));
   }
 
   #answer(parameters: ParameterValues): Promise<string> {
@@ -135,9 +142,11 @@ export class SoapCall extends IncomingCall {
     return server.answer(this.operation ?? '', parameters, this);
   }
 
-  async #parameters(operation: ContractOperation): Promise<ParameterValues> {
+  #parameters(operation: ContractOperation): ParameterValues {
     if (this.#envelope === undefined) throw new Error('The message has not been read.');
-    const { texts, stranger } = await readArguments(this.#envelope, this.#operationElement, operation);
+    const isNamed = this.#envelope.element?.name === operation.name;
+    const { texts, stranger, error } = isNamed ? this.#envelope.arguments : NO_ARGUMENTS;
+    if (error !== undefined) throw error;
     if (stranger !== undefined) this.hint('parameter-namespace', this.#strangerHint(stranger));
     return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? []);
   }
@@ -167,7 +176,7 @@ export class SoapCall extends IncomingCall {
   }
 
   protected override readContent(): Content {
-    const text = this.#envelope?.payload(this.#operationElement);
+    const text = this.#envelope?.payload(this.#operationElement).text();
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
   }
 

@@ -1,6 +1,6 @@
 import { create } from 'xmlbuilder2';
+import { builderText } from '../xml/xml-builder';
 import type { Contract } from '../contract/contract';
-import { builderText } from '../xml/xml';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 
 /** The texts of an operation's arguments, in order, by the name of the parameter. */

@@ -1,6 +1,5 @@
 import { shortened } from '../util/text';
-import type { QualifiedName } from './envelope/qualified-name';
-import type { Tag } from '../xml/tag';
+import type { QualifiedName, Tag } from '../xml/handler';
 
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 

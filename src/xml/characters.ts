@@ -10,7 +10,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 /** The longest reference that is resolved, without `&` and `;`. */
 const MAX_LENGTH = 10;
 
-/** Resolves the references in a text (XML 1.0, section 4.1). Undefined: one of them is wrong, or longer than those in use. */
+/** Resolves the references in a text (XML 1.0, section 4.1), unless one of them is wrong or longer than those in use. */
 export function resolved(text: string): string | undefined {
   let result = '';
   let from = 0;
@@ -26,7 +26,7 @@ export function resolved(text: string): string | undefined {
   return from === 0 ? text : result + text.slice(from);
 }
 
-/** The character of a numeric reference; undefined: it is none, or XML does not allow the character (section 2.2). */
+/** The character of a numeric reference, if XML allows it (section 2.2). */
 function numeric(reference: string): string | undefined {
   const digits = /^#(?:x([\da-f]+)|(\d+))$/i.exec(reference);
   // The `x` is a small letter, the digits need not be.
@@ -48,19 +48,28 @@ export function withLineFeeds(text: string): string {
 
 const SPECIAL_IN_VALUE = /[&\t\n\r]/;
 
-/** The value of an attribute, from what stands between its quotes (XML 1.0, section 3.3.3). Undefined as in {@link resolved}. */
+/** The value of an attribute, from what stands between its quotes (XML 1.0, section 3.3.3). As {@link resolved}. */
 export function attributeValue(raw: string): string | undefined {
   return SPECIAL_IN_VALUE.test(raw) ? resolved(raw.replace(/\r\n|[\t\n\r]/g, ' ')) : raw;
 }
 
-/** Characters that XML 1.0 forbids (section 2.2, Char), besides surrogates that do not stand in pairs. */
+/** What XML 1.0 forbids (section 2.2, Char), apart from surrogates that do not stand in pairs. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-/** Whether XML allows every character of a text from a place on. */
-export function hasOnlyCharacters(text: string, from = 0): boolean {
-  FORBIDDEN.lastIndex = from;
+/** Whether XML 1.0 allows every character of a text. */
+export function hasOnlyCharacters(text: string): boolean {
+  FORBIDDEN.lastIndex = 0;
   return text.isWellFormed() && !FORBIDDEN.test(text);
+}
+
+/** Replaces each character that XML 1.0 forbids, and each lone surrogate, with U+FFFD. */
+export function xmlCharacters(text: string): string {
+  return text.toWellFormed().replace(FORBIDDEN, '\uFFFD');
+}
+
+export function isSpaceCode(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 /** Whether a text is white space, as XML defines it, or empty. */
@@ -69,6 +78,38 @@ export function isSpace(text: string): boolean {
   return true;
 }
 
-export function isSpaceCode(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+/** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
+export function withoutOuterSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  // Beyond an end there is no character, so neither loop leaves the text.
+  while (isSpaceCode(text.charCodeAt(start))) start++;
+  while (isSpaceCode(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+/** Kinds of ASCII characters: those that a name can begin with, and the others that it can have. */
+const START = 2;
+const OTHER = 1;
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z_]/.test(character)) return START;
+  return /[\d.-]/.test(character) ? OTHER : 0;
+});
+
+/** Where the ASCII name without a colon ends that begins at a place; the place itself if none begins there. */
+export function nameEnd(text: string, start: number): number {
+  if (kindOf(text.charCodeAt(start)) !== START) return start;
+  let end = start + 1;
+  while (isNameCharacter(text.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Whether this is an ASCII character that a name can have, other than the colon. */
+export function isNameCharacter(code: number): boolean {
+  return kindOf(code) !== 0;
+}
+
+function kindOf(code: number): number {
+  return code < 128 ? (KINDS[code] ?? 0) : 0;
 }

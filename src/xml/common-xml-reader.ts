@@ -1,8 +1,6 @@
 import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
-import type { Beginning, Beginnings } from './beginnings';
-import { NO_DECLARATIONS } from './scope';
+import { NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
 import { StartTagReader } from './start-tag-reader';
-import type { Tag, XmlHandler } from './tag';
 
 const LESS = 0x3c;
 const GREATER = 0x3e;
@@ -21,13 +19,12 @@ const DECLARATION =
 
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
- * ASCII, attributes, text, references, CDATA sections and comments. It gives up on everything else, right or wrong, which is
- * then for `saxes` to read. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares them.
+ * ASCII, attributes, text, references, CDATA sections and comments. It gives up on everything else, right or wrong; `saxes` then
+ * reads it. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares the two.
  */
 export class CommonXmlReader {
   readonly #xml: string;
   readonly #handler: XmlHandler;
-  readonly #beginnings: Beginnings | undefined;
   readonly #startTags: StartTagReader;
   readonly #hasReferences: boolean;
   readonly #hasCdataEnd: boolean;
@@ -35,44 +32,35 @@ export class CommonXmlReader {
   readonly #open: Tag[] = [];
   #hasRoot = false;
 
-  /** @param beginnings - remembers how documents begin; undefined: the text is the content of an element, not a document. */
-  constructor(xml: string, handler: XmlHandler, beginnings: Beginnings | undefined) {
+  /** @param xml - a whole document. */
+  constructor(xml: string, handler: XmlHandler) {
     this.#xml = xml;
     this.#handler = handler;
-    this.#beginnings = beginnings;
     this.#startTags = new StartTagReader(xml);
     this.#hasReferences = xml.includes('&');
     this.#hasCdataEnd = xml.includes(CDATA_END);
   }
 
-  /** Reads the text. False: it gave up; what the handler has been told is right, but not all. */
+  /** Reads the document. Returns whether it got to the end; if not, what the handler was given is right, but not all. */
   read(): boolean {
     const xml = this.#xml;
-    const known = this.#beginnings?.find(xml);
-    if (!hasOnlyCharacters(xml, known?.text.length)) return false;
-    let end = known === undefined ? declarationEnd(xml) : this.#readKnown(known);
+    if (!hasOnlyCharacters(xml)) return false;
+    let end = declarationEnd(xml);
     for (;;) {
       const start = xml.charCodeAt(end) === LESS ? end : xml.indexOf('<', end);
       const isLast = start === -1;
       if (isLast && this.#open.length > 0) return false;
       if (!this.#readText(end, isLast ? xml.length : start)) return false;
-      if (isLast) return this.#hasRoot || this.#beginnings === undefined;
+      if (isLast) return this.#hasRoot;
       end = this.#readMarkup(start);
       if (end === GAVE_UP) return false;
     }
   }
 
-  #readKnown({ text, start, tag }: Beginning): number {
-    this.#hasRoot = true;
-    this.#open.push(tag);
-    this.#handler.openElement(tag, start, text.length);
-    return text.length;
-  }
-
   #readText(start: number, end: number): boolean {
     if (start === end) return true;
     const raw = this.#xml.slice(start, end);
-    if (this.#open.length === 0 && this.#beginnings !== undefined) return isSpace(raw);
+    if (this.#open.length === 0) return isSpace(raw);
     if (this.#hasCdataEnd && raw.includes(CDATA_END)) return false;
     const text = this.#hasReferences ? resolved(withLineFeeds(raw)) : withLineFeeds(raw);
     if (text === undefined) return false;
@@ -90,15 +78,12 @@ export class CommonXmlReader {
 
   #readStartTag(start: number): number {
     const open = this.#open;
-    if (open.length === 0 && this.#hasRoot && this.#beginnings !== undefined) return GAVE_UP;
+    if (open.length === 0 && this.#hasRoot) return GAVE_UP;
     const tags = this.#startTags;
     const tag = tags.read(start, open.at(-1)?.scope ?? NO_DECLARATIONS);
     if (tag === undefined) return GAVE_UP;
     const end = tags.position;
-    if (!this.#hasRoot) {
-      this.#hasRoot = true;
-      if (!tags.isEmpty) this.#beginnings?.keep(this.#xml, start, end);
-    }
+    this.#hasRoot = true;
     this.#handler.openElement(tag, start, end);
     if (tags.isEmpty) this.#handler.closeElement(end);
     else open.push(tag);
@@ -122,8 +107,7 @@ export class CommonXmlReader {
   }
 
   #readCdata(start: number): number {
-    if (!this.#xml.startsWith(CDATA, start) || (this.#open.length === 0 && this.#beginnings !== undefined))
-      return GAVE_UP;
+    if (!this.#xml.startsWith(CDATA, start) || this.#open.length === 0) return GAVE_UP;
     const from = start + CDATA.length;
     const end = this.#xml.indexOf(CDATA_END, from);
     if (end === -1) return GAVE_UP;

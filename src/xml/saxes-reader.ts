@@ -1,21 +1,20 @@
-import { SaxesParser, type SaxesOptions, type SaxesTagNS } from 'saxes';
-import { NO_DECLARATIONS, Scope } from './scope';
-import type { Attribute, Tag, XmlHandler } from './tag';
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
 
-/** Are told of parts of a text before the next element or its end. */
+/** Called for parts of a document as soon as they are read, before the element that they belong to. */
 export interface SaxesGuards {
-  /** A document type declaration. */
+  /** Called for a document type declaration. */
   readonly addDoctype: () => void;
-  /** An attribute, and how many its tag has so far. */
+  /** Called for an attribute, with the number of those that its tag has so far. */
   readonly addAttribute: (name: string, count: number) => void;
 }
 
 /**
- * Reads XML with `saxes`, one text at a time, in parts: `begin`, `write` for each part, `close`. After it has thrown it stands
- * in the middle of a text and must not be used again.
+ * Reads XML 1.0 with `saxes`, one document at a time, in parts: `begin`, `write` for each part, `close`. After it has thrown it
+ * stands in the middle of a document and must not be used again.
  */
 export class SaxesReader {
-  readonly #parser: SaxesParser<SaxesOptions & { xmlns: true }>;
+  readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
   #xml = '';
   #handler: XmlHandler | undefined;
   #attributes = 0;
@@ -26,11 +25,10 @@ export class SaxesReader {
    * The parser keeps its handlers as properties. With more than six V8 turns it into a dictionary, and reading takes four
    * times as long. So there is no handler for errors, which the parser then throws, and none for the beginning of a start tag.
    *
-   * @param guards - see at once what may be too much. What they throw ends the reading.
+   * @param guards - what they throw ends the reading.
    */
-  constructor(options: SaxesOptions, guards?: SaxesGuards) {
-    const parser = new SaxesParser({ ...options, xmlns: true });
-    this.#parser = parser;
+  constructor(guards?: SaxesGuards) {
+    const parser = this.#parser;
     if (guards !== undefined) {
       parser.on('doctype', guards.addDoctype);
       parser.on('attribute', ({ name }) => {
@@ -50,23 +48,23 @@ export class SaxesReader {
     parser.on('cdata', addText);
   }
 
-  /** Begins a text, all of which is given. */
+  /** Begins a document, all of which is given. */
   begin(xml: string, handler: XmlHandler): void {
     this.#xml = xml;
     this.#handler = handler;
   }
 
   /**
-   * Reads the next part of the text. The parts together must be the text that `begin` was given.
+   * Reads the next part of the document. The parts together must be the text that `begin` was given.
    *
-   * @throws {Error} what is wrong with the text so far; the message begins with the line and the column.
+   * @throws {Error} what is wrong with the document so far; the message begins with the line and the column.
    */
   write(part: string): void {
     this.#parser.write(part);
   }
 
   /**
-   * Ends the text.
+   * Ends the document.
    *
    * @throws {Error} it ends too early.
    */

@@ -1,7 +1,5 @@
-import { attributeValue, isSpaceCode } from './characters';
-import { nameEnd } from './names';
-import { Scope } from './scope';
-import type { Attribute, Tag } from './tag';
+import { attributeValue, isSpaceCode, nameEnd } from './characters';
+import { Scope, type Attribute, type Tag } from './handler';
 
 const GREATER = 0x3e;
 const SLASH = 0x2f;
@@ -22,11 +20,11 @@ const NO_ATTRIBUTES: readonly Attribute[] = [];
 /** Reads the start tags in an XML text, with their namespaces. It gives up on those that are wrong or not common. */
 export class StartTagReader {
   readonly #xml: string;
-  /** How far it has read: after a tag, the end of that. */
+  /** How far it has read: after a tag, its end. */
   position = 0;
   /** Whether the last tag is that of an empty element: `<a/>`. */
   isEmpty = false;
-  // Of the last name: where it starts, and its colon; -1: it has none.
+  // Of the last name: where it starts, and its colon, or -1.
   #nameStart = 0;
   #colon = -1;
   // Of the last tag.
@@ -38,7 +36,7 @@ export class StartTagReader {
   }
 
   /**
-   * Reads a tag. Undefined: it gave up.
+   * Reads a tag, unless it gives up.
    *
    * @param start - where the tag starts.
    * @param outer - the declarations around the element.

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Envelopes } from '../../src/soap/envelope/envelopes';
+import { EnvelopeReader } from '../../src/soap/envelope-reader';
 import { Fault } from '../../src/soap/fault';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
@@ -101,7 +101,7 @@ export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
   describe('fuzzing', () => {
     it(`reads ${String(envelopes)} damaged envelopes or refuses them with a fault, at once`, () => {
       const operation = { namespace: NAMESPACE, name: 'RecordEvent' };
-      const reader = new Envelopes();
+      const reader = new EnvelopeReader();
       const read = (xml: string): void => {
         const started = performance.now();
         try {

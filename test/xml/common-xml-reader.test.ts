@@ -1,11 +1,8 @@
-import { Beginnings } from '../../src/xml/beginnings';
 import { CommonXmlReader } from '../../src/xml/common-xml-reader';
-import type { XmlHandler } from '../../src/xml/tag';
+import type { XmlHandler } from '../../src/xml/handler';
 
 /** The names and texts in a document, or undefined if the reader gives up on it. */
-const found = (document: string): string[] | undefined => partsOf(document, new Beginnings());
-
-function partsOf(xml: string, beginnings: Beginnings | undefined): string[] | undefined {
+function found(xml: string): string[] | undefined {
   const parts: string[] = [];
   const handler: XmlHandler = {
     openElement: ({ local, uri, attributes }) => {
@@ -18,7 +15,7 @@ function partsOf(xml: string, beginnings: Beginnings | undefined): string[] | un
       parts.push('>');
     },
   };
-  return new CommonXmlReader(xml, handler, beginnings).read() ? parts : undefined;
+  return new CommonXmlReader(xml, handler).read() ? parts : undefined;
 }
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, i) => ` a${String(i)}=""`).join('');
@@ -87,45 +84,5 @@ describe('the reader of common XML', () => {
     ['a name of 257 characters', `<${'a'.repeat(257)}/>`],
   ])('gives up on %s', (_what, xml) => {
     expect(found(xml)).toBeUndefined();
-  });
-
-  it('reads the content of an element, with text around its elements', () => {
-    expect(partsOf('x<a/><![CDATA[y]]><b/>', undefined)).toEqual(['x', '<{}a', '>', 'y', '<{}b', '>']);
-    expect(partsOf('', undefined)).toEqual([]);
-    expect(partsOf('<a>', undefined)).toBeUndefined();
-  });
-
-  it('reads a document as it did before where only its beginning is the same', () => {
-    const beginnings = new Beginnings();
-    const beginning = '<!-- c --><p:a b="c" xmlns:p="urn:x">';
-    expect(partsOf(`${beginning}x</p:a>`, beginnings)).toEqual(['<{urn:x}a', '@{}b=c', 'x', '>']);
-    expect(beginnings.find(`${beginning}…`)?.text).toBe(beginning);
-    expect(partsOf(`${beginning}<p:y/></p:a>`, beginnings)).toEqual(['<{urn:x}a', '@{}b=c', '<{urn:x}y', '>', '>']);
-    for (const rest of ['</p:b>', '\u0001</p:a>', '</p:a><p:a/>', '']) {
-      expect(partsOf(beginning + rest, beginnings)).toBeUndefined();
-    }
-  });
-});
-
-describe('the memory of beginnings', () => {
-  const root = (name: string) => `<${name}>`;
-  const keep = (beginnings: Beginnings, text: string) => {
-    beginnings.keep(`${text}…`, 0, text.length);
-  };
-
-  it('has the eight that were used last', () => {
-    const beginnings = new Beginnings();
-    for (let i = 0; i < 8; i++) keep(beginnings, root(`a${String(i)}`));
-    beginnings.find(root('a0'));
-    keep(beginnings, root('a8'));
-    expect(beginnings.find(root('a0'))?.tag.name).toBe('a0');
-    expect(beginnings.find(root('a1'))).toBeUndefined();
-  });
-
-  it('has none of more than 1,024 characters', () => {
-    const beginnings = new Beginnings();
-    const long = (length: number) => `<a ${' '.repeat(length - 4)}>`;
-    for (const length of [1024, 1025]) keep(beginnings, long(length));
-    expect([1024, 1025].map((length) => beginnings.find(long(length))?.text.length)).toEqual([1024, undefined]);
   });
 });

@@ -1,6 +1,6 @@
 import { create } from 'xmlbuilder2';
+import { builderText } from '../../xml/xml-builder';
 import type { Contract } from '../../contract/contract';
-import { builderText } from '../../xml/xml';
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
 export function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {

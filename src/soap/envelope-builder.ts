@@ -1,14 +1,42 @@
-import { shortened } from '../../util/text';
-import { Fault, FAULTS } from '../fault';
-import { SOAP_11, SOAP_12, type SoapVersion } from '../soap-version';
-import { isSecurityHeader, SecurityHeaderReader } from '../ws-security';
-import { isSpace } from '../../xml/characters';
-import type { Tag, XmlHandler } from '../../xml/tag';
-import { ElementContent } from './element-content';
-import type { Envelope } from './envelope';
-import { fragmentOf, growthOf } from './fragment';
-import { forEachPrefix } from './prefixes';
-import type { ElementName } from './qualified-name';
+import { shortened } from '../util/text';
+import { isSpace } from '../xml/characters';
+import type { ElementName, Tag, XmlHandler } from '../xml/handler';
+import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
+import { Fault, FAULTS } from './fault';
+import { Payload } from './payload';
+import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
+
+/** What the service needs of a SOAP message. */
+export interface Envelope {
+  readonly version: SoapVersion;
+  /**
+   * The header blocks (SOAP 1.2 part 1, section 5.2) that are addressed to this service and must be understood, except
+   * WS-Security headers: each name once, and 64 at most.
+   */
+  readonly mandatoryHeaders: readonly ElementName[];
+  /** The WS-Security header addressed to this service. */
+  readonly security: SecurityHeader | undefined;
+  /** Whether it has a WS-Addressing header block. */
+  readonly hasAddressing: boolean;
+  /** The element that begins the body, unless the body is empty or begins with text. */
+  readonly element: ElementName | undefined;
+  /** The arguments in that element, if it is an operation's. */
+  readonly arguments: Arguments;
+  /** The content of the body's first element if that is the operation's, otherwise the content of the body. */
+  payload(operation: ElementName): Payload;
+}
+
+/** What readers of messages know of the service. */
+export interface MessageContract {
+  /** Those that are read; at least one. */
+  readonly versions: readonly SoapVersion[];
+  /** The names of an operation's parameters, by the operation's element. */
+  parameters(element: ElementName): ReadonlySet<string> | undefined;
+}
+
+/** Both versions, and no operation. */
+export const ANY_MESSAGE: MessageContract = { versions: SOAP_VERSIONS, parameters: () => undefined };
 
 /** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
@@ -24,61 +52,56 @@ const ADDRESSING = new Set([
   'http://schemas.xmlsoap.org/ws/2004/08/addressing',
 ]);
 
-/** How many elements are open directly in the body, and in the operation's element. */
+/** How many elements are open in soap:Body, in its first element and in that element's children. */
 const BODY_DEPTH = 2;
 const OPERATION_DEPTH = 3;
+const ARGUMENT_DEPTH = 4;
 
 /** Finds in the XML of a SOAP message, while that is read, what the service needs of it, and refuses what is not SOAP. */
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
-  readonly #versions: readonly SoapVersion[];
+  readonly #contract: MessageContract;
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #elements = 0;
   #version: SoapVersion = SOAP_11;
   #hasHeader = false;
   #hasAddressing = false;
-  #body: ElementContent | undefined;
-  #content: ElementContent | undefined;
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
-  /** The first element of the body. */
-  #bodyElement: ElementName | undefined;
+  #body: Payload | undefined;
+  /** The first element of the body, its content, and the arguments in it if it is an operation's. */
+  #element: ElementName | undefined;
+  #content: Payload | undefined;
+  #arguments: ArgumentCollector | undefined;
   #beginsWithText = false;
 
-  /**
-   * @param xml - the whole message.
-   * @param versions - those that are read; one at least.
-   */
-  constructor(xml: string, versions: readonly SoapVersion[]) {
+  /** @param xml - the whole message. */
+  constructor(xml: string, contract: MessageContract) {
     this.#xml = xml;
-    this.#versions = versions;
+    this.#contract = contract;
   }
 
   /**
-   * What has been found; only after the message has been read to its end.
+   * Returns what has been found. To be called when the message has been read to its end.
    *
    * @throws {Fault} the message has no body.
    */
   envelope(): Envelope {
-    const xml = this.#xml;
-    const element = this.#bodyElement;
+    const element = this.#element;
     const body = this.#body;
     const content = this.#content;
     if (body === undefined) throw FAULTS.invalidFormat('Missing required soap:Body element.');
-    const contentFor = (operation: ElementName): ElementContent => {
-      const isNamed = element?.name === operation.name && element.namespace === operation.namespace;
-      return isNamed && content !== undefined ? content : body;
-    };
     return {
       version: this.#version,
       mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security,
       hasAddressing: this.#hasAddressing,
       element: this.#beginsWithText ? undefined : element,
-      payload: (operation) => fragmentOf(xml, contentFor(operation)),
-      payloadGrowth: (operation) => growthOf(contentFor(operation)),
+      arguments: this.#arguments ?? NO_ARGUMENTS,
+      payload: ({ namespace, name }) =>
+        content !== undefined && element?.name === name && element.namespace === namespace ? content : body,
     };
   }
 
@@ -88,68 +111,57 @@ export class EnvelopeBuilder implements XmlHandler {
     const depth = this.#open.push(tag);
     if (depth > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
     if (this.#insideSecurity) this.#security?.openElement(tag);
-    const nameEnd = start + 1 + tag.name.length;
     switch (depth) {
       case 1:
         this.#openEnvelope(tag);
         break;
-      case 2:
+      case BODY_DEPTH:
         this.#openHeaderOrBody(tag, end);
         break;
-      case 3:
-        this.#openBlock(tag, nameEnd, end);
+      case OPERATION_DEPTH:
+        this.#openBlock(tag, start, end);
         break;
-      case 4:
-        if (isOpen(this.#content)) this.#content.openChild(nameEnd, tag);
+      case ARGUMENT_DEPTH:
+        if (!isOpen(this.#content)) break;
+        this.#content.addChild(start, tag);
+        this.#arguments?.openChild(tag);
+        break;
+      default:
+        if (isOpen(this.#content)) this.#arguments?.openInner();
     }
-    if (depth > BODY_DEPTH && isOpen(this.#body)) this.#usePrefixesOf(tag);
   }
 
   addText(text: string): void {
     if (this.#insideSecurity) this.#security?.addText(text);
-    if (isSpace(text)) return;
+    this.#arguments?.addText(text);
     const depth = this.#open.length;
-    if (depth === 1 || (depth === 2 && this.#body === undefined)) {
+    if (depth > OPERATION_DEPTH || isSpace(text)) return;
+    if (depth === 1 || (depth === BODY_DEPTH && this.#body === undefined)) {
       throw FAULTS.invalidFormat(`Text is not allowed in ${shortened(this.#open.at(-1)?.name ?? '')}.`);
     }
-    if (depth === BODY_DEPTH && this.#bodyElement === undefined) this.#beginsWithText = true;
-    if (!isOpen(this.#body)) return;
-    if (depth > BODY_DEPTH) forEachPrefix(text, this.#use);
-    else this.#body.hasText = true;
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
+    if (depth !== BODY_DEPTH || !isOpen(this.#body)) return;
+    this.#body.hasText = true;
+    if (this.#element === undefined) this.#beginsWithText = true;
   }
 
   closeElement(contentEnd: number): void {
     const depth = this.#open.length;
-    if (this.#insideSecurity && depth > 3) this.#security?.closeElement();
-    if (depth === 3) this.#insideSecurity = false;
-    if (depth === 3 && this.#content !== undefined) this.#content.end ??= contentEnd;
-    if (depth === 2 && this.#body !== undefined) this.#body.end ??= contentEnd;
     this.#open.pop();
-  }
-
-  /** An element in the body uses the prefixes of its name and its attributes, and those that the values have. */
-  #usePrefixesOf({ prefix, attributes }: Tag): void {
-    if (prefix !== '') this.#use(prefix);
-    for (const attribute of attributes) {
-      if (attribute.prefix !== '') this.#use(attribute.prefix);
-      forEachPrefix(attribute.value, this.#use);
+    if (this.#insideSecurity && depth > OPERATION_DEPTH) this.#security?.closeElement();
+    if (depth === ARGUMENT_DEPTH) this.#arguments?.closeChild();
+    if (depth === OPERATION_DEPTH) {
+      this.#insideSecurity = false;
+      if (this.#content !== undefined) this.#content.end ??= contentEnd;
     }
+    if (depth === BODY_DEPTH && this.#body !== undefined) this.#body.end ??= contentEnd;
   }
-
-  /**
-   * Something in the body uses a prefix. Text and values may be qualified names, as in `xsi:type="xsd:int"`, or hold some, as
-   * XPath does.
-   */
-  readonly #use = (prefix: string): void => {
-    this.#body?.use(prefix);
-    if (this.#open.length > OPERATION_DEPTH && isOpen(this.#content)) this.#content.use(prefix);
-  };
 
   #openEnvelope(tag: Tag): void {
     if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
-    const version = this.#versions.find(({ namespace }) => namespace === tag.uri);
-    if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, this.#versions);
+    const { versions } = this.#contract;
+    const version = versions.find(({ namespace }) => namespace === tag.uri);
+    if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, versions);
     this.#version = version;
   }
 
@@ -157,21 +169,27 @@ export class EnvelopeBuilder implements XmlHandler {
     const isSoap = tag.uri === this.#version.namespace;
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
-      this.#body = new ElementContent(end, tag.scope);
+      this.#body = new Payload(this.#xml, end, tag.scope);
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
     else if (isSoap || this.#version === SOAP_12 || this.#body === undefined) {
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed here in soap:Envelope.`);
     }
   }
 
-  #openBlock(tag: Tag, nameEnd: number, end: number): void {
+  #openBlock(tag: Tag, start: number, end: number): void {
     if (this.#body === undefined) this.#openHeaderBlock(tag);
-    else if (this.#body.end === undefined) {
-      this.#body.openChild(nameEnd, tag);
-      if (this.#bodyElement !== undefined) return;
-      this.#bodyElement = { namespace: tag.uri, name: tag.local };
-      this.#content = new ElementContent(end, tag.scope);
+    else if (isOpen(this.#body)) {
+      this.#body.addChild(start, tag);
+      if (this.#element === undefined) this.#openOperation(tag, end);
     }
+  }
+
+  #openOperation(tag: Tag, end: number): void {
+    const element = { namespace: tag.uri, name: tag.local };
+    this.#element = element;
+    this.#content = new Payload(this.#xml, end, tag.scope);
+    const parameters = this.#beginsWithText ? undefined : this.#contract.parameters(element);
+    if (parameters !== undefined) this.#arguments = new ArgumentCollector(element.namespace, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {
@@ -203,7 +221,7 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 }
 
-function isOpen(content: ElementContent | undefined): content is ElementContent {
+function isOpen(content: Payload | undefined): content is Payload {
   return content !== undefined && content.end === undefined;
 }
 

@@ -1,5 +1,5 @@
-import { Envelopes } from '../../../src/soap/envelope/envelopes';
-import { NAMESPACE, SOAP_11_NAMESPACE } from '../../support/bindings';
+import { EnvelopeReader } from '../../src/soap/envelope-reader';
+import { NAMESPACE, SOAP_11_NAMESPACE } from '../support/bindings';
 
 const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 
@@ -7,7 +7,7 @@ const message = (inside: string, onEnvelope = '', onOperation = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${onEnvelope}><s:Body>` +
   `<t:RecordEvent xmlns:t="${NAMESPACE}"${onOperation}>${inside}</t:RecordEvent></s:Body></s:Envelope>`;
 
-const payloadOf = (xml: string) => new Envelopes().read(xml).payload(RECORD);
+const payloadOf = (xml: string) => new EnvelopeReader().read(xml).payload(RECORD).text();
 
 describe('a payload', () => {
   const prefixes = Array.from(

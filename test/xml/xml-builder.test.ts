@@ -1,6 +1,6 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
-import { childElements } from '../../src/xml/child-elements';
+import { childElements } from '../../src/xml/xml-builder';
 
 const XML = '<r xmlns="urn:a">x<a/><b><a id="deep"/></b><!-- a --><a/><x:a xmlns:x="urn:b"/><a xmlns=""/></r>';
 

@@ -1,0 +1,80 @@
+/** Namespace and local name of an element. */
+export interface ElementName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A name to be written as text or in an attribute value, with its prefix. */
+export interface QualifiedName extends ElementName {
+  readonly prefix: string;
+}
+
+/** An attribute that declares no namespace. */
+export interface Attribute {
+  /** With its prefix. */
+  readonly name: string;
+  readonly prefix: string;
+  readonly local: string;
+  readonly uri: string;
+  readonly value: string;
+}
+
+/** The start tag of an element. */
+export interface Tag {
+  /** With its prefix. */
+  readonly name: string;
+  readonly prefix: string;
+  readonly local: string;
+  readonly uri: string;
+  readonly attributes: readonly Attribute[];
+  /** The declarations in force inside the element, its own included. */
+  readonly scope: Scope;
+}
+
+/**
+ * Receives what a reader finds in an XML document, in the order of the document. What it throws ends the reading. Offsets are
+ * in UTF-16 code units.
+ */
+export interface XmlHandler {
+  /** A start tag, and where it starts and ends. */
+  openElement(tag: Tag, start: number, end: number): void;
+  /** Text or a CDATA section, with its references resolved. A comment divides a text in two. */
+  addText(text: string): void;
+  /** The end of an element, and where its content ends. */
+  closeElement(contentEnd: number): void;
+}
+
+/** The namespace declarations in force in an element (Namespaces in XML 1.0, section 6). */
+export class Scope {
+  /** The namespace of names without a prefix; empty where they have none. */
+  readonly defaultNamespace: string;
+
+  /**
+   * @param declared - what the element itself declares: namespaces by prefix; the empty prefix is the default namespace.
+   * @param outer - the declarations around it.
+   */
+  constructor(
+    readonly declared: ReadonlyMap<string, string>,
+    readonly outer: Scope | undefined,
+  ) {
+    this.defaultNamespace = declared.get('') ?? outer?.defaultNamespace ?? '';
+  }
+
+  /** The namespace of a prefix, unless it is not declared. */
+  find(prefix: string): string | undefined {
+    let namespace = this.declared.get(prefix);
+    for (let { outer } = this; namespace === undefined && outer !== undefined; { outer } = outer)
+      namespace = outer.declared.get(prefix);
+    return namespace;
+  }
+
+  /** Every declaration in force: namespaces by prefix. */
+  all(): Map<string, string> {
+    const all = this.outer?.all() ?? new Map<string, string>();
+    for (const [prefix, namespace] of this.declared) all.set(prefix, namespace);
+    return all;
+  }
+}
+
+/** The declarations around the root of a document. */
+export const NO_DECLARATIONS = new Scope(new Map(), undefined);
