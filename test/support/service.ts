@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { temporaryFolder } from './temporary-folder';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 
 export interface TestService {
   /** Absolute address of the endpoint. */
@@ -21,13 +19,12 @@ afterAll(async () => {
   await Promise.all([...running].map((service) => service.stop()));
 });
 
-/** Starts the service in this process, on a free port and, unless one is given, on an empty event log. */
+/** Starts the service in this process, on a free port and, unless a log is given, on an empty one in memory. */
 export async function startService(
   variables: Readonly<Record<string, string>> = {},
   givenLog?: EventLog,
 ): Promise<TestService> {
-  const folder = await temporaryFolder();
-  const log = givenLog ?? (await SqliteEventLog.open({ file: join(folder.path, 'events.db') }));
+  const log = givenLog ?? MemoryEventLog.open();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
   const service: TestService = {
     url: app.url,
@@ -37,7 +34,6 @@ export async function startService(
       running.delete(service);
       await app.close();
       await log.close();
-      await folder.remove();
     },
   };
   running.add(service);
