@@ -251,12 +251,10 @@ export interface LogQueries {
 
   /**
    * Counts the events that were recorded in each of some spans of time, oldest span first: only those that the log still holds.
-   * The cost depends little on how many there are, and recording an event waits for it no longer than for a search.
+   * Recording an event does not wait for it.
    *
-   * SQLite counts a span exactly where it has up to some 2,000 events. Otherwise it takes the positions between its beginning
-   * and its end: too many by the repetitions that were not recorded, by the events that were forgotten out of their order, and
-   * by those that stand there but were recorded earlier, such as imported ones. JetStream counts exactly how many events were
-   * stored in a span; an imported event was stored when it was imported.
+   * SQLite keeps counts of whole minutes and counts the events of a minute in which a span begins or ends one by one. JetStream
+   * counts how many events were stored in a span; an imported event was stored when it was imported.
    *
    * @throws {EventLogError}
    */

@@ -2,13 +2,18 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { deferred, type Deferred } from '../../util/promises';
+import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
-import type { SqliteDatabase } from './database';
-import type { Operation, WorkerCall, WorkerReply } from './worker';
+import type { Operations } from './operations';
+import type { RecordedEvents } from './recorder';
+import type { WorkerCall, WorkerReply } from './worker';
 
 /** How long a database that could not be opened is not tried again, in milliseconds. */
 const OPEN_PAUSE = 250;
+
+/** Pause between two steps of retention while there is more to forget, in milliseconds. */
+const BUSY_PAUSE = 2;
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 const DEFAULT_RETENTION_PAUSE = 1000;
@@ -51,17 +56,37 @@ export class DatabaseThread {
    *
    * @param transferred - buffers in the argument that are handed over rather than copied.
    */
-  async ask<O extends Operation>(
+  async ask<O extends keyof Operations>(
     operation: O,
-    argument?: Parameters<SqliteDatabase[O]>[0],
+    argument?: Parameters<Operations[O]>[0],
     transferred: readonly ArrayBuffer[] = [],
-  ): Promise<ReturnType<SqliteDatabase[O]>> {
+  ): Promise<ReturnType<Operations[O]>> {
     const worker = await (this.#worker ?? this.#connect());
     const call = ++this.#calls;
     const answer = deferred<unknown>();
     this.#answers.set(call, answer);
     worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
-    return (await answer.promise) as ReturnType<SqliteDatabase[O]>;
+    return (await answer.promise) as ReturnType<Operations[O]>;
+  }
+
+  /** As `Operations.append`. Takes the batches away from the caller. */
+  append(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
+    return this.ask(
+      'append',
+      batches,
+      batches.map(({ buffer }) => buffer),
+    );
+  }
+
+  /** As `EventLog.check`. */
+  check(): Promise<void> {
+    return this.ask('check');
+  }
+
+  /** The steps of its retention, if it has one. */
+  get retention(): RetentionSteps | undefined {
+    const { retention, retentionPause: idlePause } = this.#options;
+    return retention && { busyPause: BUSY_PAUSE, idlePause, step: () => this.ask('retain') };
   }
 
   /** Closes the database after the questions before, and ends the thread. */

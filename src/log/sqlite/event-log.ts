@@ -1,7 +1,7 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import type { Channel } from '../channel';
-import type { LogEngine, Recorded } from '../engine';
+import type { LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
 import type {
   EventQuery,
@@ -19,9 +19,7 @@ import { MAX_PACKED_EVENTS, packEvents } from './batch';
 import type { SqliteOptions } from './connection/connection';
 import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared/remote-writer';
-import { SlicedQueries } from './sliced-queries';
-import { SqliteUpkeep } from './upkeep/upkeep';
-import { localWriter, type Writer } from './writer';
+import { SqliteUpkeep } from './upkeep';
 
 /** The event log in a SQLite file. */
 export class SqliteEventLog extends EngineLog {
@@ -37,7 +35,7 @@ export class SqliteEventLog extends EngineLog {
   static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
-    return new SqliteEventLog(new SqliteEngine(thread, localWriter(thread)));
+    return new SqliteEventLog(new SqliteEngine(thread, options.file));
   }
 
   /**
@@ -45,30 +43,35 @@ export class SqliteEventLog extends EngineLog {
    * written by a `SharedWriter` at the other end of a channel.
    */
   static withWriter(channel: Channel, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread(options), new RemoteWriter(channel)));
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread(options), options.file, new RemoteWriter(channel)));
   }
 }
 
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
 class SqliteEngine implements LogEngine {
   readonly commitSize = 1024 * 1024;
-  readonly searchPause = 15;
+  /** Searches have a thread of their own, which nothing else waits for. */
+  readonly searchPause = 0;
   /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
   readonly watchPause = 50;
+  readonly retention: RetentionSteps | undefined;
   readonly #thread: DatabaseThread;
-  readonly #writer: Writer;
-  readonly #sliced: SlicedQueries;
+  /** Starts with the first search. */
+  readonly #searches: DatabaseThread;
+  /** The writer in the supervisor, which takes the place of this process's thread. */
+  readonly #remote: RemoteWriter | undefined;
   readonly #upkeep: SqliteUpkeep;
 
-  constructor(thread: DatabaseThread, writer: Writer) {
+  constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
     this.#thread = thread;
-    this.#writer = writer;
+    this.#searches = new DatabaseThread({ file });
+    this.#remote = remote;
     this.#upkeep = new SqliteUpkeep(thread);
-    this.#sliced = new SlicedQueries(thread);
+    this.retention = thread.retention;
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const results = await this.#writer.append(inBatches(events).map(packEvents));
+    const results = await (this.#remote ?? this.#thread).append(inBatches(events).map(packEvents));
     const appended = events.map(({ id }, i) => {
       const firstId = results[Math.floor(i / MAX_PACKED_EVENTS)]?.firstIds.get(i % MAX_PACKED_EVENTS);
       return { id: firstId ?? id, recorded: firstId === undefined };
@@ -80,22 +83,16 @@ class SqliteEngine implements LogEngine {
     return this.#thread.ask('read', query);
   }
 
-  async scan(query: ScanQuery): Promise<StoredEvent[]> {
-    for (let { after } = query; ;) {
-      const { events, next } = await this.#thread.ask('scan', { ...query, after });
-      if (events.length > 0 || next === undefined) return events;
-      after = next;
-    }
+  scan(query: ScanQuery): Promise<StoredEvent[]> {
+    return this.#thread.ask('scan', query);
   }
 
-  async search(query: SearchQuery): Promise<SearchResult> {
-    const { limit } = query;
-    const { events, reached, more } = await this.#thread.ask('search', { query, range: undefined, limit });
-    return { events: query.after === undefined ? events : events.reverse(), reached, more };
+  search(query: SearchQuery): Promise<SearchResult> {
+    return this.#searches.ask('search', query);
   }
 
   rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#sliced.rates(query);
+    return this.#searches.ask('rates', query);
   }
 
   stats(): Promise<LogStats> {
@@ -103,7 +100,7 @@ class SqliteEngine implements LogEngine {
   }
 
   check(): Promise<void> {
-    return this.#writer.check();
+    return (this.#remote ?? this.#thread).check();
   }
 
   newest(): Promise<number> {
@@ -111,8 +108,8 @@ class SqliteEngine implements LogEngine {
   }
 
   follow(tell: (newest: number) => void): () => Promise<void> {
-    const end = this.#writer.watch(tell);
-    return () => Promise.resolve(end());
+    const end = this.#remote?.watch(tell);
+    return () => Promise.resolve(end?.());
   }
 
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
@@ -132,7 +129,8 @@ class SqliteEngine implements LogEngine {
   }
 
   async close(): Promise<void> {
-    await this.#writer.close();
+    await this.#remote?.close();
+    await this.#searches.end();
     await this.#thread.end();
   }
 }

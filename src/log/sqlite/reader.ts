@@ -2,26 +2,16 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import type { Statement } from './binding';
 import { Page, SCAN_BYTES } from '../page';
-import { MAX_POSITION, paddedSequence, sequenceNumber } from '../position';
+import { paddedSequence, sequenceNumber } from '../position';
 import type { SqliteConnection } from './connection/connection';
 import { STORED_COLUMNS, storedEvent, type StoredRow } from './table';
-import type { SqliteTimes } from './times';
+import type { SqliteTimes } from './minutes';
 
 interface SizeRow {
   sequence: number;
   head_bytes: number;
   data_bytes: number;
 }
-
-/** What was found in a slice of the log. */
-export interface ScannedSlice {
-  readonly events: StoredEvent[];
-  /** Where nothing was found: the position to go on after; undefined: the log ends. */
-  readonly next?: bigint;
-}
-
-/** Positions that a scan for a time looks at in one go: a few milliseconds. */
-const SLICE_POSITIONS = 10_000;
 
 interface EventRow {
   sequence: number;
@@ -38,7 +28,6 @@ export class SqliteReader {
   readonly #scan: Statement;
   readonly #total: Statement;
   readonly #scanSizes: Statement;
-  readonly #nextPosition: Statement;
   readonly #newest: Statement;
   readonly #sizeStatements = new Map<string, Statement>();
 
@@ -46,10 +35,11 @@ export class SqliteReader {
     this.#connection = connection;
     this.#times = times;
     this.#total = connection.prepare('SELECT events FROM totals');
-    const scanned = 'WHERE sequence > ? AND sequence <= ? AND recorded_at >= ? ORDER BY sequence';
-    this.#scanSizes = connection.prepare(`SELECT sequence, head_bytes, data_bytes FROM events ${scanned} LIMIT ?`);
-    this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} FROM events ${scanned}`);
-    this.#nextPosition = connection.prepare('SELECT min(sequence) AS next FROM events WHERE sequence > ?');
+    const scanned = 'FROM events WHERE sequence > ? AND recorded_at >= ?';
+    this.#scanSizes = connection.prepare(
+      `SELECT sequence, head_bytes, data_bytes ${scanned} ORDER BY sequence LIMIT ?`,
+    );
+    this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} ${scanned} AND sequence <= ? ORDER BY sequence`);
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
     this.#load = connection.prepare(
       `SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
@@ -106,24 +96,18 @@ export class SqliteReader {
     return statement;
   }
 
-  /**
-   * Reads events as `EventLog.scan` promises, but looks at no more than a slice of the log, so that other callers need not
-   * wait for long: where none is found, the scan goes on after `next`. Looks at sizes first here too.
-   */
-  scan({ after, limit, since = -Infinity }: ScanQuery): ScannedSlice {
-    const timed = since > -Infinity;
-    const from = timed ? Math.max(sequenceNumber(after), this.#times.startOf(since)) : sequenceNumber(after);
-    const to = timed ? from + SLICE_POSITIONS : MAX_POSITION;
+  /** Reads events as `EventLog.scan` promises. Looks at sizes first here too. */
+  scan({ after, limit, since = -Infinity }: ScanQuery): StoredEvent[] {
+    const start = sequenceNumber(after);
+    const from = since > -Infinity ? Math.max(start, this.#times.startOf(since)) : start;
     let last = from;
     let bytes = 0;
-    for (const [i, row] of (this.#scanSizes.all(from, to, since, limit) as SizeRow[]).entries()) {
+    for (const [i, row] of (this.#scanSizes.all(from, since, limit) as SizeRow[]).entries()) {
       bytes += row.head_bytes + row.data_bytes;
       if (i > 0 && bytes > SCAN_BYTES) break;
       last = row.sequence;
     }
-    if (last > from) return { events: (this.#scan.all(from, last, since) as StoredRow[]).map(storedEvent) };
-    const { next } = this.#nextPosition.get(to) as { next: number | null };
-    return { events: [], ...(next !== null && { next: BigInt(next - 1) }) };
+    return last > from ? (this.#scan.all(from, since, last) as StoredRow[]).map(storedEvent) : [];
   }
 
   /** The position of the newest event; 0: there is none. */

@@ -1,67 +1,131 @@
-import type { Statement } from './binding';
-import { PackedEvents } from './batch';
+import { sizeFrom } from '../page';
+import { wireBytesBetween } from '../../events/wire-bytes';
+import { PackedEvents, type TextProperty } from './batch';
+import type { SqlValue, Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
-import { SqliteInsertion, type RecordedEvents } from './insertion';
-import { Probe } from './probe';
+import { MinuteCounts } from './minutes';
+import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, PROPERTIES, type Property } from './table';
 
-/** Bytes that a row takes beside its texts, with its entries in the indexes: the probe writes that much more. */
+/** What came of recording a batch of events. */
+export interface RecordedEvents {
+  /** The first ids of those that were in the log before, by their places in the batch. */
+  readonly firstIds: ReadonlyMap<number, string>;
+  /** The position of the last one that was recorded; undefined where all were repetitions. */
+  readonly newest: number | undefined;
+}
+
+/** Bytes that a row takes beside its texts, with its entries in the indexes: a check writes that much more. */
 const ROW_BYTES = 4096;
+
+/** How long a check waits for another program's lock, in milliseconds: shorter than its caller waits. */
+const CHECK_BUSY_TIMEOUT = 500;
 
 /** Records events. */
 export class SqliteRecorder {
   readonly #connection: SqliteConnection;
-  readonly #insertion: SqliteInsertion;
-  readonly #probe: Probe;
-  readonly #newest: Statement;
-  readonly #add: Statement;
+  readonly #minutes: MinuteCounts;
+  readonly #insert: Statement;
+  readonly #findFirstId: Statement;
+  readonly #fillProbe: Statement;
+  readonly #clearProbe: Statement;
   /** The room that the events of the last call needed, if it failed, in bytes. */
   #failed: number | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
-    this.#insertion = new SqliteInsertion(connection);
-    this.#probe = new Probe(connection);
-    this.#newest = connection.prepare('SELECT newest_at AS "newestAt" FROM totals');
-    this.#add = connection.prepare('UPDATE totals SET events = events + ?, newest_at = ?');
+    this.#minutes = new MinuteCounts(connection);
+    this.#insert = connection.prepare(INSERT_EVENT);
+    this.#findFirstId = connection.prepare(FIND_FIRST_ID);
+    this.#fillProbe = connection.prepare('INSERT INTO probe VALUES (zeroblob(?))');
+    this.#clearProbe = connection.prepare('DELETE FROM probe');
   }
 
   /**
-   * Records events that {@link packEvents} has packed, in one transaction: all of them are on disk when it returns, none when
-   * it throws. Says for each batch what came of it.
+   * Records events that `packEvents` has packed, in one transaction: all of them are on disk when it returns, none when it
+   * throws. Returns what came of each batch.
    */
   append(batches: readonly Uint8Array[]): RecordedEvents[] {
     const packed = batches.map((batch) => new PackedEvents(batch));
     try {
-      const recorded = this.#connection.transaction(() => this.#insertAll(packed));
+      const recorded = this.#connection.transaction(() => {
+        const results = packed.map((events) => this.#insertAll(events));
+        this.#minutes.write();
+        return results;
+      });
       this.#failed = undefined;
       return recorded;
     } catch (error) {
+      this.#minutes.discard();
       this.#failed = packed.reduce((sum, { bytes, count }) => sum + bytes.length + count * ROW_BYTES, 0);
       throw error;
     }
   }
 
-  #insertAll(batches: readonly PackedEvents[]): RecordedEvents[] {
-    let { newestAt } = this.#newest.get() as { newestAt: number };
-    let added = 0;
-    const recorded = batches.map((events) => {
-      const result = this.#insertion.insert(events, newestAt);
-      for (let i = 0; i < events.count; i++) {
-        if (result.firstIds.has(i)) continue;
-        newestAt = Math.max(newestAt, events.recordedAt(i));
-        added++;
+  /** Inserts the events of a batch, but for those that are in the log. */
+  #insertAll(events: PackedEvents): RecordedEvents {
+    const firstIds = new Map<number, string>();
+    let newest: number | undefined;
+    for (let i = 0; i < events.count; i++) {
+      const values = valuesOf(events, i);
+      const { changes, lastInsertRowid } = this.#insert.run(...PROPERTIES.map((property) => values[property]));
+      if (changes === 0) {
+        const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => values[property])) as { id: string };
+        firstIds.set(i, id);
+      } else {
+        newest = Number(lastInsertRowid);
+        this.#minutes.note(events.recordedAt(i), newest);
       }
-      return result;
-    });
-    this.#add.run(added, newestAt);
-    return recorded;
+    }
+    return { firstIds, newest };
   }
 
   /** Returns if events can be recorded: after a call that failed, if as much as it could not write can be written now. */
   check(): void {
     this.#connection.requireFiles();
     if (this.#failed === undefined) return;
-    this.#probe.try(this.#failed);
+    this.#probe(this.#failed);
     this.#failed = undefined;
   }
+
+  /**
+   * Returns when `bytes` could be written, in the write-ahead log and in the database file. Their room is kept free in both: on
+   * a disk that is nearly full, what the probe took is there for the next event.
+   */
+  #probe(bytes: number): void {
+    this.#connection.setBusyTimeout(CHECK_BUSY_TIMEOUT);
+    try {
+      this.#connection.transaction(() => {
+        this.#clearProbe.run();
+        this.#fillProbe.run(bytes);
+      });
+      this.#connection.transaction(() => this.#clearProbe.run());
+      this.#connection.execute('PRAGMA wal_checkpoint(RESTART)');
+    } finally {
+      this.#connection.setBusyTimeout();
+    }
+  }
+}
+
+/** The texts stay the bytes that they are in the batch. */
+function valuesOf(events: PackedEvents, i: number): Readonly<Record<Property, SqlValue>> {
+  const text = (name: TextProperty): Uint8Array | null => events.bytesOf(i, name) ?? null;
+  return {
+    id: text('id'),
+    source: text('source'),
+    attributes: text('attributes'),
+    arrival: text('arrival'),
+    data: text('data'),
+    idempotencyKey: text('idempotencyKey'),
+    webhookId: text('webhookId'),
+    recordedAt: events.recordedAt(i),
+    ...sizeIn(events, i),
+  };
+}
+
+function sizeIn(events: PackedEvents, i: number): ReturnType<typeof sizeFrom> {
+  const wireBytesOf = (name: TextProperty): number => {
+    const start = events.start(i, name);
+    return wireBytesBetween(events.bytes, start, start + events.length(i, name));
+  };
+  return sizeFrom(wireBytesOf('attributes'), events.has(i, 'data') ? wireBytesOf('data') : undefined);
 }

@@ -4,35 +4,19 @@ import { sequenceNumber } from '../position';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
 import { textForms } from '../search/text-forms';
 import type { SqliteConnection } from './connection/connection';
-import { sliceDeadline } from './slice';
-import type { SqliteTimes } from './times';
+import type { SqliteTimes } from './minutes';
 
 /** Most events that are looked at together, and most bytes, unless a single event has more. */
 const GROUP_EVENTS = 128;
 const GROUP_BYTES = 512 * 1024;
 
+/** How long a step of a search goes on, in milliseconds; then it says how far it came. */
+const STEP_TIME = 50;
+
 /** The positions between which events are left to look at. */
-export interface Range {
+interface Range {
   readonly after: number;
   readonly before: number;
-}
-
-/** What a slice of a search looks for. */
-export interface SliceQuery {
-  readonly query: SearchQuery;
-  /** Undefined: the search begins. */
-  readonly range: Range | undefined;
-  /** Most events to return. */
-  readonly limit: number;
-}
-
-/** What a slice of a search found; `range` is what is left to look at. */
-export interface SearchSlice extends Omit<SearchResult, 'more'> {
-  /** In the order in which they were met. */
-  readonly events: FoundEvent[];
-  readonly range: Range;
-  /** Whether there is something in the range. */
-  readonly more: boolean;
 }
 
 /** Events that are looked at together. */
@@ -56,7 +40,7 @@ interface ListedRow {
 /** Data that is kept as base64. An import may have put spaces before its name. */
 const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
 
-/** Searches for events, a slice of a few milliseconds at a time. */
+/** Searches for events. */
 export class SqliteSearch {
   readonly #connection: SqliteConnection;
   readonly #times: SqliteTimes;
@@ -92,13 +76,13 @@ export class SqliteSearch {
     this.#recordedAt = connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
   }
 
-  /** Searches on until the limit is reached, the range ends, or the slice has taken its time. */
-  slice({ query, range: given, limit }: SliceQuery): SearchSlice {
-    const deadline = sliceDeadline();
+  /** As `LogEngine.search`. */
+  search(query: SearchQuery): SearchResult {
+    const deadline = performance.now() + STEP_TIME;
     const order: Direction = query.after === undefined ? 'DESC' : 'ASC';
     const match = this.#matcher(query, order);
     const events: FoundEvent[] = [];
-    let range = given ?? this.#rangeOf(query);
+    let range = this.#rangeOf(query);
     let reached: number | undefined;
     const reach = (position: number): void => {
       reached = position;
@@ -110,12 +94,12 @@ export class SqliteSearch {
       for (const sequence of match(group)) {
         reach(sequence);
         events.push(this.#list(sequence));
-        if (events.length === limit || performance.now() > deadline) break search;
+        if (events.length === query.limit || performance.now() > deadline) break search;
       }
       reach(order === 'DESC' ? group.first : group.last);
     } while (performance.now() < deadline);
     const more = this.#any.get(range.after, range.before) !== undefined;
-    return { events, reached: this.#place(reached), range, more };
+    return { events: order === 'DESC' ? events : events.reverse(), reached: this.#place(reached), more };
   }
 
   #rangeOf({ after, before, from, to }: SearchQuery): Range {

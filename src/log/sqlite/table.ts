@@ -6,11 +6,6 @@ import type { SqlValue } from './binding';
 interface Derived {
   readonly headBytes: number;
   readonly dataBytes: number;
-  /**
-   * When the event was recorded, if an event before it came later; otherwise null. The times of the other events grow with
-   * their positions, so that only these few need an index, and recording an event does not pay for one.
-   */
-  readonly lateAt: number | null;
 }
 
 /** What a row holds of an event besides its `sequence`. */
@@ -22,7 +17,6 @@ export type Property = keyof NewEvent | keyof Derived;
  */
 const COLUMNS: Readonly<Record<Property, string>> = {
   recordedAt: 'INTEGER NOT NULL',
-  lateAt: 'INTEGER',
   id: 'TEXT NOT NULL',
   source: 'TEXT NOT NULL',
   idempotencyKey: 'TEXT',
@@ -50,7 +44,6 @@ export const CREATE_EVENTS = `
     ${PROPERTIES.map((property) => `${column(property)} ${COLUMNS[property]}`).join(',\n    ')}
   ) STRICT;
   ${UNIQUE_KEYS.map(uniqueIndex).join('\n  ')}
-  CREATE INDEX events_late_at ON events (late_at) WHERE late_at IS NOT NULL;
 `;
 
 /** Inserts an event, or nothing where an event with one of its keys is there. Takes texts as bytes in UTF-8. */
@@ -79,7 +72,7 @@ export function storedEvent(row: StoredRow): StoredEvent {
 }
 
 function isDerived(property: Property): property is keyof Derived {
-  return property === 'headBytes' || property === 'dataBytes' || property === 'lateAt';
+  return property === 'headBytes' || property === 'dataBytes';
 }
 
 function uniqueIndex(key: readonly Property[]): string {

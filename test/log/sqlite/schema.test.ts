@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { NewEvent } from '../../../src/events/stored-event';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { directly, rowsOf } from '../../support/sqlite';
@@ -18,21 +19,42 @@ describe('the schema of a SQLite event log', () => {
 
   it('of a new file has the current version and lets the file shrink', async () => {
     await (await SqliteEventLog.open({ file })).close();
-    expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([1, 2, 'wal']);
+    expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([2, 2, 'wal']);
   });
 
-  it.each([0, 2, 9])('of version %i is refused and not changed', async (version) => {
+  it.each([0, 3, 9])('of version %i is refused and not changed', async (version) => {
     await (await SqliteEventLog.open({ file })).close();
     directly(file, `PRAGMA user_version = ${String(version)}`);
     const before = await readFile(file);
     await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
       cause: {
         message:
-          `The file has schema version ${String(version)}, and this program works with version 1 only. ` +
+          `The file has schema version ${String(version)}, and this program works with versions 1 and 2 only. ` +
           'Use the version of the program that wrote it. Nothing was changed.',
       },
     });
     expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
+  it('of version 1 is brought up to date, with every event', async () => {
+    await cp(join(__dirname, '../../fixtures/log-version-1'), folder.path, { recursive: true });
+    const log = await SqliteEventLog.open({ file });
+    const events = await log.scan({ after: 0n, limit: 100 });
+    expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'late', 'c']);
+    expect(await log.append({ ...(events[0] as NewEvent), idempotencyKey: undefined })).toEqual({
+      id: 'a',
+      recorded: false,
+    });
+    expect((await log.append({ ...(events[0] as NewEvent), id: 'new', idempotencyKey: undefined })).recorded).toBe(
+      true,
+    );
+    const rates = await log.rates({ until: 240_000, span: 60_000, spans: 4 });
+    expect(rates.map((rate) => rate.events)).toEqual([3, 0, 1, 1]);
+    expect(await log.verify()).toEqual([]);
+    expect(await log.forget([2n])).toEqual([2n]);
+    expect(await log.verify()).toEqual([]);
+    await log.close();
+    expect(pragma('user_version')).toBe(2);
   });
 
   it('of another program is refused and not changed', async () => {

@@ -28,9 +28,6 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** How long readers may hold up the emptying of the write-ahead log, while writers wait, in milliseconds. */
 const EMPTY_WAL_BUSY_TIMEOUT = 50;
 
-/** How long to wait for others to close a file that is wanted for itself alone, in milliseconds. */
-const EXCLUSIVE_BUSY_TIMEOUT = 500;
-
 /** How long another process may take to finish its commit and to notice that a file was lost, in milliseconds. */
 const OTHERS_NOTICE = 250;
 
@@ -154,32 +151,14 @@ export class SqliteConnection {
     }
   }
 
-  /** Writes all pages anew, which hold nothing but the rows then. Others can read meanwhile; writers wait. */
-  vacuum(): void {
-    this.requireFiles();
-    this.#explaining(() => {
-      this.execute('VACUUM');
-    });
-  }
-
   /**
-   * Writes the whole file anew, so that it has no free pages and can shrink while it is in use.
-   *
-   * @throws another process has the file open.
+   * Writes all pages anew, which hold nothing but the rows then, and lets the file shrink while it is in use. Others can read
+   * meanwhile; writers wait.
    */
-  rebuild(): void {
-    // In this mode a write needs the file for itself alone, even where the others do nothing.
-    this.execute('PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL');
-    this.setBusyTimeout(EXCLUSIVE_BUSY_TIMEOUT);
-    try {
-      this.execute('VACUUM');
-    } finally {
-      this.execute('PRAGMA locking_mode = NORMAL');
-      this.setBusyTimeout();
-      // The first read after it gives the lock back.
-      this.#marks();
-    }
-    this.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  vacuum(): void {
+    this.reading(() => {
+      this.execute('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
+    });
   }
 
   /** Bytes of the file and of its write-ahead log. */

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { pause } from '../../../util/time';
 import { openInMemory } from '../binding';
-import { isEmpty } from '../schema';
+import { schemaState } from '../schema';
 import { searchWal } from './wal';
 
 /**
@@ -94,7 +94,7 @@ export class MarksReader {
     // Immutable: SQLite neither looks for a write-ahead log nor makes one.
     this.#database.prepare('ATTACH ? AS file').run(`${pathToFileURL(file).href}?immutable=1`);
     try {
-      if (isEmpty(this.#database, 'file')) return undefined;
+      if (schemaState(this.#database, 'file') === 'empty') return undefined;
       const [marks] = this.#database.prepare(readMarks('file')).all() as Marks[];
       return marks;
     } finally {

@@ -1,10 +1,10 @@
-import type { RecordedEvents } from '../insertion';
+import type { RecordedEvents } from '../recorder';
 
 /**
  * The version of these messages, of the packed batches in them and of the schema that is written. A worker of another version
  * than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** What a worker asks the process that writes. Questions of one kind are answered in their order. */
 export type WriterQuestion =

@@ -1,11 +1,10 @@
 import { deferred, type Deferred } from '../../../util/promises';
 import type { Channel } from '../../channel';
-import type { RecordedEvents } from '../insertion';
-import type { Writer } from '../writer';
+import type { RecordedEvents } from '../recorder';
 import type { WriterAnswer, WriterQuestion } from './messages';
 
 /** The writer in the supervisor, asked over a channel: a `SqliteSharedWriter` is at its other end. */
-export class RemoteWriter implements Writer {
+export class RemoteWriter {
   readonly #channel: Channel;
   readonly #appends: Deferred<readonly RecordedEvents[]>[] = [];
   readonly #checks: Deferred<undefined>[] = [];

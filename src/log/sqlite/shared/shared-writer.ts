@@ -1,9 +1,9 @@
 import { deferred } from '../../../util/promises';
 import type { Channel } from '../../channel';
 import type { SharedWriter } from '../../open-event-log';
+import { RetentionLoop } from '../../retention-loop';
 import type { SqliteOptions } from '../connection/connection';
 import { DatabaseThread } from '../database-thread';
-import { localWriter, type Writer } from '../writer';
 import type { WriterAnswer, WriterQuestion } from './messages';
 
 /** Most bytes of batches that share a commit, unless a single request has more. */
@@ -30,18 +30,19 @@ interface Worker {
  */
 export class SqliteSharedWriter implements SharedWriter {
   readonly #thread: DatabaseThread;
-  readonly #writer: Writer;
   readonly #workers = new Map<Worker, Promise<void>>();
   #waiting: Request[] = [];
   #committing: Promise<void> | undefined;
+  #retention: RetentionLoop | undefined;
 
   constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
     this.#thread = new DatabaseThread(options);
-    this.#writer = localWriter(this.#thread);
   }
 
-  start(): Promise<void> {
-    return this.#thread.start();
+  async start(): Promise<void> {
+    await this.#thread.start();
+    const { retention } = this.#thread;
+    if (retention) this.#retention = new RetentionLoop(retention);
   }
 
   /** Answers a worker until it has gone. What it asked before is done all the same. */
@@ -68,6 +69,7 @@ export class SqliteSharedWriter implements SharedWriter {
   async close(): Promise<void> {
     await Promise.all(this.#workers.values());
     await this.#committing;
+    await this.#retention?.stop();
     await this.#thread.end();
   }
 
@@ -83,7 +85,7 @@ export class SqliteSharedWriter implements SharedWriter {
   }
 
   async #check({ send }: Worker): Promise<void> {
-    const failure = await this.#writer.check().then(
+    const failure = await this.#thread.check().then(
       () => undefined,
       (error: unknown) => (error as Error).message,
     );
@@ -94,7 +96,7 @@ export class SqliteSharedWriter implements SharedWriter {
     while (this.#waiting.length > 0) {
       const requests = this.#takeRequests();
       try {
-        const recorded = await this.#writer.append(requests.flatMap(({ batches }) => batches));
+        const recorded = await this.#thread.append(requests.flatMap(({ batches }) => batches));
         let place = 0;
         for (const { worker, batches } of requests)
           worker.send({ appended: recorded.slice(place, (place += batches.length)) });

@@ -1,5 +1,44 @@
-import type { Statement } from '../binding';
-import type { SqliteConnection } from '../connection/connection';
+import type { Statement } from './binding';
+import type { SqliteConnection } from './connection/connection';
+import { MinuteCounts } from './minutes';
+
+/** Deletes events, with their keys and their counts, in the transaction of its caller. */
+export class Deletion {
+  readonly #delete: Statement;
+  readonly #minutes: MinuteCounts;
+
+  constructor(connection: SqliteConnection) {
+    this.#delete = connection.prepare(
+      `DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
+       RETURNING sequence, recorded_at AS "recordedAt"`,
+    );
+    this.#minutes = new MinuteCounts(connection);
+  }
+
+  /** Returns the positions that had an event. */
+  delete(positions: readonly number[]): Set<number> {
+    const rows = this.#delete.all(JSON.stringify(positions)) as { sequence: number; recordedAt: number }[];
+    this.#minutes.subtract(rows.map(({ recordedAt }) => recordedAt));
+    return new Set(rows.map(({ sequence }) => sequence));
+  }
+}
+
+/** Removes events and their keys. */
+export class SqliteForgetting {
+  readonly #connection: SqliteConnection;
+  readonly #deletion: Deletion;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#deletion = new Deletion(connection);
+  }
+
+  /** Deletes the events at some positions. Returns of each whether there was one. */
+  forget(positions: readonly number[]): boolean[] {
+    const deleted = this.#connection.transaction(() => this.#deletion.delete(positions));
+    return positions.map((position) => deleted.has(position));
+  }
+}
 
 /** Bounds between which the work of a step adapts to the time that it should take. */
 export interface Bounds {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Progress } from '../../event-log';
-import { sequenceNumber } from '../../position';
-import type { DatabaseThread } from '../database-thread';
+import type { Progress } from '../event-log';
+import { sequenceNumber } from '../position';
+import type { DatabaseThread } from './database-thread';
 
 /** Pause after each step that took the write lock, in milliseconds: a writer that waits for it looks again and again. */
 const REST = 20;
@@ -13,7 +13,7 @@ const MOST_DELETED = 64;
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
-/** Work on the whole file while others record events, in steps that hold them up for a few milliseconds each. */
+/** Work on the whole file while others read and record events. */
 export class SqliteUpkeep {
   readonly #thread: DatabaseThread;
 
@@ -23,58 +23,39 @@ export class SqliteUpkeep {
 
   /** As `EventLog.forget`. */
   async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    const forgotten = await this.#delete(positions);
-    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
-    progress(0, 1);
-    await this.#thread.ask('vacuum');
-    progress(1, 1);
-    await this.#emptyWal();
-    return forgotten;
-  }
-
-  async #delete(positions: readonly bigint[]): Promise<bigint[]> {
     const forgotten: bigint[] = [];
-    for (let done = 0; done < positions.length;) {
-      const rest = positions.slice(done, done + MOST_DELETED);
-      const deleted = await this.#thread.ask('forget', rest.map(sequenceNumber));
-      forgotten.push(...rest.filter((_, i) => deleted[i]));
-      done += deleted.length;
+    for (let done = 0; done < positions.length; done += MOST_DELETED) {
+      const some = positions.slice(done, done + MOST_DELETED);
+      const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
+      forgotten.push(...some.filter((_, i) => deleted[i]));
+      progress(done, positions.length);
       await delay(REST);
     }
+    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+    await this.#thread.ask('vacuum');
+    progress(positions.length, positions.length);
+    await this.#emptyWal();
     return forgotten;
   }
 
   /** As `EventLog.compact`. */
   async compact(progress: Progress): Promise<number> {
     if ((await this.#thread.ask('freeBytes')) === undefined) return this.#rebuild();
-    const bytes = await this.#giveBack(progress);
-    await this.#emptyWal();
-    return bytes;
-  }
-
-  async #giveBack(progress: Progress): Promise<number> {
     let given = 0;
     for (let step = await this.#thread.ask('giveBack'); step > 0; step = await this.#thread.ask('giveBack')) {
       given += step;
       progress(given, given + ((await this.#thread.ask('freeBytes')) ?? 0));
       await delay(REST);
     }
+    await this.#emptyWal();
     return given;
   }
 
   async #rebuild(): Promise<number> {
-    const before = await this.#thread.ask('stats');
-    try {
-      await this.#thread.ask('rebuild');
-    } catch (cause) {
-      if (!/locked/.test((cause as Error).message)) throw cause;
-      throw new Error(
-        'another program has made the file anew, so that it cannot shrink while it is in use. Stop the service and run ' +
-          '--compact again: it writes the file anew, once',
-        { cause },
-      );
-    }
-    return before.bytes - (await this.#thread.ask('stats')).bytes;
+    const before = (await this.#thread.ask('stats')).bytes;
+    await this.#thread.ask('vacuum');
+    await this.#emptyWal();
+    return before - (await this.#thread.ask('stats')).bytes;
   }
 
   async #emptyWal(): Promise<void> {

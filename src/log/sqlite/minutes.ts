@@ -1,0 +1,125 @@
+import type { Rate, RatesQuery } from '../event-log';
+import { MAX_POSITION } from '../position';
+import { spanStart } from '../search/spans';
+import type { Statement } from './binding';
+import type { SqliteConnection } from './connection/connection';
+import { MINUTE, minuteOf } from './schema';
+
+/** Positions between which all events of a minute are. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Adds to the counts of minutes, and takes from them, in the transaction that adds or deletes the events. */
+export class MinuteCounts {
+  readonly #add: Statement;
+  readonly #subtract: Statement;
+  readonly #remove: Statement;
+  readonly #total: Statement;
+  readonly #added = new Map<number, { events: number; first: number; last: number }>();
+
+  constructor(connection: SqliteConnection) {
+    this.#add = connection.prepare(
+      `INSERT INTO minutes VALUES (?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
+       events = events + excluded.events, first = min(first, excluded.first), last = max(last, excluded.last)`,
+    );
+    this.#subtract = connection.prepare('UPDATE minutes SET events = events - ? WHERE minute = ?');
+    this.#remove = connection.prepare('DELETE FROM minutes WHERE minute = ? AND events <= 0');
+    this.#total = connection.prepare('UPDATE totals SET events = events + ?');
+  }
+
+  /** Notes an event that was recorded. Positions must grow. */
+  note(recordedAt: number, position: number): void {
+    const minute = minuteOf(recordedAt);
+    const noted = this.#added.get(minute);
+    if (noted === undefined) this.#added.set(minute, { events: 1, first: position, last: position });
+    else {
+      noted.events++;
+      noted.last = position;
+    }
+  }
+
+  /** Writes what was noted. */
+  write(): void {
+    let total = 0;
+    for (const [minute, { events, first, last }] of this.#added) {
+      this.#add.run(minute, events, first, last);
+      total += events;
+    }
+    this.#added.clear();
+    if (total > 0) this.#total.run(total);
+  }
+
+  /** Forgets what was noted by a transaction that failed. */
+  discard(): void {
+    this.#added.clear();
+  }
+
+  /** Takes events that were deleted from the counts. */
+  subtract(times: readonly number[]): void {
+    const minutes = new Map<number, number>();
+    for (const time of times) minutes.set(minuteOf(time), (minutes.get(minuteOf(time)) ?? 0) + 1);
+    for (const [minute, events] of minutes) {
+      this.#subtract.run(events, minute);
+      this.#remove.run(minute);
+    }
+    if (times.length > 0) this.#total.run(-times.length);
+  }
+}
+
+/** Finds positions by time, and counts events by it. */
+export class SqliteTimes {
+  readonly #first: Statement;
+  readonly #last: Statement;
+  readonly #sum: Statement;
+  readonly #range: Statement;
+  readonly #count: Statement;
+
+  constructor(connection: SqliteConnection) {
+    this.#first = connection.prepare('SELECT min(first) AS position FROM minutes WHERE minute >= ?');
+    this.#last = connection.prepare('SELECT max(last) AS position FROM minutes WHERE minute <= ?');
+    this.#sum = connection.prepare('SELECT total(events) AS events FROM minutes WHERE minute >= ? AND minute < ?');
+    this.#range = connection.prepare('SELECT first, last FROM minutes WHERE minute = ?');
+    this.#count = connection.prepare(
+      `SELECT count(*) AS events FROM events
+       WHERE sequence BETWEEN ? AND ? AND recorded_at >= ? AND recorded_at < ?`,
+    );
+  }
+
+  /** A position before every event that was recorded at a time or later, and after as many others as the minutes tell. */
+  startOf(time: number): number {
+    const { position } = this.#first.get(minuteOf(time)) as { position: number | null };
+    return position === null ? MAX_POSITION : position - 1;
+  }
+
+  /** A position after every event that was recorded before a time, and before as many others as the minutes tell. */
+  endOf(time: number): number {
+    const { position } = this.#last.get(minuteOf(time - 1)) as { position: number | null };
+    return (position ?? 0) + 1;
+  }
+
+  /** As `EventLog.rates`. Takes the longer the more events are in the minutes in which a span begins or ends. */
+  rates(query: RatesQuery): Rate[] {
+    return Array.from({ length: query.spans }, (_, i) => {
+      const from = spanStart(query, i);
+      return { from, events: this.#between(from, spanStart(query, i + 1)), exact: true };
+    });
+  }
+
+  /** How many events were recorded from one time until before another. */
+  #between(from: number, to: number): number {
+    const firstWhole = Math.ceil(from / MINUTE);
+    const endWhole = Math.floor(to / MINUTE);
+    if (firstWhole > endWhole) return this.#inMinute(from, to);
+    const { events } = this.#sum.get(firstWhole, endWhole) as { events: number };
+    return events + this.#inMinute(from, firstWhole * MINUTE) + this.#inMinute(endWhole * MINUTE, to);
+  }
+
+  /** Both times are in one minute, or the second is where it ends. */
+  #inMinute(from: number, to: number): number {
+    if (from === to) return 0;
+    const range = this.#range.get(minuteOf(from)) as Range | undefined;
+    return range === undefined ? 0 : (this.#count.get(range.first, range.last, from, to) as { events: number }).events;
+  }
+}

@@ -1,0 +1,70 @@
+import { openDatabase } from './binding';
+import type { SqliteConnection } from './connection/connection';
+import { Stamps, WRITE_STAMP } from './connection/stamp';
+import { COUNT_MINUTES, WRITE_IDENTITY } from './schema';
+
+interface Totals {
+  readonly total: number;
+  readonly found: number;
+  readonly newest: number;
+  readonly lastGiven: number;
+  readonly minutes: number;
+}
+
+/** Returns what is wrong with the file, a line for each finding: in pages and indexes, totals, positions and times. */
+export function verify(connection: SqliteConnection): string[] {
+  const damage = damageIn(connection);
+  if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${oneLine(finding)}`);
+  const { total, found, newest, lastGiven, minutes } = connection
+    .prepare(
+      `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
+              ifnull((SELECT max(sequence) FROM events), 0) AS newest,
+              ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS "lastGiven",
+              (SELECT count(*) FROM (${COUNT_MINUTES}) AS counted FULL JOIN minutes USING (minute)
+               WHERE counted.events IS NOT minutes.events OR counted.first < minutes.first
+                     OR counted.last > minutes.last) AS minutes
+       FROM totals`,
+    )
+    .get() as Totals;
+  const findings: string[] = [];
+  if (found !== total) findings.push(`The log holds ${String(found)} events, and its total says ${String(total)}.`);
+  if (newest > lastGiven) {
+    findings.push(
+      `The newest event has position ${String(newest)}, and the last that was given is ${String(lastGiven)}.`,
+    );
+  }
+  if (minutes > 0) {
+    findings.push(`The times of the events do not agree with the counts of ${String(minutes)} minutes.`);
+  }
+  return findings;
+}
+
+/** What the check of the pages and indexes says. Some damage ends it with an error. */
+function damageIn(connection: SqliteConnection): string[] {
+  const found: string[] = [];
+  try {
+    const rows = connection.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+    found.push(...rows.map((row) => row.integrity_check));
+  } catch (error) {
+    found.push((error as Error).message);
+  }
+  return found.filter((finding) => finding !== 'ok');
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/**
+ * Writes a copy of the whole log, as it is at one moment, into a new file. Others can go on writing meanwhile. The copy gets an
+ * identity and a stamp of its own: restored beside a write-ahead log of the original, it is not taken for the original.
+ */
+export function backUp(connection: SqliteConnection, file: string): void {
+  connection.prepare('VACUUM INTO ?').run(file);
+  const copy = openDatabase(file);
+  try {
+    copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+  } finally {
+    copy.close();
+  }
+}
