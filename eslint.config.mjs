@@ -15,6 +15,6 @@ export default tseslint.config(
     languageOptions: { sourceType: 'commonjs', globals: globals.node },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
-  { files: ['src/pages/*/templates/*.js'], languageOptions: { globals: globals.browser } },
+  { files: ['src/pages/**/templates/*.js'], languageOptions: { globals: globals.browser } },
   prettier,
 );

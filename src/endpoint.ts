@@ -2,13 +2,13 @@ import { Router } from 'express';
 import type { Handler } from './http/reception';
 import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
-import { documents } from './pages/service/documents';
+import { documents, withoutDocuments } from './pages/service/documents';
 import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
 import type { EndpointOptions } from './call/incoming-call';
 import { httpBindings } from './get-post/http-call';
 import type { HandshakeOptions } from './get-post/webhook-handshake';
 import { Pipeline, type PipelineOptions } from './call/pipeline';
-import { withoutDocuments } from './pages/service/without-documents';
+
 import { soapBindings, SoapCall } from './soap/soap-call';
 
 /** What the endpoint needs besides the contract and the service object. */

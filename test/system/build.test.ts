@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
-const TEMPLATE = 'pages/service/templates/page.css';
+const TEMPLATE = 'pages/templates/style.css';
 
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {

@@ -1,6 +1,6 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
-import { indentedXml } from '../../pages/events/indented-xml';
+import { indentedXml } from '../../xml/indented-xml';
 import { shortened } from '../../util/text';
 import type { XmlElement } from '../../xml/xml-tree';
 import type { Call } from './calls';

@@ -1,7 +1,4 @@
-import { indentedXml } from './indented-xml';
-import { bytesStart, dataSize, textStart, type EventData } from './event-data';
-import { hexDump } from './hex-dump';
-import { indentedJson } from './indented-json';
+import { indentedXml } from '../../xml/indented-xml';
 import { markup, type Markup } from './markup';
 
 /** An event's payload for its page. */
@@ -82,4 +79,120 @@ export function isForm(value: unknown): value is Readonly<Record<string, string 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const values = Object.values(value).flat() as unknown[];
   return values.every((text) => typeof text === 'string');
+}
+
+/** How far each level is indented. */
+const INDENT = '  ';
+
+/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
+const MAX_DEPTH = 40;
+
+/**
+ * Indents JSON text, whose numbers keep their digits and whose members keep their order.
+ *
+ * @param json - valid JSON, of which the end may be missing.
+ * @param maxLength - about how many characters to return at most.
+ */
+export function indentedJson(json: string, maxLength: number): string {
+  let text = '';
+  let depth = 0;
+  const newLine = (): string => `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`;
+  for (const [token] of json.matchAll(TOKEN)) {
+    if (text.length > maxLength) break;
+    const first = token[0] ?? '';
+    if (first === '{' || first === '[') {
+      text += token.length > 1 ? `${first}${token.at(-1) ?? ''}` : first;
+      if (token.length > 1) continue;
+      depth++;
+      text += newLine();
+    } else if (first === '}' || first === ']') {
+      depth--;
+      text += newLine() + first;
+    } else if (first === ',') text += `,${newLine()}`;
+    else if (first === ':') text += ': ';
+    else text += token;
+  }
+  return text;
+}
+
+/** An empty object or array, a mark, a string (also one that is cut), or a number or name. */
+const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?|[^\s{}[\],:"]+/gs;
+
+const BYTES_IN_LINE = 16;
+
+/** Writes bytes as `hexdump -C` does: offset, sixteen bytes in hexadecimal, and beside them those that are printable ASCII. */
+export function hexDump(bytes: Buffer): string {
+  const lines: string[] = [];
+  for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {
+    const line = bytes.subarray(offset, offset + BYTES_IN_LINE);
+    const hex = [line.subarray(0, 8), line.subarray(8)]
+      .map((half) =>
+        [...half]
+          .map((byte) => byte.toString(16).padStart(2, '0'))
+          .join(' ')
+          .padEnd(23),
+      )
+      .join('  ');
+    const text = [...line].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+    lines.push(`${offset.toString(16).padStart(8, '0')}  ${hex}  |${text}|`);
+  }
+  return lines.join('\n');
+}
+
+/** Writes bytes in hexadecimal, with a space between them. */
+export function hexText(bytes: Buffer): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+}
+
+/** The payload of an event, as the log keeps it. */
+export interface EventData {
+  /** `json`: a JSON value other than a string; `text`: a string; `bytes`: what is neither. */
+  readonly kind: 'json' | 'text' | 'bytes';
+  /** The JSON text, the string as JSON writes it without its quotes, or the base64. */
+  readonly encoded: string;
+}
+
+/** Reads what `StoredEvent.data` holds, and decodes nothing: it may be large. */
+export function eventData(data: string): EventData {
+  const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(data) ?? [];
+  const value = data.slice(start.length).trimEnd();
+  if (!value.startsWith('"')) return { kind: 'json', encoded: value };
+  return { kind: name === 'data_base64' ? 'bytes' : 'text', encoded: value.slice(1, -1) };
+}
+
+/** The payload as bytes: JSON and text in UTF-8. */
+export function dataBytes({ kind, encoded }: EventData): Buffer {
+  if (kind === 'bytes') return Buffer.from(encoded, 'base64');
+  return Buffer.from(kind === 'json' ? encoded : (JSON.parse(`"${encoded}"`) as string));
+}
+
+/** A text up to this length is decoded to find its size. */
+const MAX_DECODED = 65_536;
+
+/** The size of the payload in bytes; of a long text, as JSON writes it. */
+export function dataSize(data: EventData): number {
+  const { kind, encoded } = data;
+  if (kind === 'text' && encoded.length <= MAX_DECODED) return dataBytes(data).length;
+  return kind === 'bytes' ? Buffer.byteLength(encoded, 'base64') : Buffer.byteLength(encoded);
+}
+
+/** The first characters of JSON or of a text. */
+export function textStart({ kind, encoded }: EventData, maxLength: number): string {
+  if (kind === 'json') return encoded.slice(0, maxLength);
+  if (encoded.length <= maxLength) return JSON.parse(`"${encoded}"`) as string;
+  // An escape has at most six characters; a cut in the middle of one leaves what is no JSON.
+  for (let length = maxLength; ; length--) {
+    try {
+      return JSON.parse(`"${encoded.slice(0, length)}"`) as string;
+    } catch (error) {
+      if (length < maxLength - MAX_ESCAPE) throw error;
+    }
+  }
+}
+
+const MAX_ESCAPE = 6;
+
+/** The first bytes of a payload that is bytes. */
+export function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
+  return Buffer.from(encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
 }

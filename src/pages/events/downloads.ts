@@ -1,8 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
-import { dataBytes, eventData } from './event-data';
-import { requestAgain } from './request-again';
-import type { EndpointAddress } from './event-view';
+import { dataBytes, eventData } from './data-view';
+import { requestAgain, type EndpointAddress } from './request-again';
 
 /** A file that a browser saves and never shows. */
 export interface Download {
@@ -26,7 +25,7 @@ export function downloadOf(what: string, event: StoredEvent, address: EndpointAd
     return { name: dataFileName(event), contentType: BYTES, body: dataBytes(eventData(event.data)) };
   }
   if (what === 'request') {
-    const { body } = requestAgain(event, address.contract, address.base, address.path);
+    const { body } = requestAgain(event, address);
     if (body !== undefined) return { name: requestFileName(event), contentType: BYTES, body: body.bytes() };
   }
   return undefined;

@@ -1,18 +1,13 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import type { Contract } from '../../contract/contract';
-import { arrivalOf } from './arrival';
-import { curlCommand } from './curl-command';
-import { dataView, type DataView } from './data-view';
+import { arrivalOf, headerOf, requestAgain, type EndpointAddress } from './request-again';
+import { curlCommand } from '../curl-command';
+import { dataView, type DataView, eventData } from './data-view';
 import { dataFileName, eventFileName, requestFileName } from './downloads';
-import { eventData } from './event-data';
 import { addressQuery, filterValues, type Filter } from './list-query';
 import { bindingView, type RowView } from './list-view';
-import { markup, shownText } from './markup';
-import { headerOf, requestAgain } from './request-again';
+import { markup, shownText, sizeText, timeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
-import { sizeText } from './size-text';
-import { timeText } from './times';
 
 /** A name with its value, both HTML. */
 export interface PairView {
@@ -43,16 +38,6 @@ export interface EventView extends Pick<RowView, 'binding' | 'bindingName'> {
   readonly list: string;
   readonly newer: string | undefined;
   readonly older: string | undefined;
-}
-
-/** What {@link eventView} needs to know of the endpoint. */
-export interface EndpointAddress {
-  readonly contract: Contract;
-  /** The public URL of the service, without the path of the endpoint. */
-  readonly base: string;
-  readonly path: string;
-  /** Whether whoever sends an event needs a key. */
-  readonly needsKey: boolean;
 }
 
 /** Most names with values that are shown of each kind, and most bytes of all of them, as markup. */
@@ -140,10 +125,8 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): PairView[] {
 }
 
 function curlOf(event: StoredEvent, address: EndpointAddress): Pick<EventView, 'curl' | 'curlFile'> {
-  const { contract, base, path, needsKey } = address;
   const file = requestFileName(event);
-  const request = requestAgain(event, contract, base, path);
-  const { command, needsFile } = curlCommand(request, needsKey ? 'KEY' : undefined, file);
+  const { command, needsFile } = curlCommand(requestAgain(event, address), file);
   return { curl: markup(command, CURL_BYTES).html, curlFile: needsFile ? file : undefined };
 }
 

@@ -1,25 +1,25 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { Router } from 'express';
 import type { EventLog } from '../../log/event-log';
 import type { RequestCheck } from '../../http/auth/access';
-import { replyCompressed } from '../../http/reply';
+import { reply, replyCompressed } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
-import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
 import { messageChain } from '../../util/text';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
-import { SECURITY_HEADERS } from '../service/content-policy';
+import { PageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { downloadHeaders, downloadOf } from './downloads';
-import { eventView, storedEvent, type EndpointAddress } from './event-view';
-import { BINDING_NAMES, filterValues, listQuery, position } from './list-query';
+import { eventView, storedEvent } from './event-view';
+import type { EndpointAddress } from './request-again';
+import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { isRateSpan, rateView } from './rate-view';
 import { refusalView } from './refusal-view';
-import { loadRenderer, type PageName, type Renderer } from './render';
-import { countText } from './size-text';
+import { countText } from './markup';
 
 /** What the pages of the events show, and to whom. */
 export interface EventsPagesParts {
@@ -42,10 +42,24 @@ export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'adm
 
 /** What is sent for a request. */
 interface Answer {
-  readonly page: PageName;
+  readonly page: Exclude<keyof Templates, 'rows'>;
   readonly title: string;
   readonly status?: number;
   readonly values: object;
+}
+
+type Templates = ReturnType<typeof loadTemplates>;
+
+function loadTemplates(contract: Contract) {
+  const writer = new PageWriter(contract, join(__dirname, 'templates'), ['style.css', 'events.css']);
+  return {
+    list: writer.page('list', ['keys.js', 'live.js'], { connects: true }),
+    event: writer.page('event', ['keys.js', 'copy.js']),
+    rate: writer.page('rate'),
+    refusals: writer.page('refusals'),
+    problem: writer.page('problem'),
+    rows: (values: object) => writer.part('rows', values),
+  };
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -58,7 +72,7 @@ const NO_STORE = { 'Cache-Control': 'no-store' };
  * `?events=refusals` shows what was refused, `?event=SEQUENCE` shows one. Other queries are left to whoever comes next.
  */
 export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
-  const renderer = loadRenderer(contract);
+  const templates = loadTemplates(contract);
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
   router.all(options.path, (request, response, next) => {
@@ -69,7 +83,7 @@ export function eventsPages(contract: Contract, options: EventsPagesOptions, par
     }
     SECURITY_HEADERS(request, response, (error?: unknown) => {
       if (error === undefined)
-        answer(new Viewing(request, response, contract, renderer, options, parts), parameters).catch(next);
+        answer(new Viewing(request, response, contract, templates, options, parts), parameters).catch(next);
       else next(error);
     });
   });
@@ -108,13 +122,13 @@ class Viewing {
   readonly options: EventsPagesOptions;
   readonly parts: EventsPagesParts;
   readonly #contract: Contract;
-  readonly #renderer: Renderer;
+  readonly #templates: Templates;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     contract: Contract,
-    renderer: Renderer,
+    templates: Templates,
     options: EventsPagesOptions,
     parts: EventsPagesParts,
   ) {
@@ -123,7 +137,7 @@ class Viewing {
     this.options = options;
     this.parts = parts;
     this.#contract = contract;
-    this.#renderer = renderer;
+    this.#templates = templates;
   }
 
   async show(parameters: URLSearchParams): Promise<void> {
@@ -157,7 +171,7 @@ class Viewing {
         ...list,
         problem,
         count: countText(stats.events),
-        bindings: BINDING_NAMES,
+        bindings: BINDING_LABELS,
         filter: filterValues(filter),
         needsKey: this.options.needsKey,
       },
@@ -169,7 +183,7 @@ class Viewing {
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
-    const html = this.#renderer.rows({ rows });
+    const html = this.#templates.rows({ rows });
     const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText((await log.stats()).events) };
     await replyCompressed(this.request, this.response, HTML, html, { ...NO_STORE, ...headers });
   }
@@ -238,11 +252,11 @@ class Viewing {
     const { callers, path } = this.options;
     const { request, response } = this;
     const endpointUrl = callers.baseUrl(request) + path;
-    const html = this.#renderer.page(page, title, endpointUrl, { heading: title, ...values });
-    this.#renderer.policies[page](response);
+    const { html, headers } = this.#templates[page](title, endpointUrl, { heading: title, ...values });
+    const fields = { ...NO_STORE, ...headers };
     if (status === 200) {
-      await replyCompressed(request, response, HTML, html, { ...NO_STORE, Vary: `${callers.vary}, Accept-Encoding` });
-    } else reply(response, status, HTML, html, NO_STORE);
+      await replyCompressed(request, response, HTML, html, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
+    } else reply(response, status, HTML, html, fields);
   }
 }
 

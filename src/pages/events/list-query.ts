@@ -1,6 +1,7 @@
+import { BINDING_NAMES } from '../../contract/offer';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shortened } from '../../util/text';
-import { inputTime, parseInputTime } from './times';
+import { parseTime } from '../../util/time';
 
 /** What the list of events is narrowed to. Undefined: to nothing. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
@@ -16,13 +17,10 @@ export interface ListQuery {
   readonly problem: string | undefined;
 }
 
-/** The bindings, with their names for a person. */
-export const BINDING_NAMES: ReadonlyMap<string, string> = new Map([
-  ['soap11', 'SOAP 1.1'],
-  ['soap12', 'SOAP 1.2'],
-  ['httpget', 'GET'],
-  ['httppost', 'POST'],
-]);
+/** What the pages call each binding, in short. */
+export const BINDING_LABELS: ReadonlyMap<string, string> = new Map(
+  Object.entries(BINDING_NAMES).map(([binding, name]) => [binding, name.replace(/^HTTP /, '')]),
+);
 
 /** Reads the query of a list's address. A parameter that is empty, as a form sends it, was not given. */
 export function listQuery(parameters: URLSearchParams): ListQuery {
@@ -73,4 +71,21 @@ export function addressQuery(values: Readonly<Record<string, string | bigint | u
 export function filterValues({ text, binding, type, from, to }: Filter): Record<string, string | undefined> {
   const time = (value: number | undefined) => (value === undefined ? undefined : inputTime(value));
   return { text, binding, type, from: time(from), to: time(to) };
+}
+
+/** What an input of the type `datetime-local` takes and gives: without a zone, perhaps without seconds. */
+const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/**
+ * Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or what an input of the type `datetime-local` gives, taken as
+ * UTC. Undefined: it is neither.
+ */
+export function parseInputTime(text: string): number | undefined {
+  if (!LOCAL.test(text)) return parseTime(text);
+  return parseTime(`${text.length === 'yyyy-mm-ddThh:mm'.length ? `${text}:00` : text}Z`);
+}
+
+/** Writes a time for an input of the type `datetime-local`, in UTC. */
+export function inputTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
 }

@@ -1,17 +1,15 @@
 import type { EventLog, FoundEvent, SearchResult } from '../../log/event-log';
 import {
   addressQuery,
-  BINDING_NAMES,
+  BINDING_LABELS,
   filterValues,
   isNarrowed,
   type Filter,
   type ListQuery,
   type Place,
 } from './list-query';
-import { hexText } from './hex-dump';
-import { shownText } from './markup';
-import { sizeText } from './size-text';
-import { timeText } from './times';
+import { hexText } from './data-view';
+import { shownText, sizeText, timeText } from './markup';
 
 /** Events on one page of the list. */
 export const EVENTS_ON_PAGE = 50;
@@ -147,6 +145,6 @@ function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): strin
 
 /** A binding for a page: its name, and whether the style knows it. */
 export function bindingView(binding: string | undefined): Pick<RowView, 'binding' | 'bindingName'> {
-  const name = binding === undefined ? undefined : BINDING_NAMES.get(binding);
+  const name = binding === undefined ? undefined : BINDING_LABELS.get(binding);
   return { binding: name === undefined ? undefined : binding, bindingName: name ?? '–' };
 }

@@ -1,7 +1,6 @@
 import type { EventLog, Rate } from '../../log/event-log';
 import { addressQuery } from './list-query';
-import { countText } from './size-text';
-import { timeText } from './times';
+import { countText, timeText } from './markup';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,6 @@
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import { bindingView } from './list-view';
-import { shownText } from './markup';
-import { timeText } from './times';
+import { shownText, timeText } from './markup';
 
 /** A refused call for its table; its texts are HTML. */
 export interface RefusalView {

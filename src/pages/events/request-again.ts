@@ -5,27 +5,18 @@ import { parseFormFields } from '../../get-post/form-fields';
 import { FORM } from '../../get-post/http-payload';
 import { soapRequest } from '../../soap/soap-request';
 import { SOAP_11, SOAP_12 } from '../../soap/soap-version';
-import { arrivalOf, type ArrivalView } from './arrival';
-import { isForm } from './data-view';
-import { dataBytes, eventData, type EventData } from './event-data';
+import { SHORT_BODY, type CurlBody, type CurlRequest } from '../curl-command';
+import { dataBytes, type EventData, eventData, isForm } from './data-view';
 
-/** The request that sends an event again, as far as the log has kept what came. */
-export interface RequestAgain {
-  readonly method: 'GET' | 'POST';
-  readonly url: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: RequestBody | undefined;
+/** What the request has to know of the endpoint. */
+export interface EndpointAddress {
+  readonly contract: Contract;
+  /** The public URL of the service, without the path of the endpoint. */
+  readonly base: string;
+  readonly path: string;
+  /** Whether recording needs a key; then the request has `KEY` in its place. */
+  readonly needsKey: boolean;
 }
-
-/** The body of a request. */
-export interface RequestBody {
-  /** Whether it is certainly longer than {@link SHORT_BODY}; then it is better not written for nothing. */
-  readonly isLong: boolean;
-  bytes(this: void): Buffer;
-}
-
-/** Bytes of a body that a command may contain. */
-export const SHORT_BODY = 4096;
 
 /** Most characters that the log keeps for a byte of a body. */
 const MAX_GROWTH = 6;
@@ -39,10 +30,13 @@ const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
 /**
  * Writes the request that sends an event again: over the same binding, with the header fields that it came with, text in
  * UTF-8. An event of a batch, or one that was imported, is sent as a CloudEvent alone.
- *
- * @param base - the public URL of the service, without the path of the endpoint.
  */
-export function requestAgain(event: StoredEvent, contract: Contract, base: string, endpointPath: string): RequestAgain {
+export function requestAgain(event: StoredEvent, address: EndpointAddress): CurlRequest {
+  const request = keylessRequest(event, address);
+  return address.needsKey ? { ...request, headers: [...request.headers, ['x-api-key', 'KEY']] } : request;
+}
+
+function keylessRequest(event: StoredEvent, { contract, base, path: endpointPath }: EndpointAddress): CurlRequest {
   const arrival = arrivalOf(event);
   const data = event.data === undefined ? undefined : eventData(event.data);
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
@@ -93,7 +87,7 @@ function soapBody(data: EventData | undefined, contract: Contract, binding: 'soa
 /** The operation whose calls the log keeps. */
 const RECORD_EVENT = 'RecordEvent';
 
-function bodyOf(data: EventData | undefined, bytes: () => Buffer): RequestBody {
+function bodyOf(data: EventData | undefined, bytes: () => Buffer): CurlBody {
   return { isLong: (data?.encoded.length ?? 0) > MAX_GROWTH * SHORT_BODY, bytes };
 }
 
@@ -121,7 +115,7 @@ function isQuery(data: EventData, target = ''): boolean {
 }
 
 /** Names UTF-8 where another character set was named: text is sent again in UTF-8. XML might name another one itself. */
-function withUtf8(headers: RequestAgain['headers']): RequestAgain['headers'] {
+function withUtf8(headers: CurlRequest['headers']): CurlRequest['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
     const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');
@@ -136,4 +130,39 @@ function encodedTarget(target: string): string {
     const bytes = [...Buffer.from(character, 'latin1')];
     return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
   });
+}
+
+/** How an event arrived, as far as the log has kept it; an imported event may have nothing of it. */
+export interface ArrivalView {
+  readonly method: string | undefined;
+  /** Path and query. */
+  readonly target: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** Names in lower case; without those that may hold a secret. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Reads what the log keeps of an event's arrival. */
+export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalView {
+  const { method, path, remoteAddress, headers } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+  const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
+  return {
+    method: text(method),
+    target: text(path),
+    remoteAddress: text(remoteAddress),
+    headers: fields.flatMap(([name, value]) =>
+      [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, asUtf8(one)] as const] : [])),
+    ),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Node reads header fields as ISO 8859-1; most that are not ASCII were meant as UTF-8. */
+function asUtf8(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  const read = bytes.toString();
+  return bytes.toString('latin1') === value && Buffer.from(read).equals(bytes) ? read : value;
 }

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import etag from 'etag';
-import { Router } from 'express';
 import fresh from 'fresh';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from 'express';
+import { create } from 'xmlbuilder2';
 import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
@@ -9,8 +10,8 @@ import type { EndpointOptions } from '../../call/incoming-call';
 import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 import type { PipelineOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
-import { contentPolicy, SECURITY_HEADERS } from './content-policy';
-import { discoveryDocument } from './disco';
+import { builderText } from '../../xml/xml-builder';
+import { SECURITY_HEADERS, type Page } from '../page-writer';
 import { loadPages, type Pages } from './pages';
 
 /** What the documents need to know of the endpoint; the access is for the pages, which say what a caller needs. */
@@ -20,8 +21,7 @@ interface Document {
   readonly status?: number;
   readonly contentType: string;
   readonly body: string;
-  /** Whether it has a script that calls an operation. */
-  readonly callsOperation?: boolean;
+  readonly headers?: Page['headers'];
 }
 
 const XML = 'text/xml; charset=utf-8';
@@ -42,24 +42,16 @@ export async function documents(
     const needed = service[name]?.access ?? 'record';
     return { access: needed, proofs: access?.proofsOf(needed) ?? [] };
   });
-  const style = pages.styleSource;
-  const plainPolicy = contentPolicy({ style });
-  const operationPolicy = contentPolicy({ style, scripts: pages.scriptSources, connects: true });
   const hasSoap = takesSoap(contract.offer.bindings);
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
   router
     .route(path)
-    .all(SECURITY_HEADERS, (_request, response, next) => {
-      plainPolicy(response);
-      next();
-    })
+    .all(SECURITY_HEADERS)
     .get((request, response) => {
       rate?.(request);
       const endpointUrl = callers.baseUrl(request) + path;
-      const document = documentOf(request.url, contract, pages, endpointUrl);
-      if (document.callsOperation) operationPolicy(response);
-      send(request, response, document, callers.vary);
+      send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);
     })
     .options((_request, response) => {
       replyWithoutBody(response, 204, { Allow: allow });
@@ -96,18 +88,59 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
-  if (operation === undefined) return { contentType: HTML, body: pages.service(endpointUrl) };
+  if (operation === undefined) return pageDocument(pages.service(endpointUrl));
   const page = pages.operation(operation, endpointUrl);
-  if (page !== undefined) return { contentType: HTML, body: page, callsOperation: true };
-  return { status: 404, contentType: HTML, body: pages.unknownOperation(operation, endpointUrl) };
+  if (page !== undefined) return pageDocument(page);
+  return { status: 404, ...pageDocument(pages.unknownOperation(operation, endpointUrl)) };
+}
+
+function pageDocument({ html, headers }: Page): Document {
+  return { contentType: HTML, body: html, headers };
 }
 
 function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {
   const { status = 200, contentType, body } = document;
-  const headers = { ETag: etag(body), Vary: vary };
+  const headers = { ...document.headers, ETag: etag(body), Vary: vary };
   if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
     replyWithoutBody(response, 304, headers);
     return;
   }
   reply(response, status, contentType, body, headers);
+}
+
+/** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
+export function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {
+  const address = builderText(endpointUrl);
+  const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
+  discovery
+    .ele('http://schemas.xmlsoap.org/disco/scl/', 'contractRef')
+    .att({ ref: `${address}?wsdl`, docRef: address });
+  const soap = [...(offer.bindings.has('soap11') ? ['Soap'] : []), ...(offer.bindings.has('soap12') ? ['Soap12'] : [])];
+  for (const binding of soap) {
+    discovery
+      .ele('http://schemas.xmlsoap.org/disco/soap/', 'soap')
+      .att('address', address)
+      .att('http://www.w3.org/2000/xmlns/', 'xmlns:q1', builderText(namespace))
+      .att('binding', `q1:${serviceName}${binding}`);
+  }
+  return discovery.end({ prettyPrint: true, spaceBeforeSlash: true });
+}
+
+/** Refuses what the endpoint's path does not serve where the documentation is off: everything but messages and OPTIONS. */
+export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
+  const allow = takesSoap(offer.bindings) ? 'OPTIONS, POST' : 'OPTIONS';
+  const router = Router({ strict: true });
+  const route = router.route(path).options((_request, response) => {
+    replyWithoutBody(response, 204, { Allow: allow });
+  });
+  for (const method of ['get', 'post'] as const) {
+    const error = unofferedAtEndpoint(offer, method.toUpperCase(), allow);
+    route[method]((_request, response) => {
+      replyError(response, error);
+    });
+  }
+  route.all((_request, response) => {
+    replyText(response, 405, 'Only calls are answered here.', { Allow: allow });
+  });
+  return router;
 }

@@ -1,6 +1,7 @@
 import type { Parameter } from '../../contract/schema';
-import type { BuiltInName } from '../../contract/simple-type';
-import { exampleValue } from './example';
+import { type BuiltInName, type SimpleType, SimpleTypeError } from '../../contract/simple-type';
+import type { ArgumentTexts } from '../../soap/soap-request';
+import type { ContractOperation } from '../../contract/contract';
 
 /** How the form on an operation's page asks for a parameter. */
 export interface FormField {
@@ -37,4 +38,46 @@ export function formField({ name, type, minOccurs, maxOccurs, documentation }: P
     rows: Math.max(1, minOccurs),
     mostRows: maxOccurs,
   };
+}
+
+/** What the samples send to an operation that takes anything: as an element, or as a field of a query string or form. */
+const ANYTHING: ArgumentTexts = new Map([['order', ['17']]]);
+
+/** Values to try as the example of a type, the best first; a restricted type may refuse some. */
+const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
+  string: ['text'],
+  boolean: ['true'],
+  int: ['10', '1', '0', '100', '1000', '-1'],
+  long: ['10', '1', '0', '100', '1000', '-1'],
+  decimal: ['9.99', '0.5', '10', '100', '-1'],
+  dateTime: ['2026-01-31T12:00:00Z'],
+};
+
+/** A value of a type, as it is written. Where a restriction allows no usual value, one that only shows the type. */
+export function exampleValue({ name, choices, read }: SimpleType): string {
+  const values = choices ?? VALUES[name];
+  const accepted = values.find((value) => {
+    try {
+      read(value);
+      return true;
+    } catch (error) {
+      if (error instanceof SimpleTypeError) return false;
+      throw error;
+    }
+  });
+  return accepted ?? values[0] ?? name;
+}
+
+/**
+ * Arguments for the samples of an operation, which it accepts: all that it requires or, if it requires none, the first whose
+ * type says what a value looks like. Those of an operation that takes any XML are an element of no meaning.
+ */
+export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
+  const required = parameters.filter(({ minOccurs }) => minOccurs > 0);
+  const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
+  const shown = required.length > 0 || takesAnyXml ? required : telling;
+  const examples = shown.map(
+    ({ name, type, minOccurs }) => [name, Array<string>(Math.max(1, minOccurs)).fill(exampleValue(type))] as const,
+  );
+  return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
 }

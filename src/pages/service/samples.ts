@@ -1,7 +1,7 @@
 import { replyHeaders } from '../../http/reply';
-import { shellWord } from '../../util/text';
 import type { Contract, ContractOperation } from '../../contract/contract';
-import { indentedXml } from '../events/indented-xml';
+import { indentedXml } from '../../xml/indented-xml';
+import { curlCommand } from '../curl-command';
 import { soapRequest, type ArgumentTexts } from '../../soap/soap-request';
 import { BINDING_NAMES } from '../../contract/offer';
 import type { SoapBindings } from '../../soap/soap-call';
@@ -9,7 +9,7 @@ import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { FORM } from '../../get-post/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
-import { exampleArguments } from './example';
+import { exampleArguments } from './form-field';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -96,7 +96,7 @@ async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion)
 }
 
 function sample(binding: string, request: SampleRequest, responseMessage = ''): Sample {
-  return { binding, request: httpMessage(request), response: responseMessage, curl: curlCommand(request) };
+  return { binding, request: httpMessage(request), response: responseMessage, curl: curlOf(request) };
 }
 
 function httpMessage({ method, url, headers, body }: SampleRequest): string {
@@ -116,9 +116,7 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-/** Writes the command over several lines, as a person would. */
-function curlCommand({ url, headers, body }: SampleRequest): string {
-  const options = Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`);
-  const data = body === undefined ? [] : [`-d ${shellWord(body)}`];
-  return [`curl ${shellWord(url)}`, ...options, ...data].join(' \\\n  ');
+function curlOf({ method, url, headers, body }: SampleRequest): string {
+  const sent = body === undefined ? undefined : { isLong: false, bytes: () => Buffer.from(body) };
+  return curlCommand({ method, url, headers: Object.entries(headers), body: sent }, 'request.body').command;
 }

@@ -1,7 +1,7 @@
 import { dataView } from '../../../src/pages/events/data-view';
-import { dataBytes, eventData, textStart } from '../../../src/pages/events/event-data';
-import { indentedJson } from '../../../src/pages/events/indented-json';
-import { indentedXml } from '../../../src/pages/events/indented-xml';
+import { dataBytes, eventData, textStart } from '../../../src/pages/events/data-view';
+import { indentedJson } from '../../../src/pages/events/data-view';
+import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
   html.replace(

@@ -47,6 +47,15 @@ describe('the documents on the endpoint', () => {
     },
   );
 
+  it.each(['?WSDL', '?WSDL=extended', '?DISCO'])(
+    '%s has no policy that browsers apply to their view of XML',
+    async (query) => {
+      const { headers } = await get(query);
+      expect(headers['content-security-policy']).toBeUndefined();
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    },
+  );
+
   it('?DISCO names the description, the endpoint and the two SOAP bindings', async () => {
     const answer = await get('?disco');
     expect(answer.headers['content-type']).toBe('text/xml; charset=utf-8');

@@ -1,4 +1,4 @@
-import { exampleArguments, exampleValue } from '../../../src/pages/service/example';
+import { exampleArguments, exampleValue } from '../../../src/pages/service/form-field';
 import { parameterValues } from '../../../src/contract/values';
 import { BUILT_IN } from '../../../src/contract/simple-type';
 import { contractWhereHelloWorldTakes } from '../../support/contract';

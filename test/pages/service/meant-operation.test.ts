@@ -1,4 +1,4 @@
-import { meantOperation } from '../../../src/pages/service/meant-operation';
+import { meantOperation } from '../../../src/pages/service/pages';
 
 const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
 

@@ -1,26 +1,43 @@
-import { replaceInvisible, shellWord } from '../../util/text';
-import { SHORT_BODY, type RequestAgain, type RequestBody } from './request-again';
+import { replaceInvisible, shellWord } from '../util/text';
+
+/** A request for curl to send. */
+export interface CurlRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: CurlBody | undefined;
+}
+
+/** The body of a request. */
+export interface CurlBody {
+  /** Whether it is certainly longer than {@link SHORT_BODY}: then it is better not made for nothing. */
+  readonly isLong: boolean;
+  bytes(this: void): Buffer;
+}
+
+/** Bytes of a body that a command may contain. */
+export const SHORT_BODY = 4096;
 
 /** A command for a POSIX shell. */
 export interface CurlCommand {
   readonly command: string;
-  /** The body stands in a file of the name that was given, to be saved first. */
+  /** Whether the body has to be saved first, in the file that the command names. */
   readonly needsFile: boolean;
 }
 
 /**
  * Writes the command with which curl sends a request. Each word is quoted, so that no character of a caller's means anything to
- * the shell. A long body is read from a file. A body of which some would not be visible, or not be text, is written in base64.
- *
- * @param key - stands for a key that the sender needs; undefined: it needs none.
+ * the shell. A long body is read from a file. A body that is not text, or not visible in full, is written in base64. Header fields
+ * with invisible characters are left out.
  */
-export function curlCommand(request: RequestAgain, key: string | undefined, file: string): CurlCommand {
-  const { method, url, body } = request;
-  const visible = request.headers.filter(([, value]) => isVisible(value));
-  const headers = key === undefined ? visible : [...visible, ['x-api-key', key] as const];
-  const options = headers.map(([name, value]) => `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`);
+export function curlCommand({ method, url, headers, body }: CurlRequest, file: string): CurlCommand {
+  const options = headers
+    .filter(([, value]) => isVisible(value))
+    .map(([name, value]) => `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`);
   // Otherwise curl says that it sends a form.
-  if (body !== undefined && !headers.some(([name]) => name === 'content-type')) options.push(`-H 'content-type:'`);
+  if (body !== undefined && !headers.some(([name]) => name.toLowerCase() === 'content-type')) {
+    options.push(`-H 'content-type:'`);
+  }
   if (method === 'POST' && body === undefined) options.unshift('-X POST');
   // curl would read brackets and braces as a list of URLs.
   const start = /[[\]{}]/.test(url) ? 'curl -g' : 'curl';
@@ -37,7 +54,7 @@ interface BodyOption {
 
 const NO_BODY: BodyOption = {};
 
-function bodyOption({ isLong, bytes }: RequestBody, file: string): BodyOption {
+function bodyOption({ isLong, bytes }: CurlBody, file: string): BodyOption {
   const body = isLong ? undefined : bytes();
   if (body === undefined || body.length > SHORT_BODY) {
     return { option: `--data-binary ${shellWord(`@${file}`)}`, needsFile: true };

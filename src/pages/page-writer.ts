@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Eta, type TemplateFunction } from 'eta';
+import helmet from 'helmet';
+import { VERSION } from '../config/package-info';
+import type { Contract } from '../contract/contract';
+
+/** Sets the security headers of all documents. A page has a Content-Security-Policy as well, which depends on its scripts. */
+export const SECURITY_HEADERS = helmet({
+  contentSecurityPolicy: false,
+  // Whether a host may be reached over plain HTTP is for the operator to decide.
+  strictTransportSecurity: false,
+});
+
+/** A page, and the header fields that it needs. */
+export interface Page {
+  readonly html: string;
+  readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
+}
+
+/**
+ * Writes a page.
+ *
+ * @param title - stands before the name of the service.
+ * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
+ * @param values - those that the template names.
+ */
+export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => Page;
+
+const SHARED = join(__dirname, 'templates');
+
+/** Writes pages from the templates of a folder, within the layout and with the styles and scripts that all pages share. */
+export class PageWriter {
+  readonly #contract: Contract;
+  readonly #folder: string;
+  readonly #eta = new Eta();
+  readonly #style: string;
+
+  constructor(contract: Contract, folder: string, styles: readonly string[]) {
+    this.#contract = contract;
+    this.#folder = folder;
+    this.#style = styles.map((name) => this.#text(name)).join('');
+    for (const one of [SHARED, folder]) this.#loadTemplates(one);
+  }
+
+  /**
+   * Prepares the pages of one template, `NAME.eta`.
+   *
+   * @param scripts - names of files, run in this order.
+   * @param options - `connects`: whether the scripts call this service.
+   */
+  page(template: string, scripts: readonly string[] = [], { connects = false } = {}): WritePage {
+    const { serviceName } = this.#contract;
+    const texts = scripts.map((script) => this.#text(script));
+    const headers = { 'Content-Security-Policy': contentPolicy(this.#style, texts, connects) };
+    return (title, endpointUrl, values) => ({
+      html: this.#eta.render(`@${template}`, {
+        contract: this.#contract,
+        endpointUrl,
+        endpointFile: endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1),
+        title: `${title === undefined ? '' : `${title} – `}${serviceName} web service`,
+        style: this.#style,
+        scripts: texts,
+        version: VERSION,
+        ...values,
+      }),
+      headers,
+    });
+  }
+
+  /** Writes a part of a page, without the layout. */
+  part(template: string, values: object): string {
+    return this.#eta.render(`@${template}`, values);
+  }
+
+  /** Loads each `NAME.eta` as `@NAME`. It is compiled when it is first used. */
+  #loadTemplates(folder: string): void {
+    const eta = this.#eta;
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.eta'))) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      let compiled: TemplateFunction | undefined;
+      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, (values, options) =>
+        (compiled ??= eta.compile(text)).call(eta, values, options),
+      );
+    }
+  }
+
+  /** A style sheet or script: the folder's own, or the shared one of that name. */
+  #text(name: string): string {
+    const own = join(this.#folder, name);
+    return readFileSync(existsSync(own) ? own : join(SHARED, name), 'utf8');
+  }
+}
+
+/** Allows a page its own style and scripts, by their hashes, and nothing from elsewhere. */
+function contentPolicy(style: string, scripts: readonly string[], connects: boolean): string {
+  const directives = [
+    "default-src 'none'",
+    `style-src ${hashSource(style)}`,
+    ...(scripts.length > 0 ? [`script-src ${scripts.map(hashSource).join(' ')}`] : []),
+    ...(connects ? ["connect-src 'self'"] : []),
+    'img-src data:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return directives.join(';');
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
