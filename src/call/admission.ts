@@ -29,6 +29,11 @@ export class Admission {
     this.#bodies = bodies;
   }
 
+  /** Most calls in progress. */
+  get maxInFlight(): number {
+    return this.#limits.maxInFlight;
+  }
+
   /** How many calls are in progress. */
   get inFlight(): number {
     return this.#inFlight;

@@ -71,8 +71,9 @@ export class ReplyFormats {
       const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
       return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
     }
-    // ASP.NET HTML-escapes the message of an exception, although it sends it as plain text.
-    return { contentType: 'text/plain; charset=utf-8', body: `${escapeHtml(message)}\n`, headers };
+    // ASP.NET HTML-escapes the messages of its exceptions, all with status 500, although it sends them as plain text.
+    const text = status === 500 ? escapeHtml(message) : message;
+    return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
   }
 
   #acceptanceOf(accept: string | undefined): Acceptance {

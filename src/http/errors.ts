@@ -60,6 +60,8 @@ export const HTTP_ERRORS = {
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
+  pagesInFlight: (max: number) =>
+    busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),
   callsWaiting: (max: number) => busy(`Too many calls wait for events: more than ${String(max)} (MAX_WAITING).`),
   bodyMemory: (maxBytes: number) =>
     busy(

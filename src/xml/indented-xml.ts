@@ -1,5 +1,6 @@
-/** How far each level is indented. */
 const INDENT = '  ';
+
+/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
 const MAX_DEPTH = 40;
 
 /** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text. */
@@ -7,17 +8,21 @@ const TOKEN =
   /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<![^<>[\]]*>|[^<]+/;
 
 /**
- * Indents XML: elements, but no text, so that what is inside a text keeps its white space. From where it is not well-formed on,
- * for instance because it was cut, it is returned as it is. Undefined: it is no XML at all.
+ * Indents the elements of XML; what is inside a text keeps its white space. From where it is not well-formed, for instance because
+ * it was cut, it is returned as it is. Takes time in proportion to its length.
+ *
+ * @param maxLength - about how many characters to return at most.
+ * @returns undefined for what does not begin as XML.
  */
-export function indentedXml(xml: string): string | undefined {
+export function indentedXml(xml: string, maxLength = Infinity): string | undefined {
   const tokens = new RegExp(TOKEN, 'y');
   let text = '';
-  /** Of each open element, and of what is outside of all: whether it is inside a text, and so stays in its line. */
+  let isAfterStartTag = false;
+  /** For each open element, and for what is outside of all: whether it is inside a text, and so stays in its line. */
   const open = [false];
   const place = (staysInLine: boolean, token: string): string =>
     staysInLine ? token : `\n${INDENT.repeat(Math.min(open.length - 1, MAX_DEPTH))}${token}`;
-  for (let position = 0; position < xml.length; position = tokens.lastIndex) {
+  for (let position = 0; position < xml.length && text.length <= maxLength; position = tokens.lastIndex) {
     tokens.lastIndex = position;
     const token = tokens.exec(xml)?.[0];
     if (token === undefined) return position === 0 ? undefined : text + xml.slice(position);
@@ -29,15 +34,17 @@ export function indentedXml(xml: string): string | undefined {
     } else if (token.startsWith('</')) {
       if (open.length > 1) open.pop();
       // An element without content stands in one line.
-      text += place(isInText || isStart(text.slice(text.lastIndexOf('<'))), token);
+      text += place(isInText || isAfterStartTag, token);
+      isAfterStartTag = false;
     } else {
       text += place(isInText || text === '', token);
-      if (isStart(token)) open.push(isInText);
+      isAfterStartTag = isStartTag(token);
+      if (isAfterStartTag) open.push(isInText);
     }
   }
   return text;
 }
 
-function isStart(token: string): boolean {
+function isStartTag(token: string): boolean {
   return /^<[^/!?]/.test(token) && !token.endsWith('/>');
 }

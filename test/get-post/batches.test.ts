@@ -50,7 +50,7 @@ describe('a batch of CloudEvents', () => {
   it('is refused as a whole if one event is not valid, naming it', async () => {
     const answer = await post(service.url, [event('1'), event('2'), event('3', { source: 'a b' }), event('')]);
     expect(answer.status).toBe(400);
-    expect(answer.body).toContain('Event 3 of the batch: The CloudEvent&#39;s attribute source must be');
+    expect(answer.body).toContain("Event 3 of the batch: The CloudEvent's attribute source must be");
     expect(await events()).toEqual([]);
   });
 

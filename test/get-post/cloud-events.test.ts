@@ -101,7 +101,7 @@ describe('a CloudEvent over HTTP', () => {
     const answer = await structured({ ...REQUIRED, ...wrong });
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toContain(`The CloudEvent&#39;s attribute ${problem}`);
+    expect(answer.body).toContain(`The CloudEvent's attribute ${problem}`);
     expect(await events()).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('a CloudEvent over HTTP', () => {
 
   it('in binary mode is refused if an attribute is missing', async () => {
     const answer = await post({ 'ce-id': '1', 'ce-source': '/a', 'ce-specversion': '1.0' }, '');
-    expect([answer.status, answer.body]).toEqual([400, 'The CloudEvent&#39;s attribute type is missing.\n']);
+    expect([answer.status, answer.body]).toEqual([400, "The CloudEvent's attribute type is missing.\n"]);
   });
 
   const BINARY = { 'ce-specversion': '1.0', 'ce-source': '/o', 'ce-type': 't', 'ce-id': '1' };
@@ -172,9 +172,7 @@ describe('a CloudEvent over HTTP', () => {
     for (const name of ['subject', 'source', 'myext']) {
       const answer = await post({ ...BINARY, [`ce-${name}`]: value }, '');
       expect(answer.status).toBe(400);
-      expect(answer.body).toBe(
-        `The CloudEvent&#39;s attribute ${name} must be percent-encoded UTF-8 in a header field.\n`,
-      );
+      expect(answer.body).toBe(`The CloudEvent's attribute ${name} must be percent-encoded UTF-8 in a header field.\n`);
     }
     expect(await events()).toEqual([]);
   });
@@ -193,7 +191,7 @@ describe('a CloudEvent over HTTP', () => {
     const answer = await post({ ...BINARY, [`ce-${name}`]: 'eA==' }, 'x');
     expect([answer.status, answer.body]).toEqual([
       400,
-      `The CloudEvent&#39;s ${name} must be the body of the request, not the field ce-${name}.\n`,
+      `The CloudEvent's ${name} must be the body of the request, not the field ce-${name}.\n`,
     ]);
     expect(await events()).toEqual([]);
   });
@@ -215,7 +213,7 @@ describe('a CloudEvent over HTTP', () => {
       const answer = await post({ ...BINARY, 'ce-time': time }, '');
       expect([answer.status, answer.body]).toEqual([
         400,
-        'The CloudEvent&#39;s attribute time must be a time as in RFC 3339.\n',
+        "The CloudEvent's attribute time must be a time as in RFC 3339.\n",
       ]);
     }
     expect(await events()).toEqual([]);

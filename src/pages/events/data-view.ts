@@ -43,7 +43,7 @@ export function dataView(data: EventData, isForm: boolean): DataView {
     if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
     return shown('JSON', bytes, indentedJson(text, MAX_CHARACTERS), isCut);
   }
-  const xml = /^\s*</.test(text) ? indentedXml(text) : undefined;
+  const xml = /^\s*</.test(text) ? indentedXml(text, MAX_CHARACTERS) : undefined;
   return xml === undefined ? shown('Text', bytes, text, isCut) : shown('XML', bytes, xml, isCut);
 }
 
@@ -176,8 +176,13 @@ export function dataSize(data: EventData): number {
   return kind === 'bytes' ? Buffer.byteLength(encoded, 'base64') : Buffer.byteLength(encoded);
 }
 
-/** The first characters of JSON or of a text. */
-export function textStart({ kind, encoded }: EventData, maxLength: number): string {
+/** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */
+export function textStart(data: EventData, maxLength: number): string {
+  const start = decodedStart(data, maxLength);
+  return data.encoded.length > maxLength ? start.replace(/[\uD800-\uDBFF]$/, '') : start;
+}
+
+function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
   if (kind === 'json') return encoded.slice(0, maxLength);
   if (encoded.length <= maxLength) return JSON.parse(`"${encoded}"`) as string;
   // An escape has at most six characters; a cut in the middle of one leaves what is no JSON.

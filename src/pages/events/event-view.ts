@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import { arrivalOf, headerOf, requestAgain, type EndpointAddress } from './request-again';
+import { arrivalOf, headerOf, isCloudEvent, requestAgain, type EndpointAddress } from './request-again';
 import { curlCommand } from '../curl-command';
 import { dataView, type DataView, eventData } from './data-view';
 import { dataFileName, eventFileName, requestFileName } from './downloads';
@@ -32,6 +32,8 @@ export interface EventView extends Pick<RowView, 'binding' | 'bindingName'> {
   readonly curl: string;
   /** The file that the command reads, to be saved first; undefined: it reads none. */
   readonly curlFile: string | undefined;
+  /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
+  readonly sendsOwnId: boolean;
   readonly eventFile: string;
   readonly dataFile: string;
   readonly downloads: { readonly event: string; readonly data: string; readonly request: string };
@@ -124,10 +126,15 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): PairView[] {
   return pairs(keys.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
-function curlOf(event: StoredEvent, address: EndpointAddress): Pick<EventView, 'curl' | 'curlFile'> {
+function curlOf(event: StoredEvent, address: EndpointAddress): Pick<EventView, 'curl' | 'curlFile' | 'sendsOwnId'> {
   const file = requestFileName(event);
-  const { command, needsFile } = curlCommand(requestAgain(event, address), file);
-  return { curl: markup(command, CURL_BYTES).html, curlFile: needsFile ? file : undefined };
+  const request = requestAgain(event, address);
+  const { command, needsFile } = curlCommand(request, file);
+  return {
+    curl: markup(command, CURL_BYTES).html,
+    curlFile: needsFile ? file : undefined,
+    sendsOwnId: isCloudEvent(request),
+  };
 }
 
 function pairs(entries: readonly (readonly [name: string, value: unknown])[]): PairView[] {

@@ -73,6 +73,7 @@ const NO_STORE = { 'Cache-Control': 'no-store' };
  */
 export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
   const templates = loadTemplates(contract);
+  const slots = new PageSlots(Math.max(1, Math.floor(options.admission.maxInFlight / 4)));
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
   router.all(options.path, (request, response, next) => {
@@ -83,7 +84,7 @@ export function eventsPages(contract: Contract, options: EventsPagesOptions, par
     }
     SECURITY_HEADERS(request, response, (error?: unknown) => {
       if (error === undefined)
-        answer(new Viewing(request, response, contract, templates, options, parts), parameters).catch(next);
+        answer(new Viewing(request, response, contract, templates, options, parts), parameters, slots).catch(next);
       else next(error);
     });
   });
@@ -98,17 +99,39 @@ function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
-async function answer(viewing: Viewing, parameters: URLSearchParams): Promise<void> {
+/** Counts the pages that are being made. A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
+class PageSlots {
+  readonly #max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** @throws {RequestError} 503: too many pages are being made. */
+  take(): void {
+    if (this.#taken >= this.#max) throw HTTP_ERRORS.pagesInFlight(this.#max);
+    this.#taken++;
+  }
+
+  giveBack(): void {
+    this.#taken--;
+  }
+}
+
+async function answer(viewing: Viewing, parameters: URLSearchParams, slots: PageSlots): Promise<void> {
   const { options, parts, request, response } = viewing;
   try {
     options.rate?.(request);
     parts.mayLook(request);
+    slots.take();
     const ticket = options.admission.ticket(response);
-    ticket.takeSlot();
     try {
+      ticket.takeSlot();
       await viewing.show(parameters);
     } finally {
       ticket.giveBack();
+      slots.giveBack();
     }
   } catch (error) {
     await viewing.refuse(error);

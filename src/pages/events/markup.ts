@@ -15,21 +15,26 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Characters that are looked at in one go. */
+/** How many characters are escaped at a time. */
 const STEP = 1024;
 
 /**
  * Writes a text for a page: escaped, with each character that cannot be seen as its code point (`U+202E`), and cut before it
- * takes more than so many bytes of UTF-8. A line break is a line feed, also where it was CRLF.
+ * takes more than `maxBytes` bytes of UTF-8. A line break is a line feed, also where it was CRLF.
  */
 export function markup(text: string, maxBytes: number): Markup {
   let html = '';
   let left = maxBytes;
-  for (let start = 0; start < text.length; start += STEP) {
-    const part = escaped(text.slice(start, start + STEP));
-    const bytes = Buffer.byteLength(part);
-    if (bytes > left) return { html: html + shortPart(text.slice(start, start + STEP), left), isCut: true };
-    html += part;
+  let end: number;
+  for (let start = 0; start < text.length; start = end) {
+    end = start + STEP;
+    // Neither a surrogate pair nor a CRLF is divided.
+    while (/[\uD800-\uDBFF\r]/.test(text.charAt(end - 1))) end++;
+    const part = text.slice(start, end);
+    const piece = escaped(part);
+    const bytes = Buffer.byteLength(piece);
+    if (bytes > left) return { html: html + shortPart(part, left), isCut: true };
+    html += piece;
     left -= bytes;
   }
   return { html, isCut: false };

@@ -71,6 +71,11 @@ export function headerOf({ headers }: Pick<ArrivalView, 'headers'>, name: string
   return headers.find(([field]) => field === name)?.[1];
 }
 
+/** Whether a request sends a CloudEvent with an id of its own, in structured or binary mode. */
+export function isCloudEvent({ headers }: Pick<CurlRequest, 'headers'>): boolean {
+  return headers.some(([name, value]) => name === 'ce-id' || (name === 'content-type' && CLOUD_EVENTS.test(value)));
+}
+
 /** Writes an event as a CloudEvent in the JSON format, without what the log itself added to it. */
 function structuredEvent({ attributes, data }: StoredEvent): Buffer {
   const members = [...memberTexts(attributes)].filter(([name]) => name !== 'binding').map(([, { text }]) => text);

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
 import { send, type Question } from '../../support/http';
@@ -91,6 +94,53 @@ describe("the curl command on an event's page sends the same again", () => {
     expect(JSON.parse(body)).toMatchObject({ type: 't2', data: { a: 1 } });
     expect(JSON.parse(body)).not.toHaveProperty('binding');
     expect(codeOf((await get('?event=2')).body, 'curl')).toContain("'content-type: application/cloudevents+json");
+  });
+
+  it('of a compressed body, as it is without compression', async () => {
+    const headers = { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' };
+    await record({ headers, body: gzipSync('order 17') });
+    const command = codeOf((await get('?event=1')).body, 'curl');
+    expect(command).toContain("--data-raw 'order 17'");
+    expect(command).not.toContain('content-encoding');
+    await again();
+    const [first, second] = await stored();
+    expect(second?.data).toBe(first?.data);
+  });
+
+  it('of a target with what curl would cut or expand', async () => {
+    const target = `/RecordEvent?a=#b&c="d"&e={f}`;
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.end(
+      `GET ${new URL(service.url).pathname}${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
+    await once(socket.resume(), 'close');
+    await again();
+    const [first, second] = await stored();
+    expect(first?.data).toContain('#b');
+    expect(second?.data).toBe(first?.data);
+  });
+
+  it.each<[string, Question]>([
+    ['structured', { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent('t') }],
+    [
+      'binary',
+      {
+        headers: {
+          'ce-specversion': '1.0',
+          'ce-id': '1',
+          'ce-source': '/s',
+          'ce-type': 't',
+          'Content-Type': 'text/plain',
+        },
+      },
+    ],
+  ])('of a CloudEvent in %s mode, of which it says that it would not be recorded again', async (_mode, question) => {
+    await record(question);
+    await again();
+    expect(await stored()).toHaveLength(1);
+    expect((await get('?event=1')).body).toContain('under its source and id, and would not record it again');
+    await record({ body: 'x' });
+    expect((await get('?event=2')).body).not.toContain('would not record it again');
   });
 
   it('of a large body, which is saved first', async () => {

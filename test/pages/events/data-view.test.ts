@@ -98,8 +98,24 @@ describe('the data of an event', () => {
     const encoded = JSON.stringify('\u0001\\"😀'.repeat(20)).slice(1, -1);
     const whole = JSON.parse(`"${encoded}"`) as string;
     for (let length = 10; length < encoded.length; length++) {
-      expect(whole.startsWith(textStart({ kind: 'text', encoded }, length))).toBe(true);
+      const start = textStart({ kind: 'text', encoded }, length);
+      expect(whole.startsWith(start)).toBe(true);
+      expect(start).not.toMatch(/[\uD800-\uDBFF]$/);
     }
+  });
+
+  it.each([
+    ['XML', JSON.stringify('<a>'.repeat(33_000))],
+    ['XML', JSON.stringify('<a></a>'.repeat(14_000))],
+    ['Text', JSON.stringify('<!--'.repeat(25_000))],
+    ['JSON', '['.repeat(100_000)],
+    ['JSON', `[${'{ '.repeat(50_000)}`],
+    ['XML', JSON.stringify(' <'.repeat(50_000))],
+  ])('that is hostile %s is shown in time that grows with its length', (kind, value) => {
+    const began = performance.now();
+    expect(dataView(eventData(`"data":${value}`), false).kind).toBe(kind);
+    // Takes 10 to 40 ms. What is quadratic takes 10 s and more.
+    expect(performance.now() - began).toBeLessThan(1000);
   });
 
   it('is what was sent, in a download', () => {

@@ -19,6 +19,12 @@ describe('a text on a page', () => {
     expect(markup('a\tb\r\nc\nשלום ❤️ 😀', MAX).html).toBe('a\tb\nc\nשלום ❤️ 😀');
   });
 
+  it.each([1022, 1023, 1024, 1025, 2047, 2048])('keeps a character and a line break whole at %i units', (length) => {
+    const before = 'x'.repeat(length);
+    expect(markup(`${before}😀y`, MAX).html).toBe(`${before}😀y`);
+    expect(markup(`${before}\r\ny`, MAX).html).toBe(`${before}\ny`);
+  });
+
   it.each([0, 1, 5, 6, 7, 100, 4000])('never takes more than %i bytes', (maxBytes) => {
     for (const text of ['"'.repeat(5000), '\u202E'.repeat(5000), 'é😀<x'.repeat(2000)]) {
       const { html, isCut } = markup(text, maxBytes);

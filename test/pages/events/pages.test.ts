@@ -1,3 +1,4 @@
+import { deferred } from '../../../src/util/promises';
 import { send, type Answer, type Question } from '../../support/http';
 import { startService, type TestService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
@@ -83,6 +84,47 @@ describe('the pages of the events', () => {
       expect([rows(some.body), some.headers['x-events-after']]).toEqual([['4'], '5']);
       expect(rows((await get('?events=rows&after=5')).body)).toEqual([]);
     });
+  });
+
+  it('show the end of the log whose neighbour holds every event, also on an empty page', async () => {
+    for (let i = 1; i <= 3; i++) await record();
+    const newest = (await get('?events&after=3')).body;
+    expect(rows(newest)).toEqual([]);
+    expect(rows((await get(link(newest, 'older') ?? '')).body)).toEqual(['3', '2', '1']);
+    const oldest = (await get('?events&before=1')).body;
+    expect(rows(oldest)).toEqual([]);
+    expect(rows((await get(link(oldest, 'newer') ?? '')).body)).toEqual(['3', '2', '1']);
+  });
+
+  it('bring all new rows that match, page by page', async () => {
+    for (let i = 0; i < 120; i++) await record({ body: `n${String(i)}` });
+    await send(`${service.url}/RecordEvent?other`);
+    const found: string[] = [];
+    for (let after = '0'; after !== '121';) {
+      const { body, headers } = await get(`?events=rows&after=${after}&binding=httppost`);
+      found.unshift(...rows(body));
+      expect(headers['x-events-after']).not.toBe(after);
+      after = String(headers['x-events-after']);
+    }
+    expect(found).toEqual(Array.from({ length: 120 }, (_, i) => String(120 - i)));
+  });
+
+  it('take a quarter of the slots of calls, and give them back, also where a page fails', async () => {
+    const small = await startService({ MAX_IN_FLIGHT: '8' });
+    const stalled = deferred();
+    jest.spyOn(small.log, 'search').mockImplementation(async () => {
+      await stalled.promise;
+      throw new Error('The disk is gone.');
+    });
+    const searches = Array.from({ length: 4 }, () => send(`${small.url}?events`));
+    const refused = await Promise.race(searches);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(refused.body).toContain('more than 2, a quarter of MAX_IN_FLIGHT');
+    expect((await send(`${small.url}/HelloWorld`)).status).toBe(200);
+    stalled.resolve();
+    expect((await Promise.all(searches)).map(({ status }) => status).sort()).toEqual([500, 500, 503, 503]);
+    for (let i = 0; i < 10; i++) expect((await send(`${small.url}?event=99`)).status).toBe(404);
+    await small.stop();
   });
 
   describe('show an event', () => {
