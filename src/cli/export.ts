@@ -4,16 +4,25 @@ import { pipeline } from 'node:stream/promises';
 import type { EventLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { followedPages, pagesOf, pageText, type Start } from './scan';
+import { followedPages, pagesOf, pageText, type Change, type Start } from './scan';
 import { fileError, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
 export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
   const stop = stopSignal();
-  for await (const page of follow ? followedPages(log, start, stop) : pagesOf(log, start)) {
+  for await (const page of follow ? followedPages(log, start, stop, sayChange) : pagesOf(log, start)) {
     if (!process.stdout.write(pageText(page))) await once(process.stdout, 'drain');
     if (stop.aborted) return;
   }
+}
+
+/** Goes on in a log that was restored or replaced: after its newest event, or after the position if it stands there too. */
+function sayChange(change: Change, position: bigint, newest: bigint): bigint {
+  const after = change === 'ends before' ? newest : position;
+  console.error(
+    `The log was restored or replaced after event ${String(position)}. Going on after event ${String(after)}.`,
+  );
+  return after;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { archiveLine } from '../events/archive';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
-import { EventWaiters } from '../service/event-waiters';
+import { deferred } from '../util/promises';
 import { parseDuration, parseTime } from '../util/time';
 
 /** Where a scan of the log begins. */
@@ -55,22 +55,77 @@ export async function* pagesOf(log: EventLog, { after, since }: Start): AsyncGen
   }
 }
 
-/** Reads as {@link pagesOf} does, and then events as they are recorded, until the signal. */
+/** Where a log is followed from, and the event that was seen at that position. */
+export interface FollowStart extends Start {
+  readonly event?: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
+}
+
+/** How a log differs from the one in which a position was seen: it was restored or replaced. */
+export type Change = 'ends before' | 'another event';
+
+/**
+ * Reads as {@link pagesOf} does, and then events as they are recorded, until the signal. Before each look it compares the event
+ * at the position, and whether the log still reaches it.
+ *
+ * @param changed - called where the log is another one; returns the position after which to go on.
+ */
 export async function* followedPages(
   log: EventLog,
-  start: Start,
+  start: FollowStart,
   stop: AbortSignal,
+  changed: (change: Change, position: bigint, newest: bigint) => bigint,
 ): AsyncGenerator<readonly StoredEvent[]> {
-  const waiters = new EventWaiters(log);
-  let { after } = start;
-  let seen = after;
-  while (!stop.aborted) {
-    for await (const page of pagesOf(log, { ...start, after })) {
-      yield page;
-      after = BigInt(page.at(-1)?.sequence ?? after);
+  let { after, event } = start;
+  let hasReached = false;
+  let news = deferred();
+  const wake = (): void => {
+    news.resolve();
+  };
+  const endWatch = log.watch(wake);
+  const timer = setInterval(wake, WAIT);
+  stop.addEventListener('abort', wake);
+  try {
+    while (!stop.aborted) {
+      news = deferred();
+      // A start after the end of the log is one that somebody asked for.
+      const change = hasReached ? await changeAt(log, after, event) : undefined;
+      if (change !== undefined) {
+        after = changed(change, after, (await endOf(log)).after);
+        event = undefined;
+      }
+      hasReached ||= (await log.stats()).last >= after;
+      for await (const page of pagesOf(log, { since: start.since, after })) {
+        yield page;
+        const last = page.at(-1);
+        event = last;
+        after = BigInt(last?.sequence ?? after);
+        hasReached = true;
+      }
+      if (!stop.aborted) await news.promise;
     }
-    seen = (await waiters.wait(after > seen ? after : seen, WAIT, stop)) ?? seen;
+  } finally {
+    endWatch();
+    clearInterval(timer);
+    stop.removeEventListener('abort', wake);
   }
+}
+
+/** Says how a log differs from the one in which an event was seen at a position; undefined: it may be the same. */
+export async function changeAt(
+  log: EventLog,
+  position: bigint,
+  event: FollowStart['event'],
+): Promise<Change | undefined> {
+  const found = await firstFrom(log, position);
+  if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
+  if (event === undefined || BigInt(found.sequence) !== position) return undefined;
+  return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
+}
+
+/** The first event from a position on. */
+export async function firstFrom(log: EventLog, position: bigint): Promise<StoredEvent | undefined> {
+  const [event] = await log.scan({ after: position > 0n ? position - 1n : 0n, limit: 1 });
+  return event;
 }
 
 /** Writes the events of a page, one a line. */

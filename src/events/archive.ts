@@ -1,5 +1,5 @@
 import { parseTime } from '../util/time';
-import { CloudEventError } from './cloudevents/cloud-event';
+import { CloudEventError, NOT_IN_STRING } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { withoutReservedNames } from './cloudevents/reserved-names';
@@ -11,6 +11,12 @@ const LOG = '_log';
 
 /** What stands in {@link LOG}. */
 const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
+
+/**
+ * What a key may hold: what HTTP takes in a header field (RFC 9110, section 5.5), after the name of a sender's own field. What
+ * else a text may hold is stored as other characters, and would make one key of two.
+ */
+const KEY = /^(?:[a-z\d-]+\n)?[\t\x20-\xff]*$/;
 
 /** The members of a line that are not attributes of its event. */
 const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
@@ -102,14 +108,19 @@ function objectIn(members: Readonly<Record<string, unknown>>, name: string): Rea
 
 function nameIn(members: Readonly<Record<string, unknown>>, name: 'id' | 'source'): string {
   const value = members[name];
-  if (typeof value === 'string' && value !== '') return value;
-  throw new CloudEventError(`The CloudEvent's attribute ${name} must be a string that is not empty.`);
+  if (typeof value !== 'string' || value === '')
+    throw new CloudEventError(`The CloudEvent's attribute ${name} must be a string that is not empty.`);
+  if (!NOT_IN_STRING.test(value)) return value;
+  throw new CloudEventError(
+    `The CloudEvent's attribute ${name} must not hold control characters, noncharacters or lone surrogates.`,
+  );
 }
 
 /** An empty key is no key: it would make one event of all that have it. */
 function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = log[name];
   if (value === undefined || value === '') return undefined;
-  if (typeof value === 'string') return value;
-  throw new CloudEventError(`The member ${name} in ${LOG} must be a string.`);
+  if (typeof value !== 'string') throw new CloudEventError(`The member ${name} in ${LOG} must be a string.`);
+  if (KEY.test(value)) return value;
+  throw new CloudEventError(`The member ${name} in ${LOG} must hold only what a header field may hold.`);
 }

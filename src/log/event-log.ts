@@ -59,6 +59,8 @@ export interface LogStats {
   readonly events: number;
   /** Bytes that the log takes up where it is kept. */
   readonly bytes: number;
+  /** The last position that was given to an event, which may have been forgotten or found to be a repetition since; 0 at first. */
+  readonly last: bigint;
 }
 
 /** Events that became durable together, in one commit. */

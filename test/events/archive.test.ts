@@ -160,6 +160,22 @@ describe('an archive', () => {
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z' } }, 'The member arrival must be a JSON object.'],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 1 } }, 'webhookId in _log must be a string'],
     [
+      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: 'a\0' },
+      'attribute id must not hold control characters',
+    ],
+    [
+      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, source: '/\ud800' },
+      'attribute source must not hold control characters',
+    ],
+    [
+      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, idempotencyKey: 'k\0' } },
+      'idempotencyKey in _log must hold only what a header field may hold',
+    ],
+    [
+      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 'w\udc00' } },
+      'webhookId in _log must hold only what a header field may hold',
+    ],
+    [
       { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, later: 1 } },
       'later, which this version does not know',
     ],

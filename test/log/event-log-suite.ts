@@ -200,6 +200,15 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await log.verify()).toEqual([]);
       });
 
+      it('the newest event, and still names the last position that it gave', async () => {
+        expect((await log.stats()).last).toBe(0n);
+        await log.append(newEvent({ id: 'a' }));
+        await log.append(newEvent({ id: 'b' }));
+        const last = await positionOf('b');
+        await log.forget([last]);
+        expect((await log.stats()).last).toBe(last);
+      });
+
       it('the newest event without giving its position to another, and tells those who wait of the next', async () => {
         await log.append(newEvent({ id: 'a' }));
         const newest = await positionOf('a');
@@ -793,6 +802,21 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       }
       while ((await limited.stats()).events > 3) await setTimeout(20);
       expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+      await limited.close();
+      await other.remove();
+    });
+
+    it('forgets each event at its age, whether ages rise or fall', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
+      const now = Date.now();
+      const remaining = [500, 1000, 1500];
+      for (const milliseconds of [remaining, remaining.toReversed()]) {
+        await limited.appendAll(milliseconds.map((left) => newEvent({ recordedAt: now - 3_600_000 + left })));
+      }
+      const kept = await limited.append(newEvent({ recordedAt: now }));
+      while ((await limited.stats()).events > 1) await setTimeout(20);
+      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual([kept.id]);
       await limited.close();
       await other.remove();
     });

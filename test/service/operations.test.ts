@@ -44,7 +44,7 @@ describe('an operation that fails in the event log', () => {
     scan: () => Promise.resolve([]),
     search: () => Promise.resolve({ events: [], reached: undefined, more: false }),
     rates: () => Promise.resolve([]),
-    stats: () => Promise.resolve({ events: 0, bytes: 0 }),
+    stats: () => Promise.resolve({ events: 0, bytes: 0, last: 0n }),
     watch: () => () => undefined,
     onCommit: () => undefined,
     check: () => Promise.resolve(),

@@ -266,7 +266,7 @@ function fakeLog() {
     },
     onCommit: () => undefined,
     check: () => Promise.resolve(),
-    stats: () => Promise.resolve({ events: 0, bytes: 0 }),
+    stats: () => Promise.resolve({ events: 0, bytes: 0, last: 0n }),
     close: () => Promise.resolve(),
   } as Partial<EventLog> as EventLog;
   return {

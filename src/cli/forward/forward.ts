@@ -3,9 +3,9 @@ import type { EventLog } from '../../log/event-log';
 import type { ForwardTask } from '../events-task';
 import { HttpClient } from '../http-client';
 import { ForwardProgress } from '../progress';
-import { endOf, followedPages, pagesOf, type Start } from '../scan';
+import { endOf, followedPages, pagesOf, type Change, type Start } from '../scan';
 import { stopSignal } from '../terminal';
-import { eventAt, missingBetween, scanStart } from './continuity';
+import { eventAt, missingBetween, otherLog, requireSame } from './continuity';
 import { deliver } from './delivery';
 import { messageOf } from './message';
 import { PositionFile, type Position } from './position';
@@ -35,14 +35,14 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
   const file = task.position === undefined ? undefined : new PositionFile(task.position);
   const saved = await file?.read();
   const position = saved ?? (await firstPosition(log, task.since));
-  const after = await scanStart(log, position);
+  await requireSame(log, position);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);
   const progress = new ForwardProgress();
   const forwarder = new Forwarder({ log, file, progress, ...task }, position, saved !== undefined);
   try {
     progress.report(`Forwarding the events after ${String(position.sequence)} to ${task.target.origin}.`);
-    await forwarder.forward(after, stop);
+    await forwarder.forward(stop);
   } finally {
     forwarder.close();
     progress.end();
@@ -74,12 +74,13 @@ class Forwarder {
     this.#isExact = position.sequence > 0n || (isSaved && position.since === undefined);
   }
 
-  async forward(after: bigint, stop: AbortSignal): Promise<void> {
+  async forward(stop: AbortSignal): Promise<void> {
     const { log, follow } = this.#parts;
-    const start = { after, since: this.#position.since };
+    const { sequence: after, since, event } = this.#position;
+    const start = { after, since, event };
     const live = this.#showBehind();
     try {
-      for await (const page of follow ? followedPages(log, start, stop) : pagesOf(log, start)) {
+      for await (const page of follow ? followedPages(log, start, stop, refuseChange) : pagesOf(log, start)) {
         await this.#look(page);
         for (const event of page) {
           if (stop.aborted || !(await this.#take(event, stop))) return;
@@ -153,4 +154,8 @@ class Forwarder {
   close(): void {
     this.#client.close();
   }
+}
+
+function refuseChange(change: Change, position: bigint): never {
+  throw otherLog(change, position);
 }

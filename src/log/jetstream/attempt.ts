@@ -83,12 +83,12 @@ export class Attempt {
     return outcome;
   }
 
-  /** Refers to the event that was recorded. The keys of a repeat are given back: it was not recorded with them. */
+  /** Refers to the event that was recorded. The claims of a repeat are erased: they hold a copy of it. */
   #settle({ subject, sequence }: Claim, outcome: Outcome): Promise<void> {
     const { names, store } = this.#surroundings;
     return outcome.recorded
       ? store.put(subject, encodeReference(outcome), this.#deadline)
-      : store.remove(names.keys, sequence, this.#deadline);
+      : store.erase(names.keys, sequence, this.#deadline);
   }
 
   /** Puts the event into its slot and enters it under its id, or finds it there. */

@@ -201,7 +201,7 @@ class JetStreamEngine implements LogEngine {
       this.#store.state(events, deadline),
       this.#store.state(keys, deadline),
     ]);
-    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes };
+    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: BigInt(ofEvents.last) };
   }
 
   /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */

@@ -34,13 +34,12 @@ export class JetStreamForgetting {
   async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
     const forgotten: bigint[] = [];
     for (const [i, position] of positions.entries()) {
-      const deadline = this.#connection.deadline();
-      const placed = await this.#reader.at(sequenceNumber(position), deadline);
+      const placed = await this.#reader.at(sequenceNumber(position), this.#connection.deadline());
       if (placed !== undefined) {
         // The event goes last: while it is there, the rest can be found again after a failure.
-        await this.#eraseKeys(placed.event, deadline);
-        await this.#ids.erase(placed.event, deadline);
-        await this.#store.erase(this.#names.events, placed.sequence, deadline);
+        await this.#eraseKeys(placed.event);
+        await this.#ids.erase(placed.event);
+        await this.#store.erase(this.#names.events, placed.sequence, this.#connection.deadline());
         forgotten.push(position);
       }
       progress(i + 1, positions.length);
@@ -49,12 +48,8 @@ export class JetStreamForgetting {
   }
 
   /** Erases the claims of the event's keys, which hold copies of it, and the references to it. */
-  async #eraseKeys(event: NewEvent, deadline: number): Promise<void> {
+  async #eraseKeys(event: NewEvent): Promise<void> {
     const { keys } = this.#names;
-    for (const key of keysOf(event)) {
-      for await (const message of this.#store.all(keys, keySubject(keys, key), deadline)) {
-        await this.#store.erase(keys, message.seq, deadline);
-      }
-    }
+    for (const key of keysOf(event)) await this.#store.eraseAll(keys, keySubject(keys, key), () => true);
   }
 }

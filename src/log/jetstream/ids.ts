@@ -62,12 +62,10 @@ export class JetStreamIds {
   }
 
   /** Removes the entries of an event. */
-  async erase(event: NewEvent, deadline: number): Promise<void> {
+  async erase(event: NewEvent): Promise<void> {
     const { events, keys } = this.#names;
     const slot = slotSubject(events, event);
-    for await (const message of this.#store.all(keys, this.#subjectOf(event.id), deadline)) {
-      if (decode(message)?.slot === slot) await this.#store.erase(keys, message.seq, deadline);
-    }
+    await this.#store.eraseAll(keys, this.#subjectOf(event.id), (message) => decode(message)?.slot === slot);
   }
 
   /** The subjects on which events with an id may be. */

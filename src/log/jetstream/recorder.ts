@@ -79,8 +79,11 @@ export class JetStreamRecorder {
   }
 }
 
+/** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
+const PART_EVENTS = 500;
+
 /**
- * Splits events, in their order, where one has the key of another: whoever finds the claim of a key records its event at
+ * Splits events, in their order, into parts, also where one has the key of another: whoever finds the claim of a key records its event at
  * once, before those that were given earlier.
  */
 function partsWithoutSharedKeys(events: readonly NewEvent[]): NewEvent[][] {
@@ -89,7 +92,7 @@ function partsWithoutSharedKeys(events: readonly NewEvent[]): NewEvent[][] {
   let keys = new Set<string>();
   for (const event of events) {
     const given = keysOf(event).map((key) => key.join(' '));
-    if (part.length === 0 || given.some((key) => keys.has(key))) {
+    if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
       part = [];
       keys = new Set();
       parts.push(part);

@@ -131,12 +131,14 @@ export class JetStreamStore {
     return from;
   }
 
-  /** The messages on a subject, oldest first, each fetched when it is asked for. */
-  async *all(stream: string, subject: string, deadline: number): AsyncGenerator<StoredMsg> {
-    let message = await this.next(stream, 1, deadline, subject);
-    while (message !== undefined) {
-      yield message;
-      message = await this.next(stream, message.seq + 1, deadline, subject);
+  /** Erases the messages on a subject that are wanted gone, however many there are: each has a deadline of its own. */
+  async eraseAll(stream: string, subject: string, isWanted: (message: StoredMsg) => boolean): Promise<void> {
+    for (let position = 1; ;) {
+      const deadline = this.#connection.deadline();
+      const message = await this.next(stream, position, deadline, subject);
+      if (message === undefined) return;
+      if (isWanted(message)) await this.erase(stream, message.seq, deadline);
+      position = message.seq + 1;
     }
   }
 

@@ -142,7 +142,7 @@ class MemoryEngine implements LogEngine {
   stats(): Promise<LogStats> {
     const { events } = this.#store;
     const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-    return Promise.resolve({ events: events.length, bytes });
+    return Promise.resolve({ events: events.length, bytes, last: BigInt(this.#store.last) });
   }
 
   check(): Promise<void> {

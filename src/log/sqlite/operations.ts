@@ -80,7 +80,7 @@ export function openOperations(options: SqliteOptions): Operations {
     read: (query) => connection.snapshot(() => reader.read(query)),
     scan: (query) => connection.snapshot(() => reader.scan(query)),
     newest: () => connection.reading(() => reader.newest()),
-    stats: () => connection.reading(() => ({ events: reader.count(), bytes: connection.bytes() })),
+    stats: () => connection.reading(() => ({ events: reader.count(), bytes: connection.bytes(), last: reader.last() })),
     search: (query) => connection.snapshot(() => search.search(query)),
     rates: (query) => connection.snapshot(() => times.rates(query)),
     backup(file) {

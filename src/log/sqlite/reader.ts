@@ -29,6 +29,7 @@ export class SqliteReader {
   readonly #total: Statement;
   readonly #scanSizes: Statement;
   readonly #newest: Statement;
+  readonly #last: Statement;
   readonly #sizeStatements = new Map<string, Statement>();
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
@@ -40,6 +41,7 @@ export class SqliteReader {
       `SELECT sequence, head_bytes, data_bytes ${scanned} ORDER BY sequence LIMIT ?`,
     );
     this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} ${scanned} AND sequence <= ? ORDER BY sequence`);
+    this.#last = connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
     this.#load = connection.prepare(
       `SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
@@ -113,6 +115,12 @@ export class SqliteReader {
   /** The position of the newest event; 0: there is none. */
   newest(): number {
     return (this.#newest.get() as { newest: number | null }).newest ?? 0;
+  }
+
+  /** The last position that was given; 0: none was. */
+  last(): bigint {
+    const row = this.#last.get() as { seq: number } | undefined;
+    return BigInt(row?.seq ?? 0);
   }
 
   count(): number {

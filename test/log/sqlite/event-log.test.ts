@@ -30,6 +30,18 @@ describe('a SQLite event log', () => {
     await log.close();
   });
 
+  it('scans on since a time after ten thousand events that were imported late', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ id: 'first', recordedAt: 5000 }));
+    const late = Array.from({ length: 10_000 }, () => newEvent({ recordedAt: 1000 }));
+    for (let i = 0; i < late.length; i += 1000) await log.appendAll(late.slice(i, i + 1000));
+    await log.append(newEvent({ id: 'next', recordedAt: 6000 }));
+    const [first] = await log.scan({ after: 0n, limit: 1, since: 5000 });
+    const found = await log.scan({ after: BigInt(first?.sequence ?? 0), limit: 10, since: 5000 });
+    expect([first?.id, ...found.map(({ id }) => id)]).toEqual(['first', 'next']);
+    await log.close();
+  });
+
   it('takes no time of a repetition for that of an event', async () => {
     const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'one', recordedAt: 1000 }));

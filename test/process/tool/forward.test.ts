@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { EventLog } from '../../../src/log/event-log';
@@ -346,6 +346,7 @@ describe('forwarding', () => {
 
     it.each([
       ['another event stands there', ['x', 'y', 'z'], 'Event 2 of this event log is not the one that was forwarded.'],
+      ['it is empty', [], 'This event log ends before event 2, after which forwarding was to go on.'],
       ['it ends before', ['a'], 'This event log ends before event 2, after which forwarding was to go on.'],
     ])('does not go on in another log: %s', async (_what, others, problem) => {
       target = await startTarget();
@@ -361,21 +362,35 @@ describe('forwarding', () => {
       expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 2]);
     });
 
-    it('does not go on in a new log that gets its first event later', async () => {
+    it('goes on after the last forwarded event was removed, and takes no hole of a repetition for retention', async () => {
       target = await startTarget();
       await record('a', 'b');
       await forward(['--since', '0', ...KEPT]).ended;
-      const other = await SqliteEventLog.open({ file: path('other.db') });
-      const tool = forward(['--follow', ...KEPT], {}, 'other.db');
+      await log.forget([2n]);
+      const tool = forward(['--follow', ...KEPT]);
       await tool.said('Forwarding');
-      await other.append(newEvent());
-      await other.close();
-      expect((await endOf(tool)).slice(2)).toEqual([
-        '0 events forwarded.',
-        'This event log ends before event 2, after which forwarding was to go on. ' +
-          'Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.',
-      ]);
-      expect(ids()).toEqual(['a', 'b']);
+      await record('a', 'a', 'c');
+      await received(3);
+      expect(await tool.end('SIGTERM')).toBe(0);
+      expect(tool.errors()).toBe(`Forwarding the events after 2 to ${target.url}.\n1 event forwarded.\n`);
+      expect(ids()).toEqual(['a', 'b', 'c']);
+    });
+
+    it('ends where the log is put back to an earlier state while it waits', async () => {
+      target = await startTarget();
+      await record('a');
+      await log.backup?.(path('earlier.db'));
+      await record('b', 'c');
+      const tool = forward(['--follow', '--since', '0', ...KEPT]);
+      await received(3);
+      await log.close();
+      for (const ending of ['-wal', '-shm']) await rm(path(`events.db${ending}`), { force: true });
+      await rename(path('earlier.db'), path('events.db'));
+      log = await SqliteEventLog.open({ file: path('events.db') });
+      await record('x');
+      const [code, ...lines] = await endOf(tool);
+      expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^This event log ends before event 3|replaced/)]);
+      expect(ids()).toEqual(['a', 'b', 'c']);
     });
 
     it('says in one line what is wrong with the file', async () => {

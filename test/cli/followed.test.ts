@@ -1,0 +1,60 @@
+import { followedPages, type Change } from '../../src/cli/scan';
+import { MemoryEventLog, MemoryStore } from '../../src/log/memory/event-log';
+import { eventually } from '../support/eventually';
+import { newEvent } from '../log/event-log-suite';
+
+describe('a log that is followed', () => {
+  const store = new MemoryStore();
+  const stop = new AbortController();
+  const seen: string[] = [];
+  const changes: [Change, bigint, bigint][] = [];
+  let log: MemoryEventLog;
+  let ended: Promise<void>;
+  beforeEach(() => {
+    log = MemoryEventLog.open(store);
+  });
+
+  const record = async (...ids: string[]) => {
+    for (const id of ids) await log.append(newEvent({ id }));
+  };
+  const reaches = (...ids: string[]) => eventually(ids.join(), () => JSON.stringify(seen) === JSON.stringify(ids));
+
+  it('is read on after its last event was removed, and when it was put back to an earlier state', async () => {
+    await record('a', 'b');
+    const earlier = [...store.events];
+    ended = (async () => {
+      const changed = (...change: [Change, bigint, bigint]): bigint => {
+        changes.push(change);
+        return change[2];
+      };
+      for await (const page of followedPages(log, { after: 0n }, stop.signal, changed)) {
+        seen.push(...page.map(({ id }) => id));
+      }
+    })();
+    await reaches('a', 'b');
+    await record('c', 'd');
+    await reaches('a', 'b', 'c', 'd');
+    await log.forget([4n]);
+    await record('e');
+    await reaches('a', 'b', 'c', 'd', 'e');
+    expect(changes).toEqual([]);
+
+    store.events = earlier;
+    store.last = 2;
+    store.keys.clear();
+    for (const tell of store.listeners) tell(2);
+    await eventually('it notices', () => changes.length === 1);
+    await record('f', 'g');
+    await reaches('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    expect(changes).toEqual([['ends before', 5n, 2n]]);
+
+    store.events = [3, 4, 5].map((position) => ({ ...newEvent({ id: `other ${String(position)}` }), position }));
+    store.last = 5;
+    for (const tell of store.listeners) tell(5);
+    await eventually('it notices', () => changes.length === 2);
+    expect(changes[1]).toEqual(['another event', 4n, 5n]);
+    stop.abort();
+    await ended;
+    await log.close();
+  });
+});
