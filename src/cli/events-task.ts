@@ -10,7 +10,7 @@ export const USAGE = `Works on the event log that EVENT_LOG names, also while th
 
 Usage: asmx-webhook-events [--since WHEN] [--follow]
        asmx-webhook-events [--since WHEN] [--follow] --forward URL [--position FILE] [--raw] [--skip-refused]
-       asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE
+       asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE | --restore FILE
        asmx-webhook-events --verify | --compact | --forget ID...
 
   --since WHEN    prints the events since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence
@@ -18,6 +18,7 @@ Usage: asmx-webhook-events [--since WHEN] [--follow]
   --export FILE   writes all events, or those --since, to a new file
   --import FILE   records the events of a file that are not in the log yet
   --backup FILE   copies a log in SQLite, as it is at one moment, to a new file
+  --restore FILE  puts such a copy in the place of the log, which is kept beside it; stop the service first
   --verify        looks for damage in the log and in each event; a line for each finding
   --compact       gives the space of forgotten events in a SQLite file back to the file system
   --forget ID...  removes events for good, each named by its id or its sequence
@@ -25,7 +26,7 @@ Usage: asmx-webhook-events [--since WHEN] [--follow]
   --version       prints the version
 
 One CloudEvent a line (NDJSON), with what the log keeps beside it in the member _log. FILE may be - for standard output or
-input, except for --backup and --position.
+input, except for --backup, --restore and --position.
 
 With --forward:
 
@@ -46,7 +47,7 @@ export type Task =
   | ForwardTask
   | { readonly name: 'export'; readonly file: string; readonly since: Start | undefined }
   | { readonly name: 'import'; readonly file: string }
-  | { readonly name: 'backup'; readonly file: string }
+  | { readonly name: 'backup' | 'restore'; readonly file: string }
   | { readonly name: 'verify' | 'compact' }
   /** `events`: an id or a sequence each. */
   | { readonly name: 'forget'; readonly events: readonly string[] };
@@ -76,7 +77,7 @@ export type LogTask = Exclude<Task, { name: 'help' } | { name: 'version' }>;
 const FORWARD_FLAGS = ['raw', 'skip-refused'];
 const UPKEEP = ['verify', 'compact'] as const;
 const FLAGS = ['follow', 'help', 'version', ...UPKEEP, ...FORWARD_FLAGS];
-const FILES = ['export', 'import', 'backup'] as const;
+const FILES = ['export', 'import', 'backup', 'restore'] as const;
 const TASKS = [...FILES, ...UPKEEP, 'forward', 'forget'] as const;
 const NEEDS: ReadonlyMap<string, string> = new Map([
   ['since', 'a duration, a time or a sequence'],
@@ -106,7 +107,7 @@ export function parseTask(args: readonly string[]): Task {
   if (name === undefined) {
     if (follow || since !== undefined) return { name: 'print', since, follow };
     throw misuse(
-      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --verify, --compact or --forget.',
+      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --restore, --verify, --compact or --forget.',
     );
   }
   if (follow) throw contradiction(name, 'follow');
@@ -116,6 +117,7 @@ export function parseTask(args: readonly string[]): Task {
   const file = given.get(name) ?? '';
   if (name === 'export') return { name, file, since };
   if (name === 'backup' && file === '-') throw misuse('--backup cannot write to standard output: name a file.');
+  if (name === 'restore' && file === '-') throw misuse('--restore cannot read standard input: name a file.');
   return { name, file };
 }
 

@@ -45,6 +45,10 @@ async function perform(task: LogTask): Promise<void> {
       const { backUp } = await import('./upkeep.js');
       return withLog(openExistingEventLog, (log) => backUp(task.file, log));
     }
+    case 'restore': {
+      const { restore } = await import('./upkeep.js');
+      return restore(task.file, loadConfig().eventLog);
+    }
     case 'compact': {
       const { compact } = await import('./upkeep.js');
       return withLog(openExistingEventLog, compact);

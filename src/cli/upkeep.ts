@@ -1,3 +1,4 @@
+import type { EventLogLocation } from '../config/event-log-location';
 import { eventProblem } from '../events/event-problem';
 import { EventLogError, type EventLog, type LoggedEvent } from '../log/event-log';
 import { SEQUENCE_DIGITS } from '../log/position';
@@ -16,6 +17,19 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
     throw new UsageError('--backup copies a SQLite file. Use --export for an event log on NATS JetStream.');
   }
   await log.backup(file);
+}
+
+/**
+ * Puts a copy that {@link backUp} made in the place of a log in SQLite, and says where the log before is kept.
+ *
+ * @throws {UsageError} the log is not in SQLite.
+ */
+export async function restore(backup: string, location: EventLogLocation): Promise<void> {
+  if (location.engine !== 'sqlite')
+    throw new UsageError('--restore works on a SQLite file. Use --import for NATS JetStream.');
+  const { restoreLog } = await import('../log/sqlite/restore.js');
+  const before = await restoreLog(backup, location.file);
+  console.error(before === undefined ? 'Restored.' : `Restored. The log before is kept as ${before}.`);
 }
 
 /**

@@ -53,7 +53,7 @@ describe('the arguments of the tool', () => {
   it.each([
     [
       [],
-      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --verify, --compact or --forget.',
+      'Nothing to do: give --since, --follow, --forward, --export, --import, --backup, --restore, --verify, --compact or --forget.',
     ],
     [['--nonsense'], '--nonsense is not an option.'],
     [['--nonsense=x'], '--nonsense is not an option.'],

@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { deferred, type Deferred } from '../../util/promises';
 import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
+import { holdOpen } from './binding';
 import type { SqliteOptions } from './connection/connection';
 import type { Operations } from './operations';
 import type { RecordedEvents } from './recorder';
@@ -18,13 +19,20 @@ const BUSY_PAUSE = 2;
 const DEFAULT_BUSY_TIMEOUT = 5000;
 const DEFAULT_RETENTION_PAUSE = 1000;
 
+/** A thread whose database is open. */
+interface OpenThread {
+  readonly worker: Worker;
+  /** Ends the thread, whose connection is then the last to be closed. */
+  close(): Promise<void>;
+}
+
 /**
  * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
  * answers requests. A thread that ended, because its file was lost or by accident, is replaced on the next call.
  */
 export class DatabaseThread {
   readonly #options: SqliteOptions;
-  #worker: Promise<Worker> | undefined;
+  #opened: Promise<OpenThread> | undefined;
   /** When the thread before has ended. */
   #ended = Promise.resolve();
   #openFailure: { readonly at: number; readonly error: Error } | undefined;
@@ -44,8 +52,8 @@ export class DatabaseThread {
     const { file } = this.#options;
     try {
       // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
-      mkdirSync(dirname(file), { recursive: true });
-      await (this.#worker ?? this.#connect());
+      makeFolder(dirname(file));
+      await (this.#opened ?? this.#connect());
     } catch (cause) {
       throw new EventLogError(`The event log ${file} cannot be opened.`, { cause });
     }
@@ -61,7 +69,7 @@ export class DatabaseThread {
     argument?: Parameters<Operations[O]>[0],
     transferred: readonly ArrayBuffer[] = [],
   ): Promise<ReturnType<Operations[O]>> {
-    const worker = await (this.#worker ?? this.#connect());
+    const { worker } = await (this.#opened ?? this.#connect());
     const call = ++this.#calls;
     const answer = deferred<unknown>();
     this.#answers.set(call, answer);
@@ -89,58 +97,94 @@ export class DatabaseThread {
     return retention && { busyPause: BUSY_PAUSE, idlePause, step: () => this.ask('retain') };
   }
 
-  /** Closes the database after the questions before, and ends the thread. */
-  async end(): Promise<void> {
-    const worker = await this.#worker?.catch(() => undefined);
-    // Without a thread, its file being lost, nothing is open.
-    if (worker === undefined) return;
-    await this.ask('close');
-    await worker.terminate();
+  #report(problem: string): void {
+    process.emitWarning(`The event log ${this.#options.file}: ${problem}`, 'EventLogWarning');
   }
 
-  #connect(): Promise<Worker> {
+  /** Closes the database after the questions before, and ends the thread. */
+  async end(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    // Without a thread, its file being lost, nothing is open.
+    if (opened !== undefined) {
+      try {
+        await this.ask('close');
+        await opened.close();
+      } catch (error) {
+        // The file was lost: what can be saved has been, and its connection is held until the thread has ended.
+        if (this.#opened !== undefined) throw error;
+      }
+    }
+    await this.#ended;
+  }
+
+  #connect(): Promise<OpenThread> {
     if (this.#openFailure !== undefined && performance.now() - this.#openFailure.at < OPEN_PAUSE) {
       return Promise.reject(this.#openFailure.error);
     }
     // SQLite lets go of the files only when their thread has ended.
-    this.#worker = this.#ended.then(() => this.#open());
-    return this.#worker;
+    this.#opened = this.#ended.then(() => this.#open());
+    return this.#opened;
   }
 
-  async #open(): Promise<Worker> {
+  async #open(): Promise<OpenThread> {
     const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
     const opened = deferred<unknown>();
     const ended = deferred();
     this.#answers.set(0, opened);
     this.#ended = ended.promise;
+    let hold: ReturnType<typeof holdOpen> | undefined;
     let inUse = true;
-    const lost = (error: Error): void => {
+    const gone = (error: Error): void => {
       if (!inUse) return;
       inUse = false;
-      this.#worker = undefined;
+      this.#opened = undefined;
       for (const answer of this.#answers.values()) answer.reject(error);
       this.#answers.clear();
     };
     worker.on('message', (reply: WorkerReply) => {
-      this.#answered(reply);
-      if ('failure' in reply && reply.ended) lost(new Error(reply.failure));
-      if (reply.call !== 0) return;
-      this.#openFailure = 'failure' in reply ? { at: performance.now(), error: new Error(reply.failure) } : undefined;
-      if (this.#openFailure !== undefined) void worker.terminate();
+      if ('lost' in reply) {
+        this.#report(`${reply.lost}. ${reply.saved ?? ''}`);
+        gone(new Error(reply.lost));
+        void worker.terminate();
+      } else this.#answered(reply);
     });
-    worker.on('error', lost);
+    worker.on('error', gone);
     worker.on('exit', () => {
-      lost(new Error('the database thread ended'));
+      hold?.close();
+      gone(new Error('the database thread ended'));
       ended.resolve();
     });
-    await opened.promise;
-    return worker;
+    try {
+      await opened.promise;
+      hold = holdOpen(this.#options.file);
+      this.#openFailure = undefined;
+    } catch (error) {
+      this.#openFailure = { at: performance.now(), error: error as Error };
+      gone(error as Error);
+      void worker.terminate();
+      throw error;
+    }
+    return {
+      worker,
+      close: async () => {
+        hold?.close();
+        hold = undefined;
+        await worker.terminate();
+      },
+    };
   }
 
-  #answered(reply: WorkerReply): void {
+  #answered(reply: { readonly call: number } & ({ readonly result: unknown } | { readonly failure: string })): void {
     const answer = this.#answers.get(reply.call);
     this.#answers.delete(reply.call);
     if ('failure' in reply) answer?.reject(new Error(reply.failure));
     else answer?.resolve(reply.result);
   }
+}
+
+/** Makes a folder and those above it that are missing. `recursive` of `mkdirSync` never returns below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder);
 }

@@ -53,6 +53,10 @@ export interface Operations {
   giveBack(): number;
   /** As {@link SqliteConnection.emptyWal}. */
   emptyWal(): boolean;
+  /** As {@link SqliteConnection.requireFiles}. */
+  requireFiles(): void;
+  /** As {@link SqliteConnection.saveLost}. */
+  saveLost(): string | undefined;
   /** Forgets a few events that are past retention. Returns whether there is more to do. */
   retain(): boolean;
   close(): void;
@@ -96,6 +100,10 @@ export function openOperations(options: SqliteOptions): Operations {
     freeBytes: () => connection.reading(() => freePages.bytes()),
     giveBack: () => freePages.giveBack(0) * PAGE_BYTES,
     emptyWal: () => connection.emptyWal(),
+    requireFiles() {
+      connection.requireFiles();
+    },
+    saveLost: () => connection.saveLost((saved, batches) => new SqliteRecorder(saved).append(batches)),
     retain: () => retention?.step() ?? false,
     close() {
       connection.close();

@@ -51,7 +51,7 @@ export class SqliteRecorder {
         const results = packed.map((events) => this.#insertAll(events));
         this.#minutes.write();
         return results;
-      });
+      }, batches);
       this.#failed = undefined;
       return recorded;
     } catch (error) {

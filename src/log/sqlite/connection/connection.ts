@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isBusy, openDatabase, type Database, type Statement } from '../binding';
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
-import { DatabaseFiles, LostFileError } from './files';
+import { DatabaseFiles, hasCompanions, requireUsable } from './files';
 import { provideSchema } from '../schema';
 import { MarksReader, readMarks, Stamps, WRITE_STAMP, type Marks } from './stamp';
 import { Transactions } from './transaction';
@@ -28,11 +28,18 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** How long readers may hold up the emptying of the write-ahead log, while writers wait, in milliseconds. */
 const EMPTY_WAL_BUSY_TIMEOUT = 50;
 
-/** How long another process may take to finish its commit and to notice that a file was lost, in milliseconds. */
-const OTHERS_NOTICE = 250;
+/** Pages in the write-ahead log from which on it is written back after a commit. */
+const WRITE_BACK_PAGES = 1000;
 
-/** How long a connection whose file was lost waits for others before it gives up saving its events, in milliseconds. */
-const RESCUE_BUSY_TIMEOUT = 500;
+/** Most bytes of events that are kept until the write-ahead log has been written back. */
+const HELD_BYTES = 64 * 1024 * 1024;
+
+/** The result of `PRAGMA wal_checkpoint`, in pages. */
+interface Checkpoint {
+  readonly busy: number;
+  readonly log: number;
+  readonly checkpointed: number;
+}
 
 /** The one connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
 export class SqliteConnection {
@@ -44,6 +51,12 @@ export class SqliteConnection {
   readonly #readMarks: Statement;
   readonly #writeStamp: Statement;
   readonly #emptyWal: Statement;
+  readonly #progress: Statement;
+  readonly #writeBack: Statement;
+  /** What was recorded since the write-ahead log was last written back as a whole. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #isIncomplete = false;
 
   /**
    * @throws the database cannot be opened, is not a database, or not one of this program and version; or the write-ahead log
@@ -51,18 +64,22 @@ export class SqliteConnection {
    */
   constructor(options: SqliteOptions) {
     const file = resolve(options.file);
+    const path = existsSync(file) ? realpathSync(file) : file;
     const marksReader = new MarksReader();
-    marksReader.requirePair(existsSync(file) ? realpathSync(file) : file);
+    requireUsable(path);
+    marksReader.requirePair(path);
     const database = openDatabase(file);
     this.#options = options;
     this.#database = database;
     this.setBusyTimeout(options.busyTimeout);
-    // Where two processes make the same new file, one is told "locked" without waiting.
+    // A lock that the whole file is needed for is refused without waiting.
     retryWhileLocked(options.busyTimeout, () => {
+      if (!hasCompanions(path)) beAlone(database);
       provideSchema(database, this.#stamps.next());
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     });
-    database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+    // Written back only after a look whether the file is still the one at its path.
+    database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}; PRAGMA wal_autocheckpoint = 0`);
     // What is deleted, by retention too, is overwritten. Off by default in SQLite.
     database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
@@ -70,6 +87,8 @@ export class SqliteConnection {
     this.#readMarks = this.prepare(readMarks());
     this.#writeStamp = this.prepare(WRITE_STAMP);
     this.#emptyWal = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#writeBack = this.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#progress = this.prepare('PRAGMA wal_checkpoint(NOOP)');
     // The first read makes the write-ahead log where there is none.
     this.#marks();
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
@@ -105,21 +124,38 @@ export class SqliteConnection {
   /**
    * Runs an action in a transaction of its own: what it writes is on disk when this returns, and none of it when it throws.
    *
+   * @param recorded - the events that it records, kept for the case that the file is lost.
    * @throws {LostFileError} the files that are open are not, or not any more, those found under their names; also what the
    * action throws.
    */
-  transaction<T>(action: () => T): T {
-    this.requireFiles();
+  transaction<T>(action: () => T, recorded: readonly Uint8Array[] = []): T {
     const result = this.#explaining(() =>
       this.#transactions.run(() => {
+        // Under the lock: a file that takes the place of this one does so with the lock, or without any.
+        this.requireFiles();
         const inner = action();
         this.#writeStamp.run(this.#stamps.next());
         return inner;
       }),
     );
-    // Whoever opens the file by its name must find what was written.
+    // Others who open the file by its name must find what was written.
     this.requireFiles();
+    this.#hold(recorded);
     return result;
+  }
+
+  #hold(recorded: readonly Uint8Array[]): void {
+    let { log, checkpointed } = this.#progress.get() as Checkpoint;
+    if (log >= WRITE_BACK_PAGES) ({ log, checkpointed } = this.#writeBack.get() as Checkpoint);
+    if (log === checkpointed) {
+      this.#held = [];
+      this.#heldBytes = 0;
+      this.#isIncomplete = false;
+      return;
+    }
+    this.#heldBytes += recorded.reduce((sum, { length }) => sum + length, 0);
+    if (this.#heldBytes > HELD_BYTES) this.#isIncomplete = true;
+    else this.#held.push(...recorded);
   }
 
   /** @throws {LostFileError} the files that are open are not those found under their names. */
@@ -167,41 +203,61 @@ export class SqliteConnection {
   }
 
   /**
-   * Closes the database. Where a file was lost, first makes sure that no event is: what only the write-ahead log holds is
-   * written to the database file that is open, wherever that is now; and nothing is left that would be taken for a part of
-   * the file that is opened next.
+   * Closes the database, which writes its write-ahead log back where no other connection is open.
+   *
+   * @throws {LostFileError} a file was lost: a second connection must be open until this thread has ended, see
+   * {@link holdOpen}, so that nothing is written to a file that is not this connection's.
    */
   close(): void {
-    try {
-      this.requireFiles();
-      this.#database.close();
-    } catch (error) {
-      if (!(error instanceof LostFileError)) throw error;
-      this.#closeLost(error);
-    }
-  }
-
-  #closeLost({ loss }: LostFileError): void {
-    if (loss === 'overwritten') this.#files.emptyWal();
-    else this.#writeBack();
+    this.requireFiles();
+    this.#writeBack.get();
     this.#database.close();
-    if (loss !== 'index or write-ahead log') this.#files.remove();
-    // Another process may be in the middle of a commit with the lost files. It has to notice, too, before new ones are made.
-    pause(OTHERS_NOTICE);
   }
 
-  #writeBack(): void {
-    this.setBusyTimeout(RESCUE_BUSY_TIMEOUT);
+  /**
+   * Writes the events that only a lost write-ahead log holds into a new file beside the log, and clears the way for the file
+   * that is at the path now.
+   *
+   * @param record - records batches in a new log.
+   * @returns what became of them, in a sentence; undefined where none are missing.
+   */
+  saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
+    if (this.#files.hasWal) return undefined;
+    this.#files.setWalAside();
+    if (this.#held.length === 0 && !this.#isIncomplete) return undefined;
+    const name = this.#files.lostName();
     try {
-      this.execute('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // What cannot be written back stays in the write-ahead log, which is set aside.
+      const saved = new SqliteConnection({ ...this.#options, file: name });
+      record(saved, this.#held);
+      saved.emptyWal();
+      saved.close();
+    } catch (error) {
+      return `Events that only its write-ahead log held could not be saved in ${name}: ${(error as Error).message}.`;
     }
+    return this.#isIncomplete
+      ? `Some of the events that only its write-ahead log held are in ${name}; there were too many to keep all.`
+      : `The events that only its write-ahead log held are in ${name}; some of them may be in the log, too.`;
   }
 
   #marks(): Marks {
     return this.#readMarks.get() as Marks;
   }
+}
+
+/**
+ * Makes sure that no other connection has the file open, and that the file holds everything. Where the write-ahead log or its
+ * index is missing, a process that is held up may still write by those that it has open: it must let go of the file first.
+ */
+function beAlone(database: Database): void {
+  // In this mode no index is made that others could find.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  try {
+    database.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    database.exec('PRAGMA locking_mode = NORMAL');
+  }
+  // The first read after it gives the lock back.
+  database.exec('SELECT 1 FROM sqlite_schema');
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {

@@ -1,19 +1,10 @@
-import { copyFileSync, realpathSync, renameSync, rmSync, statSync, truncateSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import type { Marks, MarksReader } from './stamp';
 import { searchWal } from './wal';
 
-/** How the files were lost. */
-type Loss = 'moved' | 'overwritten' | 'index or write-ahead log';
-
-/** Thrown when a file of the database was removed, moved, replaced or overwritten: its connection is of no more use. */
+/** Thrown when a file of the database was removed, moved, replaced or overwritten: its connection never writes again. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError';
-  readonly loss: Loss;
-
-  constructor(message: string, loss: Loss) {
-    super(message);
-    this.loss = loss;
-  }
 }
 
 /**
@@ -67,17 +58,16 @@ export class DatabaseFiles {
    */
   require(): void {
     const stats = statSync(this.#file, { throwIfNoEntry: false });
-    if (stats === undefined) throw new LostFileError('the file is not there any more', 'moved');
-    if (!isSame(stats, this.#fileStats))
-      throw new LostFileError('another file has taken the place of the file', 'moved');
+    if (stats === undefined) throw new LostFileError('the file is not there any more');
+    if (!isSame(stats, this.#fileStats)) throw new LostFileError('another file has taken the place of the file');
     if (!isAt(this.#wal, this.#walStats)) {
-      throw new LostFileError('the write-ahead log of the file was removed or replaced', 'index or write-ahead log');
+      throw new LostFileError('the write-ahead log of the file was removed or replaced');
     }
     if (!isAt(this.#shm, this.#shmStats)) {
-      throw new LostFileError('the index of the write-ahead log was removed or replaced', 'index or write-ahead log');
+      throw new LostFileError('the index of the write-ahead log was removed or replaced');
     }
     if (isUnchanged(stats, this.#fileStats)) return;
-    if (!this.#isOurs()) throw new LostFileError('the content of the file was replaced', 'overwritten');
+    if (!this.#isOurs()) throw new LostFileError('the content of the file was replaced');
     this.#fileStats = stats;
   }
 
@@ -87,36 +77,66 @@ export class DatabaseFiles {
       return this.#marksReader.isRight(
         this.#path,
         ({ identity, stamp }) =>
+          identity === this.#identity &&
           // After a checkpoint the first is nearly always so, and reading the whole write-ahead log takes milliseconds.
-          identity === this.#identity && (stamp === this.#current().stamp || searchWal(this.#wal, stamp) === 'found'),
+          (stamp === this.#current().stamp || searchWal(this.#wal, stamp) === 'found'),
       );
     } catch {
       return false;
     }
   }
 
-  /**
-   * Keeps SQLite from writing the write-ahead log back to a file that it does not belong to, which happens on closing: the
-   * pages in it are set aside in a file of their own.
-   */
-  emptyWal(): void {
-    if (!isAt(this.#wal, this.#walStats)) return;
-    if (statSync(this.#wal).size > 0) copyFileSync(this.#wal, this.#lostName());
-    truncateSync(this.#wal);
+  /** Whether the events in the write-ahead log are still found by those who open the file by its name. */
+  get hasWal(): boolean {
+    try {
+      if (!isAt(this.#wal, this.#walStats) || !isAt(this.#file, this.#fileStats)) return false;
+      this.#marksReader.requirePair(this.#path);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  /** Clears the names for the files that will be opened next. What a write-ahead log still holds is set aside. */
-  remove(): void {
-    if (isAt(this.#wal, this.#walStats)) {
-      if (statSync(this.#wal).size > 0) renameSync(this.#wal, this.#lostName());
-      else rmSync(this.#wal);
-    }
+  /** Sets a write-ahead log aside that does not belong to the file beside it, so that this file can be opened. */
+  setWalAside(): void {
+    if (!isAt(this.#wal, this.#walStats) || statSync(this.#wal).size === 0) return;
+    renameSync(this.#wal, `${this.#wal}.lost-${timestamp()}`);
     if (isAt(this.#shm, this.#shmStats)) rmSync(this.#shm);
   }
 
-  #lostName(): string {
-    return `${this.#wal}.lost-${String(Date.now())}`;
+  /** A name beside the file for events that are in no other. */
+  lostName(): string {
+    for (let name = `${this.#path}.lost-${timestamp()}`; ; name += '-') if (!existsSync(name)) return name;
   }
+}
+
+/** Whether the write-ahead log beside a file and its index exist: a connection that is open has both. */
+export function hasCompanions(file: string): boolean {
+  return existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
+}
+
+/**
+ * @throws the file cannot be written, or has more names than one: under each of them SQLite would keep a write-ahead log of its
+ * own.
+ */
+export function requireUsable(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isFile() && stats.nlink > 1) {
+    throw new Error(
+      `the file has ${String(stats.nlink)} names (hard links), and services that open it under different ones would lose ` +
+        'events. Remove the others',
+    );
+  }
+  try {
+    accessSync(file, constants.W_OK);
+  } catch {
+    throw new Error('the file cannot be written by this user');
+  }
+}
+
+function timestamp(): string {
+  return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
 
 function isAt(name: string, expected: Stats): boolean {

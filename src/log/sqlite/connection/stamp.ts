@@ -60,7 +60,7 @@ export class MarksReader {
    */
   requirePair(file: string): void {
     const wal = `${file}-wal`;
-    if (searchWal(wal, '') === 'empty') return;
+    if (searchWal(wal) === 'empty') return;
     const exists = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
     if (exists && this.isRight(file, ({ stamp }) => searchWal(wal, stamp) !== 'not found')) return;
     const problem = exists ? 'was written for another file' : 'the file itself is missing or empty';

@@ -7,15 +7,17 @@ const SALTS = { offset: 16, bytes: 8 };
 const FRAME_HEADER_BYTES = 24;
 const FRAME_SALTS_OFFSET = 8;
 
-/** What a write-ahead log says of a text: whether a page in it has the text; `empty` where SQLite would apply no page. */
-export type WalSearch = 'found' | 'not found' | 'empty';
-
 /**
- * Searches the pages of a write-ahead log that are in use, leaving out those that remain from before it was last reset.
- *
- * @param text - ASCII.
+ * What a write-ahead log says of a stamp: whether it has it, has only others, or has none, because only other programs wrote;
+ * `empty` where SQLite would apply no page.
  */
-export function searchWal(file: string, text: string): WalSearch {
+export type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
+
+/** The stamps of a transaction and of the one before, as they stand in a page beside each other; see `Stamps`. */
+const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
+
+/** Searches the pages of a write-ahead log that are in use, leaving out those that remain from before it was last reset. */
+export function searchWal(file: string, stamp?: string): WalSearch {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');
@@ -24,13 +26,13 @@ export function searchWal(file: string, text: string): WalSearch {
     throw error;
   }
   try {
-    return searchFrames(descriptor, text);
+    return searchFrames(descriptor, stamp);
   } finally {
     closeSync(descriptor);
   }
 }
 
-function searchFrames(descriptor: number, text: string): WalSearch {
+function searchFrames(descriptor: number, stamp: string | undefined): WalSearch {
   const header = Buffer.alloc(HEADER_BYTES);
   if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return 'empty';
   const salts = header.subarray(SALTS.offset, SALTS.offset + SALTS.bytes);
@@ -40,7 +42,9 @@ function searchFrames(descriptor: number, text: string): WalSearch {
     if (readSync(descriptor, frame, 0, frame.length, position) < frame.length) return result;
     const frameSalts = frame.subarray(FRAME_SALTS_OFFSET, FRAME_SALTS_OFFSET + SALTS.bytes);
     if (!frameSalts.equals(salts)) return result;
-    if (frame.includes(text, FRAME_HEADER_BYTES, 'latin1')) return 'found';
-    result = 'not found';
+    if (result === 'empty') result = 'unstamped';
+    if (stamp === undefined) return result;
+    if (frame.includes(stamp, FRAME_HEADER_BYTES, 'latin1')) return 'found';
+    if (result === 'unstamped' && STAMPS.test(frame.toString('latin1', FRAME_HEADER_BYTES))) result = 'not found';
   }
 }

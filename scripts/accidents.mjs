@@ -1,0 +1,207 @@
+// Lets accidents happen to a SQLite log beside load: restores, files removed or replaced, kills and stalls of the service, with a
+// second process that records too, and `--backup` and `--restore` of the tool. Afterwards every answered event is in the log or
+// in a file that was kept beside it, no file is malformed, and the service became ready after each accident:
+// node scripts/accidents.mjs [MINUTES] [SEED]. Build first.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFile, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
+
+const [minutes = '5', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'accidents-'));
+const file = join(folder, 'events.db');
+const kept = join(folder, 'kept');
+const backup = join(folder, 'backup.db');
+const dist = new URL('../dist/', import.meta.url).pathname;
+const environment = { ...process.env, EVENT_LOG: `sqlite:${file}`, PORT: '0', HOST: '127.0.0.1' };
+console.log(`Seed ${seed}, in ${folder}`);
+
+/** Mulberry32. */
+let state = Number(seed);
+function random() {
+  state = (state + 0x6d2b79f5) | 0;
+  let t = Math.imul(state ^ (state >>> 15), 1 | state);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+}
+
+let service;
+async function start() {
+  const child = spawn(process.execPath, [join(dist, 'main.js')], { env: environment, cwd: folder });
+  let output = '';
+  child.stderr.on('data', (text) => (output += text));
+  child.stdout.on('data', (text) => (output += text));
+  service = { child, exit: once(child, 'exit'), output: () => output };
+  for (let i = 0; i < 600; i++) {
+    const url = /http:\/\/127\.0\.0\.1:\d+\/[^\s"\\]*/.exec(output)?.[0];
+    if (url) return (service.url = url);
+    if (child.exitCode !== null) break;
+    await delay(50);
+  }
+  throw new Error(`The service did not start:\n${output}`);
+}
+
+const answered = new Set();
+let isLoading = true;
+async function load(i) {
+  for (let n = 0; isLoading; n++) {
+    const id = `${seed}-${i}-${n}`;
+    try {
+      const response = await fetch(`${service.url}/RecordEvent`, {
+        method: 'POST',
+        headers: { 'Idempotency-Key': id, 'Content-Type': 'text/plain' },
+        body: 'x'.repeat(Math.floor(random() * 2000)),
+        signal: AbortSignal.timeout(20_000),
+      });
+      const text = await response.text();
+      if (response.ok) answered.add(id);
+      else if (response.status < 500) throw new Error(`${response.status} ${text}`);
+    } catch (error) {
+      if (error.message.startsWith('4')) throw error;
+    }
+    await delay(random() * 20);
+  }
+}
+
+async function ready() {
+  const started = Date.now();
+  while (Date.now() - started < 60_000) {
+    const status = await fetch(new URL('/readyz', service.url)).then(
+      (response) => response.status,
+      () => 0,
+    );
+    if (status === 200) return Date.now() - started;
+    await delay(20);
+  }
+  throw new Error(`Not ready within a minute:\n${service.output().slice(-2000)}`);
+}
+
+async function stop(signal) {
+  service.child.kill(signal);
+  await service.exit;
+}
+
+async function tool(...args) {
+  const child = spawn(process.execPath, [join(dist, 'cli/events.js'), ...args], { env: environment, cwd: folder });
+  let errors = '';
+  child.stderr.on('data', (text) => (errors += text));
+  child.stdout.resume();
+  const [code] = await once(child, 'exit');
+  return { code, errors };
+}
+
+/** Keeps a copy of the events that are readable now, for what an accident is about to replace on purpose. */
+let copies = 0;
+async function keep() {
+  const { code, errors } = await tool('--backup', `${kept}-${copies++}.db`);
+  if (code !== 0) throw new Error(`--backup: ${errors}`);
+}
+
+const follower = () =>
+  spawn(process.execPath, [join(dist, 'cli/events.js'), '--follow'], {
+    env: environment,
+    cwd: folder,
+    stdio: 'ignore',
+  });
+
+const ACCIDENTS = {
+  async 'kill -9'() {
+    await stop('SIGKILL');
+    await start();
+  },
+  async restart() {
+    await stop('SIGTERM');
+    await start();
+  },
+  async 'kill -9 after sqlite3 wrote'() {
+    const database = new DatabaseSync(file, { timeout: 5000 });
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE); ANALYZE');
+    await stop('SIGKILL');
+    database.close();
+    await start();
+  },
+  async '--restore while it runs'() {
+    await tool('--backup', `${backup}-${copies}`);
+    const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
+    if (code === 0 || !/is open in/.test(errors)) throw new Error(`--restore did not refuse: ${errors}`);
+  },
+  async '--restore'() {
+    await stop('SIGTERM');
+    await tool('--backup', `${backup}-${copies}`);
+    const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
+    if (code !== 0) throw new Error(`--restore: ${errors}`);
+    await start();
+  },
+  async 'restored by cp beside a process that is stopped'() {
+    const other = follower();
+    await delay(500 + random() * 500);
+    other.kill('SIGSTOP');
+    await stop('SIGTERM');
+    await keep();
+    await copyFile(`${kept}-${copies - 1}.db`, file);
+    for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+    setTimeout(() => other.kill('SIGCONT'), random() * 2000);
+    setTimeout(() => other.kill('SIGKILL'), 4000);
+    await start().catch(async () => start());
+  },
+  async '-shm removed'() {
+    rmSync(`${file}-shm`, { force: true });
+    await delay(500);
+  },
+  async '-wal removed'() {
+    rmSync(`${file}-wal`, { force: true });
+    await delay(500);
+  },
+  async '-wal and -shm removed while it is stopped'() {
+    service.child.kill('SIGSTOP');
+    for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+    await delay(random() * 1500);
+    service.child.kill('SIGCONT');
+    await delay(500);
+  },
+  async 'moved away'() {
+    await rename(file, `${kept}-${copies++}.db`);
+    await delay(1000);
+  },
+};
+
+await start();
+const loads = Array.from({ length: 8 }, (_, i) => load(i));
+const end = Date.now() + Number(minutes) * 60_000;
+const counts = {};
+let slowest = 0;
+while (Date.now() < end) {
+  await delay(random() * 1500);
+  const names = Object.keys(ACCIDENTS);
+  const name = names[Math.floor(random() * names.length)];
+  counts[name] = (counts[name] ?? 0) + 1;
+  await ACCIDENTS[name]();
+  slowest = Math.max(slowest, await ready());
+}
+isLoading = false;
+await Promise.all(loads);
+await stop('SIGTERM');
+
+const found = new Set();
+let malformed = 0;
+const logs = readdirSync(folder).filter((name) => !/-wal|-shm|^backup/.test(name) && /\.db/.test(name));
+for (const name of logs) {
+  try {
+    const database = new DatabaseSync(join(folder, name));
+    const [check] = database.prepare('PRAGMA integrity_check').all();
+    if (check.integrity_check !== 'ok') throw new Error(check.integrity_check);
+    for (const row of database.prepare('SELECT idempotency_key AS key FROM events').all()) found.add(row.key);
+  } catch (error) {
+    malformed++;
+    console.log(`${name}: ${error.message}`);
+  }
+}
+const missing = [...answered].filter((id) => !found.has(id));
+console.log({ counts, answered: answered.size, logs: logs.length, malformed, missing: missing.length, slowest });
+console.log(missing.slice(0, 10));
+if (missing.length === 0 && malformed === 0) rmSync(folder, { recursive: true });
+process.exit(missing.length + malformed > 0 ? 1 : 0);
