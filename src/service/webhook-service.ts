@@ -66,9 +66,9 @@ function textParameter(parameters: ParameterValues, name: string): string | unde
 function sequenceParameter(parameters: ParameterValues, name: string): bigint | undefined {
   const value = parameters[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !SEQUENCE.test(value))
-    throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
-  return BigInt(value);
+  const digits = typeof value === 'string' ? value.trim() : '';
+  if (!SEQUENCE.test(digits)) throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
+  return BigInt(digits);
 }
 
 const SEQUENCE = /^\d{1,20}$/;

@@ -19,6 +19,8 @@ export interface Envelope {
   readonly security: SecurityHeader | undefined;
   /** Whether it has a WS-Addressing header block. */
   readonly hasAddressing: boolean;
+  /** What it has that is not allowed in SOAP and ignored, as in the original. */
+  readonly ignored: string | undefined;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
   /** The arguments in that element, if it is an operation's. */
@@ -67,6 +69,7 @@ export class EnvelopeBuilder implements XmlHandler {
   #version: SoapVersion = SOAP_11;
   #hasHeader = false;
   #hasAddressing = false;
+  #ignored: string | undefined;
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
@@ -98,6 +101,7 @@ export class EnvelopeBuilder implements XmlHandler {
       mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security,
       hasAddressing: this.#hasAddressing,
+      ignored: this.#ignored,
       element: this.#beginsWithText ? undefined : element,
       arguments: this.#arguments ?? NO_ARGUMENTS,
       payload: ({ namespace, name }) =>
@@ -136,7 +140,8 @@ export class EnvelopeBuilder implements XmlHandler {
     this.#arguments?.addText(text);
     const depth = this.#open.length;
     if (depth > OPERATION_DEPTH || isSpace(text)) return;
-    if (depth === 1 || (depth === BODY_DEPTH && this.#body === undefined)) {
+    if (depth === BODY_DEPTH && this.#body === undefined) this.#ignored ??= 'text in soap:Header';
+    else if (depth === 1) {
       throw FAULTS.invalidFormat(`Text is not allowed in ${shortened(this.#open.at(-1)?.name ?? '')}.`);
     }
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
@@ -170,6 +175,9 @@ export class EnvelopeBuilder implements XmlHandler {
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
       this.#body = new Payload(this.#xml, end, tag.scope);
+    else if (isSoap && tag.local === 'Header' && this.#body !== undefined)
+      this.#ignored ??= 'a soap:Header after soap:Body';
+    else if (isSoap && tag.local === 'Body') this.#ignored ??= 'a second soap:Body';
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
     else if (isSoap || this.#version === SOAP_12 || this.#body === undefined) {
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed here in soap:Envelope.`);

@@ -1,4 +1,4 @@
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../http/content/charset';
+import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/charset';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from '../xml/common-xml-reader';
@@ -19,14 +19,28 @@ const MAX_ATTRIBUTES = 256;
  * Decodes the body of a SOAP message. The character set is that of the byte order mark, of `Content-Type`, or the one that the
  * XML announces itself, whichever comes first in this list, or else UTF-8 (RFC 7303, section 3).
  *
- * @throws {Fault} the character set is unknown, or the bytes are not valid in it.
+ * As in the original no character set refuses a message: one that is unknown is passed over, and bytes that are not valid in theirs
+ * are decoded as well as they can be. NULs after the message are ignored: programs in C send the one that ends their text.
+ *
+ * @param hint - called with what the sender should change.
  */
-export function decodeMessage(body: Buffer, charset: string | undefined): string {
-  const name = charsetOfMark(body) ?? charset ?? charsetOfXml(body) ?? 'utf-8';
-  if (!isKnownCharset(name)) throw FAULTS.charset(name);
+export function decodeMessage(body: Buffer, charset: string | undefined, hint?: (message: string) => void): string {
+  const named = [charsetOfMark(body), charset, charsetOfXml(body)].find((name) => name !== undefined && name !== '');
+  const name = [named, charsetOfXml(body)].find((known) => known !== undefined && isKnownCharset(known)) ?? 'utf-8';
+  if (named !== undefined && named !== name && !isKnownCharset(named))
+    hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
   const text = decode(body, name);
-  if (text === undefined) throw FAULTS.unreadable(`The message is not valid ${shortened(name)}.`);
-  return text;
+  if (text !== undefined) return withoutNulsAtEnd(text);
+  hint?.(
+    `A SOAP message is not valid ${shortened(name)}, its character set. What could not be read may be recorded wrong.`,
+  );
+  return withoutNulsAtEnd(decodeAnyway(body, name));
+}
+
+function withoutNulsAtEnd(text: string): string {
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 0) end--;
+  return end === text.length ? text : text.slice(0, end);
 }
 
 /**

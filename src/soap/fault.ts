@@ -71,7 +71,6 @@ export const FAULTS = {
         `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.`,
       UNSUPPORTED,
     ),
-  charset: (name: string) => new Fault('Client', `The character set ${shortened(name)} is not supported.`, UNSUPPORTED),
   /** The message cannot be read as XML. */
   unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
   /** The message is XML, but not a SOAP message. */

@@ -1,11 +1,11 @@
 import type { Contract } from '../contract/contract';
 import type { Envelope } from './envelope-builder';
 import { FAULTS } from './fault';
-import { SOAP_12, type SoapVersion } from './soap-version';
+import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
 
 /**
- * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one, otherwise by the body's element.
- * SOAP 1.2: by the `action` parameter of the content type, then by the body's element.
+ * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by the
+ * `action` parameter of the content type, then by the body's element.
  *
  * @throws {Fault} they name no operation of the contract.
  */
@@ -16,17 +16,13 @@ export function operationOf(
   action: string | undefined,
 ): string {
   const byElement = element && contract.operation(element.namespace, element.name);
-  if (version === SOAP_12) {
-    const operation = (action === undefined ? undefined : contract.action(action)) ?? byElement;
+  if (version === SOAP_12 || soapAction === undefined) {
+    const operation = (action === undefined ? undefined : withAction(contract, actionValue(action))) ?? byElement;
     if (operation !== undefined) return operation;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
-  if (soapAction === undefined) {
-    if (byElement !== undefined) return byElement;
-    throw FAULTS.missingAction();
-  }
   const given = soapActionValue(String(soapAction));
-  const operation = contract.action(given);
+  const operation = withAction(contract, given);
   if (operation !== undefined) return operation;
   throw FAULTS.unknownSoapAction(given);
 }
@@ -41,17 +37,35 @@ export function operationOfHeader(
   soapAction: string | string[] | undefined,
   action: string | undefined,
 ): string | undefined {
-  if (version === SOAP_12) return action === undefined ? undefined : contract.action(action);
-  return soapAction === undefined ? undefined : contract.action(soapActionValue(String(soapAction)));
+  if (version === SOAP_11 && soapAction !== undefined) return withAction(contract, soapActionValue(String(soapAction)));
+  return action === undefined ? undefined : withAction(contract, actionValue(action));
+}
+
+/** Names the operation with an action. Some senders write it in UTF-8, of which Node makes a character for each byte. */
+function withAction(contract: Contract, action: string): string | undefined {
+  const operation = contract.action(action);
+  if (operation !== undefined || !/[\x80-\xff]/.test(action)) return operation;
+  return contract.action(Buffer.from(action, 'latin1').toString('utf8'));
 }
 
 function soapActionValue(header: string): string {
   const text = header.trim();
-  const value = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
+  return urlDecoded(text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text);
+}
+
+function actionValue(parameter: string): string {
+  return urlDecoded(parameter.replace(/^'+|(?<!')'+$/g, ''));
+}
+
+/** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). What is no text in UTF-8 stays as it is. */
+function urlDecoded(value: string): string {
   if (!value.includes('%')) return value;
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
+  return value.replace(/%u([\da-f]{4})|(?:%[\da-f]{2})+/gi, (escapes, unit: string | undefined) => {
+    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
 }

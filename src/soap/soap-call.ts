@@ -90,7 +90,7 @@ export class SoapCall extends IncomingCall {
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const xml = decodeMessage(body, this.mediaType?.charset);
+    const xml = decodeMessage(body, this.mediaType?.charset, this.#hintCharset);
     const { envelopes } = this.#bindings;
     if (body.length <= LARGE_MESSAGE) this.#accept(envelopes.read(xml));
     else
@@ -114,9 +114,15 @@ export class SoapCall extends IncomingCall {
     this.passwordProblem = security?.problem?.message;
   }
 
-  #giveHints({ element, hasAddressing }: Envelope): void {
+  readonly #hintCharset = (message: string): void => {
+    this.hint('charset', message);
+  };
+
+  #giveHints({ element, hasAddressing, ignored }: Envelope): void {
     const { contract } = this.#bindings;
     if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
+    if (ignored !== undefined)
+      this.hint('soap-ignored', `A SOAP message has ${ignored}, which SOAP does not allow. It is ignored.`);
     if (element === undefined || element.namespace === contract.namespace) return;
     if (contract.operation(contract.namespace, element.name) === undefined) return;
     this.hint(

@@ -104,17 +104,17 @@ describe('a request that is refused', () => {
   });
 
   it.each([
-    ['utf-8', Buffer.from([0x3c, 0xff, 0x3e]), 400, 'not valid utf-8'],
-    ['utf-16', Buffer.from('<a>', 'utf8'), 400, 'not valid utf-16'],
-    ['klingon', Buffer.from('<a/>'), 415, 'The character set klingon is not supported.'],
-  ])('a message that is not valid %s is refused', async (charset, body, status, reason) => {
+    ['utf-8', Buffer.from([0x3c, 0x61, 0xff])],
+    ['utf-16', Buffer.from('<a>', 'utf8')],
+    ['klingon', Buffer.from('<a')],
+  ])('a message in %s that is no XML is refused', async (charset, body) => {
     const answer = await send(service.url, {
       method: 'POST',
       headers: { 'Content-Type': `text/xml; charset=${charset}` },
       body,
     });
-    expect(answer.status).toBe(status);
-    expect(answer.body).toContain(reason);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('Server was unable to read request.');
   });
 
   it('markup after a lone surrogate of UTF-16 is not skipped', async () => {

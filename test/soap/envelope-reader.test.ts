@@ -155,14 +155,11 @@ describe('the parts of an envelope', () => {
 
   it.each([
     ['s:Header', envelope(HEADER + HEADER + BODY)],
-    ['s:Header', envelope(BODY + HEADER)],
-    ['s:Body', envelope(BODY + BODY)],
     ['s:x', envelope('<s:x/>' + BODY)],
     ['s:x', envelope(BODY + '<s:x/>')],
     ['o:x', envelope(OTHER + BODY)],
     ['o:Body', envelope(OTHERS)],
     ['o:x', version12(envelope(BODY + OTHER))],
-    ['s:Body', version12(envelope(BODY + BODY))],
     [`s:${'x'.repeat(198)}…`, envelope(`<s:${'x'.repeat(300)}/>`)],
   ])('may not be %s in %s', (name, xml) => {
     expect(faultOf(xml)).toMatchObject({
@@ -176,11 +173,28 @@ describe('the parts of an envelope', () => {
     ['s:Envelope', envelope(`${BODY} x `)],
     ['s:Envelope', envelope(`<![CDATA[x]]>${BODY}`)],
     ['s:Envelope', envelope(`\u00a0${BODY}`)],
-    ['s:Header', envelope(`<s:Header> x </s:Header>${BODY}`)],
   ])('may not be text in %s', (name, xml) => {
     expect(faultOf(xml)).toMatchObject({
       message: `Server was unable to read request. ---> Request format is invalid: Text is not allowed in ${name}.`,
     });
+  });
+
+  it.each([
+    [envelope(BODY + HEADER), 'a soap:Header after soap:Body'],
+    [envelope(BODY + BODY), 'a second soap:Body'],
+    [version12(envelope(BODY + BODY)), 'a second soap:Body'],
+    [envelope(`<s:Header> x </s:Header>${BODY}`), 'text in soap:Header'],
+    [envelope(HEADER + BODY), undefined],
+  ])('may be more than SOAP allows, which is ignored: %s', (xml, ignored) => {
+    expect(read(xml).ignored).toBe(ignored);
+  });
+
+  it('are those that come first: what follows the body is neither payload, argument nor header', () => {
+    const security = header(securityHeader(usernameToken('key')));
+    const more = `<s:Body>${operation('<b/>')}</s:Body>${header('<h s:mustUnderstand="1"/>')}${security}`;
+    const first = read(envelope(`<s:Body>${operation('<a/>')}</s:Body>${more}`));
+    expect(first).toMatchObject({ element: RECORD, mandatoryHeaders: [], security: undefined });
+    expect(first.payload(RECORD).text()).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 
   it('may have text inside a header block and in an element after the body', () => {

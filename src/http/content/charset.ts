@@ -42,6 +42,9 @@ export function charsetOfXml(body: Buffer): string | undefined {
   return byZeros ?? DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase();
 }
 
+/** What the library does not have, and Node does. */
+const ISO_2022_JP = 'iso2022jp';
+
 /** Encodings of the library that are not character sets. */
 const NOT_CHARSETS = new Set(['base64', 'hex']);
 
@@ -49,7 +52,8 @@ const NOT_CHARSETS = new Set(['base64', 'hex']);
 export function isKnownCharset(charset: string): boolean {
   if (charset === 'utf-8') return true;
   const name = plainName(charset);
-  return isUtf8Name(name) || (iconv.encodingExists(name) && !NOT_CHARSETS.has(name));
+  if (isUtf8Name(name) || name === ISO_2022_JP) return true;
+  return iconv.encodingExists(name) && !NOT_CHARSETS.has(name);
 }
 
 /** Decodes bytes, without their byte order mark. Undefined: they are not valid in this character set. */
@@ -57,6 +61,7 @@ export function decode(body: Buffer, charset: string): string | undefined {
   if (charset === 'utf-8') return decodeUtf8(body);
   const name = plainName(charset);
   if (isUtf8Name(name)) return decodeUtf8(body);
+  if (name === ISO_2022_JP) return decodeStrictly(body, 'iso-2022-jp');
   const unit = UNICODE_UNITS.get(/^(?:utf|ucs)(\d+)/.exec(name)?.[1] ?? '') ?? 1;
   if (body.length % unit !== 0) return undefined;
   const text = iconv.decode(body, name);
@@ -64,6 +69,25 @@ export function decode(body: Buffer, charset: string): string | undefined {
   // The decoder writes U+FFFD for invalid bytes, except in UTF-16. It can also be a character of the text.
   if (unit === 2 || !text.includes('\uFFFD')) return text;
   return isEncoded(text, body, name) ? text : undefined;
+}
+
+function decodeStrictly(body: Buffer, charset: string): string | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Decodes bytes that are not valid in their character set: UTF-16 and UTF-32 with U+FFFD for what is wrong, all else as UTF-8 if it
+ * is that, or as Windows-1252, in which any bytes are a text.
+ */
+export function decodeAnyway(body: Buffer, charset: string): string {
+  const name = plainName(charset);
+  if (/^(?:utf|ucs)(?:16|2|32|4)/.test(name) && iconv.encodingExists(name))
+    return iconv.decode(body, name).toWellFormed();
+  return decodeUtf8(body) ?? new TextDecoder('windows-1252').decode(body);
 }
 
 function decodeUtf8(body: Buffer): string | undefined {
@@ -82,9 +106,18 @@ function isUtf8Name(name: string): boolean {
   return name === 'utf8' || name === 'unicode11utf8' || name === 'csutf8';
 }
 
+/** Names of .NET for character sets that the library knows by another one. */
+const DOTNET_NAMES: ReadonlyMap<string, string> = new Map([
+  ['unicode', 'utf16le'],
+  ['unicodefffe', 'utf16be'],
+  ['iso10646ucs2', 'utf16le'],
+  ['cp65001', 'utf8'],
+]);
+
 /** A name as the library compares it. Some senders put it in single quotes, which are not quotes to HTTP. */
 function plainName(charset: string): string {
-  return charset.toLowerCase().replace(/[^0-9a-z]/g, '');
+  const name = charset.toLowerCase().replace(/[^0-9a-z]/g, '');
+  return DOTNET_NAMES.get(name) ?? name;
 }
 
 /** Whether bytes are this text, perhaps after a byte order mark. */

@@ -1,0 +1,146 @@
+import { encode } from 'iconv-lite';
+import { envelope11, envelope12, eventsOf, callOperation, NAMESPACE } from '../support/bindings';
+import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const VERSIONS = [
+  ['SOAP 1.1', 'text/xml', envelope11],
+  ['SOAP 1.2', 'application/soap+xml', envelope12],
+] as const;
+
+const ACTION = `${NAMESPACE}HelloWorld`;
+
+describe.each(VERSIONS)('what the original reads on through is answered over %s', (_version, type, envelope) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const post = (contentType: string, body: string | Buffer): Promise<Answer> =>
+    send(service.url, { method: 'POST', headers: { 'Content-Type': contentType }, body });
+
+  /** What RecordEvent records of a note with this text. */
+  async function recorded(charset: string, note: Buffer): Promise<unknown> {
+    const [before = '', after = ''] = envelope('RecordEvent', '<note>|</note>')
+      .replace(/^<\?xml.*?\?>/, '')
+      .split('|');
+    const answer = await post(`${type}${charset}`, Buffer.concat([Buffer.from(before), note, Buffer.from(after)]));
+    expect(answer.status).toBe(200);
+    const [event] = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).slice(-1);
+    return /<note[^>]*>(.*)<\/note>/.exec(String(event?.data))?.[1];
+  }
+
+  it.each([
+    ['Latin-1 as UTF-8', '; charset=utf-8', Buffer.from('Grüße', 'latin1')],
+    ['Latin-1 that nothing announces', '', Buffer.from('Grüße', 'latin1')],
+    ['UTF-8 as ASCII', '; charset=us-ascii', Buffer.from('Grüße')],
+    ['UTF-8 under the number of a code page', '; charset=cp65001', Buffer.from('Grüße')],
+    ['UTF-8 under a name of nothing', '; charset=bogus', Buffer.from('Grüße')],
+    ['UTF-8 under an empty name', '; charset=""', Buffer.from('Grüße')],
+    ['a character set named twice', '; charset="utf-8,utf-8"', Buffer.from('Grüße')],
+    ['a header field that was set twice', `; charset=utf-8, ${type}; charset=utf-8`, Buffer.from('Grüße')],
+  ])('%s', async (_what, charset, note) => {
+    expect(await recorded(charset, note)).toBe('Grüße');
+  });
+
+  it.each([
+    ['unicode', 'utf-16le'],
+    ['unicodeFFFE', 'utf-16be'],
+    ['iso-10646-ucs-2', 'utf-16le'],
+  ])('the name %s, which .NET has for %s', async (name, charset) => {
+    const body = encode(envelope('HelloWorld').replace(/^<\?xml.*?\?>/, ''), charset);
+    expect((await post(`${type}; charset=${name}`, body)).body).toContain('Hello World');
+  });
+
+  it('ISO-2022-JP', async () => {
+    // "日本" between the escape sequences of JIS X 0208 and of ASCII.
+    expect(await recorded('; charset=iso-2022-jp', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'))).toBe('日本');
+  });
+
+  it.each([1, 2, 700])('%i NULs after the message', async (count) => {
+    const answer = await post(type, envelope('HelloWorld') + '\0'.repeat(count));
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('Hello World')]);
+  });
+
+  it('but not NULs inside', async () => {
+    expect((await post(type, envelope('HelloWorld').replace('<soap', '\0<soap'))).status).toBe(400);
+  });
+
+  it('white space around the number in an argument', async () => {
+    expect((await post(type, envelope('GetEvents', '<after>\n 41 </after>'))).status).toBe(200);
+    expect((await post(type, envelope('GetEvents', '<after>4 1</after>'))).status).toBe(500);
+  });
+
+  it.each([
+    ['as it is', ACTION],
+    ['URL-encoded', encodeURIComponent(ACTION)],
+    ['in single quotes', `'${ACTION}'`],
+    ['with escapes of UTF-16 code units', ACTION.replace('W', '%u0057')],
+  ])('an action %s, without a SOAPAction', async (_what, action) => {
+    // The body names no operation, so that the action alone can.
+    const answer = await post(`${type}; action="${action}"`, envelope('Nope'));
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('HelloWorldResult')]);
+  });
+});
+
+it('a SOAPAction with escapes of UTF-16 code units names its operation', async () => {
+  const service = await startService();
+  const headers = { 'Content-Type': 'text/xml', SOAPAction: `"${ACTION.replace('W', '%u0057')}"` };
+  const answer = await send(service.url, { method: 'POST', headers, body: envelope11('Nope') });
+  expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('HelloWorldResult')]);
+  await service.stop();
+});
+
+it('white space around a sequence is taken over GET and POST as well', async () => {
+  const service = await startService();
+  expect((await send(`${service.url}/GetEvents?after=%2041%0A`)).status).toBe(200);
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const answer = await send(`${service.url}/GetEvents`, { method: 'POST', headers, body: 'after=+41+' });
+  expect(answer.status).toBe(200);
+  await service.stop();
+});
+
+it('a namespace with letters beyond ASCII is called with a SOAPAction in UTF-8, as PHP sends it, or in Latin-1', async () => {
+  const namespace = 'http://müller.example/';
+  const service = await startService({ SERVICE_NAMESPACE: namespace });
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    const answer = await send(service.url, {
+      method: 'POST',
+      // Node writes a header value as Latin-1 where the body is no string.
+      headers: {
+        'Content-Type': 'text/xml',
+        SOAPAction: `"${Buffer.from(`${namespace}HelloWorld`, encoding).toString('latin1')}"`,
+      },
+      body: Buffer.from(envelope11('HelloWorld').replace(NAMESPACE, namespace)),
+    });
+    expect([encoding, answer.status, answer.body]).toEqual([encoding, 200, expect.stringContaining('Hello World')]);
+  }
+  await service.stop();
+});
+
+describe('the operator is told once for each kind', () => {
+  let endpoint: TestEndpoint;
+  beforeAll(async () => {
+    const operation = { access: 'open', run: () => Promise.resolve('') } as const;
+    endpoint = await startEndpoint({ RecordEvent: operation, GetEvents: operation, HelloWorld: operation });
+  });
+  afterAll(() => endpoint.stop());
+
+  it.each([
+    ['charset', '; charset=bogus', envelope11('HelloWorld'), 'bogus, which is not known'],
+    ['charset', '; charset=us-ascii', envelope11('HelloWorld', 'ü'), 'not valid us-ascii'],
+    [
+      'soap-ignored',
+      '',
+      envelope11('HelloWorld').replace('</soap:Body>', '</soap:Body><soap:Body/>'),
+      'a second soap:Body',
+    ],
+  ])('%s%s', async (key, charset, body, message) => {
+    const before = endpoint.hints.length;
+    const headers = { 'Content-Type': `text/xml${charset}` };
+    expect((await send(endpoint.url, { method: 'POST', headers, body })).status).toBe(200);
+    expect(endpoint.hints.slice(before)).toEqual([{ key, message: expect.stringContaining(message) as string }]);
+  });
+});
