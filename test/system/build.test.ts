@@ -38,7 +38,7 @@ describe('the build', () => {
   });
   afterAll(() => folder.remove());
 
-  const ALL = [TEMPLATE, 'inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map'];
+  const ALL = ['inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map', TEMPLATE];
 
   it('compiles the sources and copies the templates', async () => {
     expect(await built()).toEqual(ALL);
