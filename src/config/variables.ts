@@ -198,7 +198,7 @@ export const VARIABLES = {
     maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
       group: 'Limits',
       otherwise: '16 × `MAX_REQUEST_BYTES`',
-      description: 'most memory for request bodies over 64 KiB, in bytes',
+      description: 'most memory for request bodies over 64 KiB, and as much for answers over 4 KiB, in bytes',
     }),
     rate: optional('RATE_LIMIT', rate, {
       group: 'Limits',

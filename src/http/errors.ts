@@ -67,6 +67,11 @@ export const HTTP_ERRORS = {
     busy(
       `Too many large requests at once: their bodies have more than ${String(maxBytes)} bytes together (MAX_BODY_MEMORY).`,
     ),
+  answerMemory: (maxBytes: number) =>
+    busy(
+      `Too many large answers at once: those that wait to be taken have more than ${String(maxBytes)} bytes together ` +
+        '(MAX_BODY_MEMORY).',
+    ),
   /** `period` and `left`, which remains of it, are in milliseconds. */
   rate: (calls: number, period: number, left: number) =>
     new RequestError(

@@ -4,6 +4,7 @@ import { isAuthority } from './callers';
 import type { AcceptTurns } from './connection/accept-turns';
 import type { Connections } from './connection/connections';
 import { skipBody } from './content/body';
+import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { normalizeTarget, protocolProblem } from './protocol';
 import { replyError, replyWithoutBody } from './reply';
@@ -15,6 +16,8 @@ export interface ReceptionOptions {
   /** Answers what is for no page. */
   readonly handler: Handler;
   readonly observer: ServerObserver;
+  /** Where the memory of answers counts. */
+  readonly answers: MessageMemory;
 }
 
 /**
@@ -52,6 +55,7 @@ export class Reception {
       return;
     }
     this.#requestIds.identify(request);
+    request.answers = this.#options.answers;
     const isInTurn = connection.received(response);
     if (this.#isEnding || isFaulty(request)) response.shouldKeepAlive = false;
     const { answered } = observer;

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { hasMuchToCome, stopReading } from './connection/connection';
-import type { RequestError } from './errors';
-import { requestId } from './request';
+import { HTTP_ERRORS, type RequestError } from './errors';
+import { requestId, type HttpRequest } from './request';
 
 /** Replies depend on the caller and on the log: a cache may keep them for one caller and asks before it uses them again. */
 const CACHE_CONTROL = 'private, max-age=0';
@@ -18,7 +18,29 @@ export function replyHeaders(contentType: string, body: string | Buffer): Outgoi
   };
 }
 
-/** Sends a whole reply, with `Content-Length` and never chunked. `HEAD` gets the header alone. */
+/**
+ * Answers with at most this many bytes do not count. As many as may wait on one connection together take no more than their
+ * requests do.
+ */
+export const SMALL_ANSWER = 4096;
+
+/**
+ * Counts the bytes of an answer until it is sent, instead of those counted for it before.
+ *
+ * @throws {RequestError} 503: too many bytes of other answers wait for callers to take them.
+ */
+function countAnswer(response: ServerResponse, bytes: number): void {
+  const { answers } = response.req as Partial<HttpRequest>;
+  if (answers === undefined) return;
+  const held = answers.held(response) ?? (bytes > SMALL_ANSWER ? answers.hold(response) : undefined);
+  if (held?.resize(bytes) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
+}
+
+/**
+ * Sends a whole reply, with `Content-Length` and never chunked. `HEAD` gets the header alone.
+ *
+ * @throws {RequestError} 503: too many bytes of answers wait for their callers. Nothing is sent.
+ */
 export function reply(
   response: ServerResponse,
   status: number,
@@ -28,6 +50,7 @@ export function reply(
 ): void {
   // Spreading would cost as much as the rest of this function.
   const fields = replyHeaders(contentType, body);
+  countAnswer(response, Number(fields['Content-Length']));
   fields['X-Request-Id'] = requestId(response.req);
   if (headers !== undefined) Object.assign(fields, headers);
   if (hasMuchToCome(response.req)) {
@@ -79,6 +102,7 @@ const COMPRESS = {
  * is sent at once.
  *
  * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
+ * @throws {RequestError} as {@link reply}.
  */
 export function replyCompressed(
   request: IncomingMessage,
@@ -100,7 +124,9 @@ export function replyCompressed(
     reply(response, 200, contentType, body, fields);
     return;
   }
-  return COMPRESS[coding](Buffer.from(body)).then((compressed) => {
+  const bytes = Buffer.from(body);
+  countAnswer(response, bytes.length);
+  return COMPRESS[coding](bytes).then((compressed) => {
     reply(response, 200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
   });
 }

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
+import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** A request as the servers make it. */
 export class HttpRequest extends IncomingMessage {
   /** The id in logs and in the reply; see {@link RequestIds}. */
   id = '';
+  /** Where the memory of its answer counts, if it came through a server. */
+  answers: MessageMemory | undefined;
   #failure: RequestError | undefined;
 
   /** What stopped the body, if anything has. */

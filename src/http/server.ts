@@ -11,6 +11,8 @@ import { stopDeadline, stopListening } from './connection/connections';
 import { unreadable, type ParserError } from './protocol';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
 import type { Handler } from './reception';
+import { MessageMemory } from './content/message-memory';
+import { SMALL_ANSWER } from './reply';
 import { HttpRequest } from './request';
 import type { ServerObserver } from './reception';
 import { Reception } from './reception';
@@ -54,7 +56,8 @@ export class HttpServer {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
-    this.#reception = new Reception({ ...options, handler }, this.#connections, this.#turns);
+    const answers = new MessageMemory(limits.maxBodyMemory, SMALL_ANSWER);
+    this.#reception = new Reception({ ...options, handler, answers }, this.#connections, this.#turns);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,

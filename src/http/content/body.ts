@@ -3,6 +3,7 @@ import { HTTP_ERRORS, RequestError } from '../errors';
 import { Decoding, isCoding, type Coding } from './decoding';
 import { GrowingBuffer } from './growing-buffer';
 import { hasBody, type HttpRequest } from '../request';
+import { MessageMemory, type HeldMessage } from './message-memory';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -15,7 +16,7 @@ export interface BodyLimit {
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
   readonly #limit: BodyLimit;
-  readonly #memory: BodyMemory;
+  readonly #memory: MessageMemory;
   readonly #decoding = new Decoding();
 
   /**
@@ -24,7 +25,7 @@ export class BodyReader {
    */
   constructor(maxBytes: number, maxTotalBytes: number) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
-    this.#memory = new BodyMemory(maxTotalBytes);
+    this.#memory = new MessageMemory(maxTotalBytes, SMALL_BODY);
   }
 
   /**
@@ -63,7 +64,7 @@ export class BodyReader {
   }
 
   /** Counts the bytes of a body. Returns why it may not have so many. */
-  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, held: HeldBody): RequestError | undefined {
+  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, held: HeldMessage): RequestError | undefined {
     if (bytes <= maxBytes && held.resize(bytes)) return undefined;
     held.release();
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
@@ -74,7 +75,7 @@ export class BodyReader {
     arrived: Promise<Buffer>,
     coding: Coding,
     { maxBytes, refusal }: BodyLimit,
-    held: HeldBody,
+    held: HeldMessage,
   ): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
@@ -147,62 +148,3 @@ function sendContinue(response: ServerResponse): void {
 
 /** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
 export const SMALL_BODY = 65_536;
-
-/** Counts the bytes of the large bodies that are held together. */
-export class BodyMemory {
-  readonly maxBytes: number;
-  readonly #held = new WeakMap<ServerResponse, HeldBody>();
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
-  }
-
-  /** Begins to hold the body of one request, until its response is closed at the latest. */
-  hold(response: ServerResponse): HeldBody {
-    const held = new HeldBody(this);
-    this.#held.set(response, held);
-    response.once('close', () => {
-      held.release();
-    });
-    return held;
-  }
-
-  /** Ends the hold on the body of a request. */
-  release(response: ServerResponse): void {
-    this.#held.get(response)?.release();
-  }
-
-  /** Takes room for so many bytes, or gives so many back if they are negative; false: there is too little. */
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.maxBytes) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-}
-
-/** The bytes of one body. As long as it is small, none of them count; once it is large, all of them do. */
-export class HeldBody {
-  readonly #memory: BodyMemory;
-  #counted = 0;
-  #released = false;
-
-  constructor(memory: BodyMemory) {
-    this.#memory = memory;
-  }
-
-  /** Says how many bytes there are now; false: there is no room for more than before. */
-  resize(bytes: number): boolean {
-    if (this.#released) return true;
-    const counted = bytes > SMALL_BODY ? bytes : 0;
-    if (!this.#memory.take(counted - this.#counted)) return false;
-    this.#counted = counted;
-    return true;
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#memory.take(-this.#counted);
-  }
-}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { metricsAt } from '../support/metrics';
+import { startService } from '../support/service';
+import { openWire } from '../support/wire';
+
+const PATH = '/webhooks/Services/WebHooks.asmx';
+const MEBIBYTE = 1024 * 1024;
+/** More than the buffers of the system take on one connection, and what the service may hold. */
+const CALLS = 24;
+
+const ENVELOPE = `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><GetEvents xmlns="http://tempuri.org/"><sequence>1</sequence></GetEvents></soap:Body></soap:Envelope>`;
+const get = (query: string, fields = '') => `GET ${PATH}${query} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
+
+it.each([
+  ['HTTP GET', get('/GetEvents?sequence=1')],
+  ['HTTP GET, compressed', get('/GetEvents?sequence=1', 'Accept-Encoding: gzip\r\n')],
+  [
+    'SOAP',
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: ${String(ENVELOPE.length)}\r\n\r\n${ENVELOPE}`,
+  ],
+  ['a download', get('?event=1&download=data')],
+])(
+  'a caller who does not read large answers gets 503 for those beyond the bound, over %s',
+  async (_how, request) => {
+    const variables = { MAX_REQUEST_BYTES: String(MEBIBYTE), MAX_BODY_MEMORY: String(2 * MEBIBYTE) };
+    const service = await startService(variables);
+    const text = randomBytes(700_000).toString('base64');
+    const recorded = await send(`${service.url}/RecordEvent`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain' },
+      body: text,
+    });
+    expect(recorded.status).toBe(200);
+    const wire = await openWire(service.url);
+    wire.socket.pause();
+    wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
+    await eventually('answers are refused', async () => {
+      const metrics = await metricsAt(service.url);
+      return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
+    });
+    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+
+    // Once it reads, it gets the others, in their order; then there is room again.
+    wire.socket.resume();
+    const received = await wire.untilClosed();
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+    expect(statuses).toHaveLength(CALLS);
+    expect(statuses[0]).toBe('200');
+    expect(received).toContain('MAX_BODY_MEMORY');
+    await eventually('there is room again', async () => {
+      return (await send(`${service.url}/GetEvents?sequence=1`)).body.length > text.length;
+    });
+    await service.stop();
+  },
+  60_000,
+);
