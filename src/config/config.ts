@@ -1,11 +1,18 @@
+import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { readEnvFile, withSecretFiles, wrongNames, type Texts } from './environment';
-import type { InheritedSocket } from './service-manager';
 import { ConfigError, readSettings, variablesOf, type Problem, type Settings } from './variable';
 import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
+
+/** A TCP socket that a service manager opened, on which this process is to listen. */
+export interface InheritedSocket {
+  readonly fd: number;
+  /** Holds the descriptor; `server.listen` takes it as a handle. */
+  readonly handle: Socket;
+}
 
 /** What a caller needs for a call: nothing, a key to record, or a key to read. */
 export type Access = 'open' | 'record' | 'read';

@@ -4,13 +4,6 @@ import { Socket, type AddressInfo } from 'node:net';
 import type { Config } from './config';
 import { ConfigError } from './variable';
 
-/** A TCP socket that a service manager opened, on which this process is to listen. */
-export interface InheritedSocket {
-  readonly fd: number;
-  /** Holds the descriptor; `server.listen` takes it as a handle. */
-  readonly handle: Socket;
-}
-
 /** The first descriptor that a service manager passes on (`SD_LISTEN_FDS_START`). */
 const FIRST_DESCRIPTOR = 3;
 

@@ -9,3 +9,13 @@ export interface Channel {
   /** Calls a listener once, when the other side has gone. */
   onClose(listener: () => void): void;
 }
+
+/** Writes to one log for several processes. */
+export interface SharedWriter {
+  /** Resolves once the log is open. @throws {EventLogError} as `openEventLog`. */
+  start(): Promise<void>;
+  /** Writes what the process at the other end records, until that has gone. */
+  serve(channel: Channel): void;
+  /** Resolves once all processes have gone and the log is closed. */
+  close(): Promise<void>;
+}

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { EventLogLocation } from '../config/event-log-location';
-import type { Channel } from './channel';
+import type { Channel, SharedWriter } from './channel';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 
+export type { SharedWriter } from './channel';
 export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/messages';
 
 /** What the engines need to know besides the location. */
@@ -32,16 +33,6 @@ export async function openEventLog(
   const { SqliteEventLog } = await loadSqlite();
   if (channel !== undefined) return SqliteEventLog.withWriter(channel, { file: location.file });
   return SqliteEventLog.open(sqliteOptions(location, settings));
-}
-
-/** Writes to one log for several processes. */
-export interface SharedWriter {
-  /** Resolves once the log is open. @throws {EventLogError} as {@link openEventLog}. */
-  start(): Promise<void>;
-  /** Writes what the process at the other end records, until that has gone. */
-  serve(channel: Channel): void;
-  /** Resolves once all processes have gone and the log is closed. */
-  close(): Promise<void>;
 }
 
 /** Makes the writer for several processes; undefined where each writes for itself, as with JetStream. */

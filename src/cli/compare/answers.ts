@@ -2,19 +2,11 @@ import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
 import { indentedXml } from '../../xml/indented-xml';
 import { shortened } from '../../util/text';
-import type { XmlElement } from '../../xml/xml-tree';
 import type { Call } from './calls';
 import type { Answer } from '../http-client';
-import { canonicalText, intended, xmlOf } from './intended';
+import { canonicalText, intended, xmlOf, type SeenAnswer } from './intended';
 
-/** What a client sees of an answer. */
-export interface SeenAnswer {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly text: string;
-  /** The body, if it is XML. */
-  readonly xml: XmlElement | undefined;
-}
+export type { SeenAnswer } from './intended';
 
 /** How two answers to the same call compare. */
 export interface Comparison {

@@ -1,5 +1,13 @@
 import { childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
-import type { SeenAnswer } from './answers';
+
+/** What a client sees of an answer. */
+export interface SeenAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+  /** The body, if it is XML. */
+  readonly xml: XmlElement | undefined;
+}
 
 /** What the service answers first to a message that it cannot read; what follows are the words of the XML parser. */
 const UNREADABLE = 'Server was unable to read request.';

@@ -1,6 +1,5 @@
 import { deferred } from '../../../util/promises';
-import type { Channel } from '../../channel';
-import type { SharedWriter } from '../../open-event-log';
+import type { Channel, SharedWriter } from '../../channel';
 import { RetentionLoop } from '../../retention-loop';
 import type { SqliteOptions } from '../connection/connection';
 import { DatabaseThread } from '../database-thread';
