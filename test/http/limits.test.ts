@@ -62,7 +62,7 @@ describe('the limit', () => {
   it.concurrent(
     'SEND_TIMEOUT closes the connection of who does not take an answer, and of who takes it in drops',
     async () => {
-      const service = await startService({ SEND_TIMEOUT: '300ms', GET_EVENTS_MAX_BYTES: '67108864' });
+      const service = await startService({ SEND_TIMEOUT: '1s', GET_EVENTS_MAX_BYTES: '67108864' });
       for (let i = 0; i < 5; i++)
         await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(4_000_000) });
       const idle = await openConnection(service.url);

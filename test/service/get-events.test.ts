@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
+import { getEvents } from '../support/waiting';
 
 describe('GetEvents', () => {
   let service: TestService;
@@ -136,6 +137,27 @@ describe('GetEvents', () => {
     expect(answer.body).toBe(
       'Cannot convert ten to System.Int32.\nParameter name: limit ---&gt; Input string was not in a correct format.\n',
     );
+  });
+
+  it.each([99, 100, 101, 250])('brings each of %d events once, a hundred at a time', async (count) => {
+    const ids = Array.from({ length: count }, (_, i) => `e${String(i)}`);
+    const batch = ids.map((id) => ({ specversion: '1.0', id, source: '/s', type: 't' }));
+    const headers = { 'Content-Type': 'application/cloudevents-batch+json' };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(batch) });
+    for (const binding of BINDINGS) {
+      const newest = eventsOf(await callOperation(service.url, binding, 'GetEvents'));
+      expect(newest.map(({ id }) => id)).toEqual(ids.slice(-100));
+      const pages: string[][] = [];
+      for (let after = '0'; ;) {
+        const page = eventsOf(resultOf(await getEvents(service.url, binding, { after })));
+        if (page.length === 0) break;
+        pages.push(page.map(({ id }) => id));
+        after = page.at(-1)?.sequence ?? '';
+      }
+      expect(pages).toEqual(
+        Array.from({ length: Math.ceil(count / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100)),
+      );
+    }
   });
 
   it('pages through 60 events of 50 KB in at most 60,000 bytes each, and dataref leads to the data left out', async () => {

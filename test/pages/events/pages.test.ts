@@ -17,6 +17,14 @@ describe('the pages of the events', () => {
   const record = (question: Question & { query?: string } = {}) =>
     send(`${service.url}/RecordEvent${question.query ?? ''}`, { method: 'POST', ...question });
   const recordJson = (body: string) => record({ headers: { 'Content-Type': 'application/json' }, body });
+  /** Records CloudEvents of the type `t` in one batch. */
+  const recordMany = (count: number) =>
+    record({
+      headers: { 'Content-Type': 'application/cloudevents-batch+json' },
+      body: JSON.stringify(
+        Array.from({ length: count }, (_, i) => ({ specversion: '1.0', id: `e${String(i)}`, source: '/s', type: 't' })),
+      ),
+    });
   const rows = (html: string): string[] => [...html.matchAll(/<tr data-sequence="0*(\d+)">/g)].map(([, at = '']) => at);
   const link = (html: string, id: string): string | undefined =>
     new RegExp(`<a href="([^"]*)"[^>]* id="${id}">`).exec(html)?.[1]?.replaceAll('&amp;', '&');
@@ -37,6 +45,46 @@ describe('the pages of the events', () => {
       expect(rows(back)).toEqual(rows(second));
       expect(rows((await get(link(back, 'older') ?? '')).body)).toEqual(rows(third));
     });
+
+    it.each([49, 50, 51, 99, 100, 101])('each of %d events once, to the last and back', async (count) => {
+      await recordMany(count);
+      const expected = Array.from({ length: count }, (_, i) => String(count - i));
+      const down: string[] = [];
+      let last = '?events';
+      for (let next: string | undefined = last; next !== undefined;) {
+        last = next;
+        const { body } = await get(next);
+        down.push(...rows(body));
+        next = link(body, 'older');
+      }
+      expect(down).toEqual(expected);
+      const up: string[][] = [];
+      for (let next: string | undefined = last; next !== undefined;) {
+        const { body } = await get(next);
+        up.unshift(rows(body));
+        next = link(body, 'newer');
+      }
+      expect(up.flat()).toEqual(expected);
+    });
+
+    it.each(['&binding=httppost', '&text=e', '&from=2020-01-01T00:00'])(
+      'each of 120 new events once for a page that is open, in several answers, narrowed by %s',
+      async (filter) => {
+        await record();
+        await recordMany(120);
+        const found: string[] = [];
+        let after = '1';
+        for (let before = ''; before !== after;) {
+          const { body, headers } = await get(`?events=rows&after=${after}${filter}`);
+          expect(rows(body).length).toBeLessThanOrEqual(50);
+          found.push(...rows(body));
+          before = after;
+          after = String(headers['x-events-after']);
+        }
+        expect(found.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, i) => i + 2));
+        expect(after).toBe('121');
+      },
+    );
 
     it('what helps to recognize an event', async () => {
       await recordJson('{"order":17}');

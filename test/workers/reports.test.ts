@@ -1,0 +1,139 @@
+import { Metrics } from '../../src/telemetry/metrics';
+import { deferred } from '../../src/util/promises';
+import type { Report } from '../../src/workers/messages';
+import { Reports } from '../../src/workers/reports';
+import type { End, WorkerProcess } from '../../src/workers/worker-process';
+
+/** A worker in which so many calls are in progress and wait. */
+class MeasuredWorker implements WorkerProcess {
+  readonly pid = 1;
+  readonly ready = Promise.resolve('http://host/');
+  readonly #ended = deferred<End>();
+  readonly ended = this.#ended.promise;
+  readonly closed = this.#ended.promise.then(() => undefined);
+  readonly log = { send: () => undefined, onMessage: () => undefined, onClose: () => undefined };
+  readonly metrics: Metrics;
+  lastReport: Report = { figures: [], refusals: [] };
+  hangs = false;
+  #refusalsWanted: () => void = () => undefined;
+  #refusals = deferred<Report['refusals']>();
+
+  constructor(busy: number) {
+    this.metrics = new Metrics({
+      inFlight: () => busy,
+      waiting: () => busy,
+      connections: () => busy,
+      isReady: () => Promise.resolve(busy === 0),
+      events: () => Promise.resolve(busy),
+      bytes: () => Promise.resolve(busy),
+    });
+  }
+
+  async report(): Promise<Report> {
+    if (this.hangs) return new Promise(() => undefined);
+    this.lastReport = { ...this.lastReport, figures: await this.metrics.registry.getMetricsAsJSON() };
+    return this.lastReport;
+  }
+
+  onRefusalsWanted(listener: () => void): void {
+    this.#refusalsWanted = listener;
+  }
+
+  sendRefusals(calls: Report['refusals']): void {
+    this.#refusals.resolve(calls);
+  }
+
+  /** What it is told when it asks for the refused calls of all. */
+  async refusalsOfAll(): Promise<Report['refusals']> {
+    this.#refusals = deferred();
+    this.#refusalsWanted();
+    return this.#refusals.promise;
+  }
+
+  retire(): void {
+    // It stays.
+  }
+
+  kill(): void {
+    this.#ended.resolve({ code: undefined, cause: 'SIGKILL' });
+  }
+}
+
+const GAUGES = [
+  'webhook_calls_in_flight',
+  'webhook_calls_waiting',
+  'webhook_connections',
+  'webhook_ready',
+  'webhook_log_events',
+  'webhook_log_bytes',
+];
+/** Seven of each in the one that ends or hangs, and nothing in the other, which is ready. */
+const OF_THE_OTHER = ['0', '0', '0', '1', '0', '0'];
+
+describe('the figures of several workers', () => {
+  let reports: Reports;
+  let busy: MeasuredWorker;
+  let idle: MeasuredWorker;
+  beforeEach(() => {
+    reports = new Reports();
+    [busy, idle] = [new MeasuredWorker(7), new MeasuredWorker(0)];
+    for (const worker of [busy, idle]) {
+      reports.add(worker);
+      worker.metrics.call('soap11', 'RecordEvent', 'ok', 5);
+      worker.metrics.commit({ events: 3, recorded: 2, milliseconds: 1 });
+      worker.metrics.refusal('key');
+    }
+  });
+
+  const values = async (...names: string[]) => {
+    const lines = (await reports.metrics()).split('\n');
+    return names.map((name) => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1));
+  };
+  const COUNTED = [
+    'webhook_events_recorded_total',
+    'webhook_refusals_total{reason="key"}',
+    'webhook_call_duration_seconds_count{binding="soap11",operation="RecordEvent",outcome="ok"}',
+    'webhook_commit_events_sum',
+  ];
+
+  it('are those of all of them', async () => {
+    expect(await values(...GAUGES)).toEqual(['7', '7', '7', '0', '7', '7']);
+    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
+    expect(await values('webhook_workers{state="answering"}')).toEqual(['2']);
+  });
+
+  it('keep what one that has died had counted, and nothing of its gauges', async () => {
+    await reports.metrics();
+    busy.kill();
+    await busy.closed;
+    for (let i = 0; i < 3; i++) {
+      expect(await values(...GAUGES)).toEqual(OF_THE_OTHER);
+      expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
+      expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['1', '0']);
+    }
+    idle.kill();
+    await idle.closed;
+    await reports.metrics();
+    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
+    expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
+  });
+
+  it('keep what one that hangs had counted, and nothing of its gauges', async () => {
+    await reports.metrics();
+    busy.hangs = true;
+    expect(await values(...GAUGES, 'webhook_workers{state="silent"}')).toEqual([...OF_THE_OTHER, '1']);
+    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
+    busy.hangs = false;
+    expect(await values(...GAUGES)).toEqual(['7', '7', '7', '0', '7', '7']);
+  });
+
+  it('have the refused calls of one that has died', async () => {
+    const refused = (time: number) => ({ time }) as unknown as Report['refusals'][number];
+    busy.lastReport = { figures: [], refusals: [refused(2)] };
+    idle.lastReport = { figures: [], refusals: [refused(1)] };
+    expect(await idle.refusalsOfAll()).toHaveLength(2);
+    busy.kill();
+    await busy.closed;
+    expect(await idle.refusalsOfAll()).toHaveLength(2);
+  });
+});
