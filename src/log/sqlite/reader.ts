@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import type { Statement } from './binding';
@@ -17,8 +18,13 @@ interface EventRow {
   sequence: number;
   id: string;
   attributes: string;
+  /** Whether the attributes are JSON. */
+  valid: number;
   data: string | null;
 }
+
+/** What a text that is not UTF-8 is read with in place of what is wrong. */
+const REPLACEMENT = '\ufffd';
 
 /** Reads events. */
 export class SqliteReader {
@@ -30,6 +36,7 @@ export class SqliteReader {
   readonly #scanSizes: Statement;
   readonly #newest: Statement;
   readonly #last: Statement;
+  readonly #bytes: Statement;
   readonly #sizeStatements = new Map<string, Statement>();
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
@@ -43,8 +50,11 @@ export class SqliteReader {
     this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} ${scanned} AND sequence <= ? ORDER BY sequence`);
     this.#last = connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
+    this.#bytes = connection.prepare(
+      'SELECT CAST(attributes AS BLOB) AS attributes, CAST(data AS BLOB) AS data FROM events WHERE sequence = ?',
+    );
     this.#load = connection.prepare(
-      `SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+      `SELECT sequence, id, attributes, json_valid(attributes) AS valid, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
        FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`,
     );
   }
@@ -53,13 +63,22 @@ export class SqliteReader {
   read(query: EventQuery): LoggedEvent[] {
     const { kept, omitted } = this.#select(query);
     const rows = this.#load.all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
-    return rows.map(({ sequence, id, attributes, data }) => ({
-      id,
-      sequence: paddedSequence(sequence),
-      attributes,
-      data: data ?? undefined,
-      dataOmitted: omitted.has(sequence),
-    }));
+    return rows.map((row) => {
+      const { sequence, id, attributes, data } = row;
+      const event = { id, sequence: paddedSequence(sequence) };
+      if (this.#isDamaged(row)) {
+        return { ...event, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
+      }
+      return { ...event, attributes, data: data ?? undefined, dataOmitted: omitted.has(sequence) };
+    });
+  }
+
+  #isDamaged({ sequence, attributes, valid, data }: EventRow): boolean {
+    if (valid === 0) return true;
+    // Senders may have sent the character itself.
+    if (!attributes.includes(REPLACEMENT) && data?.includes(REPLACEMENT) !== true) return false;
+    const bytes = this.#bytes.get(sequence) as { attributes: Uint8Array; data: Uint8Array | null };
+    return !isUtf8(bytes.attributes) || (bytes.data !== null && !isUtf8(bytes.data));
   }
 
   /** The events that fit, and which of them only without their data. */
@@ -126,4 +145,11 @@ export class SqliteReader {
   count(): number {
     return (this.#total.get() as { events: number }).events;
   }
+}
+
+/** The attributes of an event whose texts the disk has damaged: with `damaged`, and others in place of those that are lost. */
+function damagedAttributes({ sequence, attributes, valid }: EventRow): string {
+  if (valid === 1 && !attributes.includes(REPLACEMENT)) return `${attributes.slice(0, -1)},"damaged":true}`;
+  const id = `damaged-${String(sequence)}`;
+  return JSON.stringify({ specversion: '1.0', id, source: '/damaged', type: 'damaged', damaged: true });
 }

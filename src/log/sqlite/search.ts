@@ -66,7 +66,7 @@ export class SqliteSearch {
     this.#groups = { ASC: group('ASC'), DESC: group('DESC') };
     this.#any = connection.prepare('SELECT sequence FROM events WHERE sequence > ? AND sequence < ? LIMIT 1');
     this.#listed = connection.prepare(
-      `SELECT sequence, id, recorded_at AS "recordedAt", attributes, arrival,
+      `SELECT sequence, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
               substr(data, 1, ${String(DATA_HEAD)}) AS head, octet_length(data) AS bytes
        FROM events WHERE sequence = ?`,
     );
@@ -148,7 +148,12 @@ export class SqliteSearch {
     const { head, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
     if (head === null) return foundEvent({ ...event, data: undefined });
     const { tail } = this.#tail.get(sequence) as { tail: string };
-    return foundEvent({ ...event, data: { head, tail, bytes } });
+    try {
+      return foundEvent({ ...event, data: { head, tail, bytes } });
+    } catch {
+      // Its data is damaged.
+      return foundEvent({ ...event, data: undefined });
+    }
   }
 
   #place(position: number | undefined): SearchResult['reached'] {
@@ -159,6 +164,11 @@ export class SqliteSearch {
 }
 
 type Direction = 'ASC' | 'DESC';
+
+/** A column of JSON, or what stands in for damaged JSON. */
+function jsonOr(column: string, json: string): string {
+  return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${json}' END AS ${column}`;
+}
 
 /** Attributes are valid JSON as far as this program wrote them; others match nothing and end no search. */
 function attributeIs(name: string): string {

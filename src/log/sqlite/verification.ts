@@ -1,3 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+import { wireBytesBetween } from '../../events/wire-bytes';
+import { sizeFrom } from '../page';
+import { paddedSequence } from '../position';
 import { openDatabase } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { Stamps, WRITE_STAMP } from './connection/stamp';
@@ -36,7 +40,39 @@ export function verify(connection: SqliteConnection): string[] {
   if (minutes > 0) {
     findings.push(`The times of the events do not agree with the counts of ${String(minutes)} minutes.`);
   }
-  return findings;
+  return [...findings, ...damagedEvents(connection)];
+}
+
+/** Bytes of an event as they stand in the file. */
+interface EventBytes {
+  readonly sequence: number;
+  readonly head: number;
+  readonly size: number;
+  readonly id: Uint8Array;
+  readonly attributes: Uint8Array;
+  readonly arrival: Uint8Array;
+  readonly data: Uint8Array | null;
+}
+
+/** Events with a text that is not UTF-8, or whose sizes are not those that were noted. */
+function* damagedEvents(connection: SqliteConnection): Generator<string> {
+  const blobs = ['id', 'attributes', 'arrival', 'data'].map((name) => `CAST(${name} AS BLOB) AS ${name}`).join(', ');
+  const next = connection.prepare(
+    `SELECT sequence, head_bytes AS head, data_bytes AS size, ${blobs} FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
+  );
+  for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
+    const { sequence, head, size, id, attributes, arrival, data } = row;
+    const noted = sizeFrom(wireBytesIn(attributes), data === null ? undefined : wireBytesIn(data));
+    if (![id, attributes, arrival, data ?? new Uint8Array()].every((bytes) => isUtf8(bytes))) {
+      yield `Event ${paddedSequence(sequence)} has a text that is not UTF-8.`;
+    } else if (noted.headBytes !== head || noted.dataBytes !== size) {
+      yield `Event ${paddedSequence(sequence)} has another size than was noted.`;
+    }
+  }
+}
+
+function wireBytesIn(bytes: Uint8Array): number {
+  return wireBytesBetween(bytes, 0, bytes.length);
 }
 
 /** What the check of the pages and indexes says. Some damage ends it with an error. */

@@ -54,18 +54,46 @@ describe('a SQLite event log', () => {
   });
 });
 
-describe('a SQLite event log with a text that is not UTF-8', () => {
+describe('a SQLite event log with damaged events', () => {
   const folder = useTemporaryFolder();
 
-  it('is read, with the event', async () => {
+  it.each([
+    [
+      'data that is not UTF-8',
+      `data = CAST(x'2264617461223a2261ff6222' AS TEXT)`,
+      /^Event 0*1 has a text that is not UTF-8\.$/,
+    ],
+    [
+      'attributes that are not UTF-8',
+      `attributes = CAST(x'7b22ff223a317d' AS TEXT)`,
+      /^Event 0*1 has a text that is not UTF-8\.$/,
+    ],
+    ['attributes that are not JSON', `attributes = 'x' || substr(attributes, 2)`, undefined],
+  ])('returns every event, and says of one with %s that it is damaged', async (_what, change, finding) => {
     const file = join(folder.path, 'events.db');
     const log = await SqliteEventLog.open({ file });
-    await log.appendAll([newEvent({ id: 'one' }), newEvent({ id: 'two' })]);
-    directly(file, `UPDATE events SET data = CAST(x'22646174612261ff62' AS TEXT) WHERE sequence = 1`);
-    expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['one', 'two']);
-    expect(await log.scan({ after: 0n, limit: 10 })).toHaveLength(2);
+    await log.appendAll([
+      newEvent({ id: 'one', data: '"data":"\ufffd"' }),
+      newEvent({ id: 'two', data: '"data":"\ufffd"' }),
+    ]);
+    directly(file, `UPDATE events SET ${change} WHERE sequence = 1`);
+    const [one, two] = await log.read(EVERYTHING);
+    expect(one).toMatchObject({ sequence: '00000000000000000001', data: undefined });
+    expect(JSON.parse(one?.attributes ?? '')).toMatchObject({ damaged: true });
+    expect(two).toMatchObject({ id: 'two', data: '"data":"\ufffd"' });
     expect((await log.search({ limit: 10, text: 'nowhere' })).more).toBe(false);
     expect((await log.search({ limit: 10 })).events).toHaveLength(2);
+    if (finding) expect(await log.verify()).toEqual([expect.stringMatching(finding)]);
+    await log.close();
+  });
+
+  it.each(['head_bytes', 'data_bytes'])('finds a changed %s', async (column) => {
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    await log.appendAll([newEvent({ data: '"data":"<"' }), newEvent()]);
+    expect(await log.verify()).toEqual([]);
+    directly(file, `UPDATE events SET ${column} = ${column} + 1 WHERE sequence = 2`);
+    expect(await log.verify()).toEqual(['Event 00000000000000000002 has another size than was noted.']);
     await log.close();
   });
 });
