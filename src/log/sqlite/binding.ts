@@ -61,5 +61,6 @@ export function openInMemory(): Database {
 
 /** Whether an error says that another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
-  return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+  // The higher bits say why: a recovery, a snapshot that is too old.
+  return ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 }

@@ -72,9 +72,8 @@ export class SqliteConnection {
     this.#options = options;
     this.#database = database;
     this.setBusyTimeout(options.busyTimeout);
-    // A lock that the whole file is needed for is refused without waiting.
     retryWhileLocked(options.busyTimeout, () => {
-      if (!hasCompanions(path)) beAlone(database);
+      if (!hasCompanions(path)) this.#beAlone();
       provideSchema(database, this.#stamps.next());
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     });
@@ -239,25 +238,26 @@ export class SqliteConnection {
       : `The events that only its write-ahead log held are in ${name}; some of them may be in the log, too.`;
   }
 
+  /**
+   * Makes sure that no other connection has the file open, and that the file holds everything. Where the write-ahead log or its
+   * index is missing, a process that is held up may still write by those that it has open: it must let go of the file first.
+   */
+  #beAlone(): void {
+    // Fails at once: one that makes the missing files meanwhile keeps its lock for as long as it is open.
+    this.setBusyTimeout(0);
+    try {
+      // In this mode no index is made that others could find.
+      this.execute('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE');
+    } finally {
+      this.setBusyTimeout();
+      // The first read after it gives the locks back, those of a failed attempt, too.
+      this.execute('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema');
+    }
+  }
+
   #marks(): Marks {
     return this.#readMarks.get() as Marks;
   }
-}
-
-/**
- * Makes sure that no other connection has the file open, and that the file holds everything. Where the write-ahead log or its
- * index is missing, a process that is held up may still write by those that it has open: it must let go of the file first.
- */
-function beAlone(database: Database): void {
-  // In this mode no index is made that others could find.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE');
-  try {
-    database.exec('PRAGMA journal_mode = DELETE');
-  } finally {
-    database.exec('PRAGMA locking_mode = NORMAL');
-  }
-  // The first read after it gives the lock back.
-  database.exec('SELECT 1 FROM sqlite_schema');
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {
