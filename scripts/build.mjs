@@ -28,13 +28,34 @@ const sources = filesIn('src');
 const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : [];
 const inputs = fingerprint([...sources, ...SETTINGS]);
 const outputsAreWhole = built[1] === fingerprint(filesIn('dist').filter(isBuilt));
-if (built[0] !== inputs || !outputsAreWhole) build();
+if (built[0] !== inputs || !outputsAreWhole) {
+  const compiler = compilerPath();
+  if (compiler !== undefined) build(compiler);
+  else if (outputsAreWhole && built.length > 1)
+    console.error('TypeScript is not installed: dist stays as it was built.');
+  else {
+    console.error(
+      'dist has to be built, and TypeScript is not installed. Run `npm ci && npm run build`; then leave out what',
+    );
+    console.error('only development needs: `npm prune --omit=dev`.');
+    process.exit(1);
+  }
+}
 
-function build() {
+/** TypeScript's compiler, if the modules for development are installed. */
+function compilerPath() {
+  try {
+    return createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  } catch {
+    return undefined;
+  }
+}
+
+function build(compiler) {
   rmSync(STAMP, { force: true });
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
-  compile();
+  compile(compiler);
   const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
@@ -45,8 +66,7 @@ function build() {
   writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);
 }
 
-function compile() {
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+function compile(compiler) {
   const options = ['-p', '.', '--incremental', '--tsBuildInfoFile', COMPILER_STATE];
   const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -1,12 +1,64 @@
-import { startApp } from './app';
-import { ConfigError, eventLogSettings, readConfig, withAbsolutePaths } from './config/config';
-import { variablesOf } from './config/variable';
-import { VARIABLES } from './config/variables';
+import { startApp, type App } from './app';
+import {
+  ConfigError,
+  eventLogSettings,
+  readConfig,
+  unknownSettings,
+  withAbsolutePaths,
+  type Config,
+} from './config/config';
+import { startProblem } from './config/start-problem';
+import type { EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
 import { createLogger } from './telemetry/logger';
 
-/** Settings of the service by the names of `docs/configuration.md`, such as `PORT`. What is undefined is not set. */
-export type WebHookSettings = Readonly<Record<string, string | number | boolean | undefined>>;
+/** The settings that `docs/configuration.md` describes. They stand here because the package has no other types than these. */
+export type SettingName =
+  | 'HOST'
+  | 'PORT'
+  | 'SERVICE_ROOT'
+  | 'SERVICE_NAMESPACE'
+  | 'BASE_URL'
+  | 'TRUST_PROXY'
+  | 'PROTOCOLS'
+  | 'DOCUMENTATION'
+  | 'EVENT_LOG'
+  | 'EVENT_LOG_TIMEOUT'
+  | 'EVENT_TYPE'
+  | 'WEBHOOK_ORIGINS'
+  | 'GET_EVENTS_LIMIT'
+  | 'GET_EVENTS_MAX_BYTES'
+  | 'RETENTION_MAX_EVENTS'
+  | 'RETENTION_MAX_AGE'
+  | 'RECORD_KEYS'
+  | 'RECORD_KEYS_FILE'
+  | 'READ_KEYS'
+  | 'READ_KEYS_FILE'
+  | 'WEBHOOK_SECRETS'
+  | 'WEBHOOK_SECRETS_FILE'
+  | 'FORWARD_SECRETS'
+  | 'FORWARD_SECRETS_FILE'
+  | 'TLS_CERT'
+  | 'TLS_KEY'
+  | 'TLS_CLIENT_CA'
+  | 'MAX_REQUEST_BYTES'
+  | 'MAX_HEADER_BYTES'
+  | 'HEADERS_TIMEOUT'
+  | 'REQUEST_TIMEOUT'
+  | 'SEND_TIMEOUT'
+  | 'MAX_CONNECTIONS'
+  | 'MAX_IN_FLIGHT'
+  | 'MAX_WAITING'
+  | 'MAX_BODY_MEMORY'
+  | 'RATE_LIMIT'
+  | 'ADMIN_PORT'
+  | 'ADMIN_HOST'
+  | 'LOG_LEVEL'
+  | 'ACCESS_LOG'
+  | 'WORKERS';
+
+/** Settings of the service. What is undefined is not set. */
+export type WebHookSettings = { readonly [Name in SettingName]?: string | number | boolean | undefined };
 
 /** A WebHook service that answers. */
 export interface WebHook {
@@ -28,11 +80,9 @@ export interface WebHook {
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
   const config = withAbsolutePaths(readConfig({ LOG_LEVEL: 'silent', ...textsOf(settings) }));
   if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
-  const logger = createLogger(config.log.level);
-  const log = await openEventLog(config.eventLog, eventLogSettings(config));
-  const app = await startApp(config, log, logger).catch(async (error: unknown) => {
-    await log.close();
-    throw error;
+  const { log, app } = await start(config).catch(async (cause: unknown) => {
+    const problem = await startProblem(cause, config);
+    throw problem === undefined ? cause : new Error(problem, { cause });
   });
   let closed: Promise<void> | undefined;
   return {
@@ -42,12 +92,19 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
   };
 }
 
+async function start(config: Config): Promise<{ readonly log: EventLog; readonly app: App }> {
+  const log = await openEventLog(config.eventLog, eventLogSettings(config));
+  try {
+    return { log, app: await startApp(config, log, createLogger(config.log.level)) };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
 function textsOf(settings: WebHookSettings): Readonly<Record<string, string>> {
-  const known = new Set(
-    variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
-  );
-  const unknown = Object.keys(settings).filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new ConfigError(unknown.map((name) => `${name}: there is no such setting.`).join('\n'));
+  const unknown = unknownSettings(Object.keys(settings));
+  if (unknown.size > 0) throw new ConfigError([...unknown.values()].join('\n'));
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
 }

@@ -28,16 +28,20 @@ async function main(): Promise<void> {
     return;
   }
   startLean();
-  const config = withInheritedSockets(loadConfig(), process.env);
+  const warnings: string[] = [];
+  const config = withInheritedSockets(
+    loadConfig((warning) => warnings.push(warning)),
+    process.env,
+  );
   const logger = createLogger(config.log.level);
   try {
-    await run(config, logger);
+    await run(config, logger, warnings);
   } catch (error) {
     fail((await startProblem(error, config)) || error);
   }
 }
 
-async function run(config: Config, logger: Logger): Promise<void> {
+async function run(config: Config, logger: Logger, warnings: readonly string[]): Promise<void> {
   const { eventLog } = config;
   const notify = notifier(process.env, (reason) => {
     logger.warn({ reason }, 'the service manager could not be told');
@@ -47,6 +51,7 @@ async function run(config: Config, logger: Logger): Promise<void> {
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.info(`New, empty log made at ${eventLog.file}`);
+    for (const warning of warnings) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     notify('READY=1');
     for (const signal of ['SIGTERM', 'SIGINT']) {

@@ -2,7 +2,7 @@ import { loadConfig, type Config } from '../config/config';
 import { VERSION } from '../config/package-info';
 import { variablesOf, type Group } from '../config/variable';
 import { VARIABLES } from '../config/variables';
-import { authority } from '../http/callers';
+import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
 import { HttpClient } from './http-client';
 
@@ -68,7 +68,7 @@ const TIMEOUT = 5000;
 async function askReadiness(config: Config): Promise<CommandLineAnswer> {
   const { admin, host, port, tls } = config;
   const isSecure = admin === undefined && tls !== undefined;
-  const address = authority(reachable(admin?.host ?? host), admin?.port ?? port);
+  const address = localAuthority(admin?.host ?? host, admin?.port ?? port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
   const client = new HttpClient({ timeout: TIMEOUT, maxBytes: 64 * 1024, isInsecure: true });
@@ -78,10 +78,4 @@ async function askReadiness(config: Config): Promise<CommandLineAnswer> {
   } catch (error) {
     return { text: `${url} does not answer: ${(error as Error).message}`, exitCode: 1 };
   }
-}
-
-/** The address at which this machine reaches a server that listens on `host`. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
 }

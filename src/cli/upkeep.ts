@@ -17,6 +17,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
     throw new UsageError('--backup copies a SQLite file. Use --export for an event log on NATS JetStream.');
   }
   await log.backup(file);
+  console.error(`${file} is a copy of the log.`);
 }
 
 /**

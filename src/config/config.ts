@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
-import { readEnvFile, withSecretFiles, wrongNames, type Texts } from './environment';
+import { readEnvFile, unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
 import { ConfigError, readSettings, variablesOf, type Problem, type Settings } from './variable';
 import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
@@ -98,15 +98,27 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
   };
 }
 
+/** Finds names that are no settings, with a sentence about each. */
+export function unknownSettings(names: readonly string[]): Map<string, string> {
+  return unknownNames(variablesOf(VARIABLES), names);
+}
+
+/** Variables in an `.env` file that other programs read. */
+const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
+
 /**
  * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it.
  *
  * Paths of files are absolute.
  *
+ * @param warn - called for each name in the file that is no setting of the service.
  * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid.
  */
-export function loadConfig(): Config {
+export function loadConfig(warn: (message: string) => void = () => undefined): Config {
   const entries = readEnvFile(ENV_FILE);
+  for (const [name, sentence] of unknownSettings([...entries.keys()])) {
+    if (!OF_OTHERS.test(name)) warn(`${ENV_FILE}, line ${String(entries.get(name)?.line)}: ${sentence}`);
+  }
   for (const [name, { text }] of entries) process.env[name] ??= text;
   const config = readConfig(processEnvironment(), (name) => {
     const entry = entries.get(name);

@@ -38,7 +38,7 @@ const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
  *
  * @throws {ConfigError} naming the first line that is not valid, without its value.
  */
-function parseEnvFile(file: string, content: string): Map<string, EnvFileEntry> {
+export function parseEnvFile(file: string, content: string): Map<string, EnvFileEntry> {
   const entries = new Map<string, EnvFileEntry>();
   content.split(/\r\n|\n|\r/).forEach((row, i) => {
     const line = i + 1;
@@ -120,10 +120,7 @@ export function withSecretFiles(
 
 /** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
 export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): NamedProblem[] {
-  const known = variables.flatMap((variable) => {
-    const { name, guards, secret } = variable;
-    return [{ name, guards }, ...(secret ? [{ name: fileVariable(variable), guards }] : [])];
-  });
+  const known = knownNames(variables);
   const problems: NamedProblem[] = [];
   for (const [name, text] of Object.entries(environment)) {
     if (text === undefined) continue;
@@ -139,8 +136,36 @@ export function wrongNames(variables: readonly Variable<unknown>[], environment:
   return problems;
 }
 
+function knownNames(variables: readonly Variable<unknown>[]): KnownName[] {
+  return variables.flatMap((variable) => {
+    const { name, guards, secret } = variable;
+    return [{ name, guards }, ...(secret ? [{ name: fileVariable(variable), guards }] : [])];
+  });
+}
+
+/** Finds the names that no variable has. Returns a sentence for each, with the names that may be meant. */
+export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): Map<string, string> {
+  const known = knownNames(variables).map(({ name }) => name);
+  return new Map(
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const meant = similarNames(name.toUpperCase(), known).join(' or ');
+        return [name, `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`];
+      }),
+  );
+}
+
+/** The nearest name that differs in a third of its letters at most; without one, those that begin with the same word. */
+function similarNames(name: string, known: readonly string[]): readonly string[] {
+  const distances = known.map((one) => ({ one, errors: distance(name, one) }));
+  const [nearest] = distances.sort((one, other) => one.errors - other.errors);
+  if (nearest !== undefined && nearest.errors <= nearest.one.length / 3) return [nearest.one];
+  return known.filter((one) => one.startsWith(name.replace(/_.*|$/, '_')));
+}
+
 /** A variable that is read. */
-export interface KnownName {
+interface KnownName {
   readonly name: string;
   /** Whether something is open to everybody without it. */
   readonly guards: boolean;
@@ -151,7 +176,7 @@ export interface KnownName {
  * that differs by a typing error. Undefined: none is near. A long name that guards the service may differ by two errors. Short
  * ones resemble the variables of other programs (`PORT` and `SPORT`), so that only swapped letters count.
  */
-export function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
+function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
   const given = unknown.toUpperCase();
   const near = known
     .filter((one) => isNear(given, one))

@@ -71,7 +71,7 @@ function requestedBase(request: IncomingMessage, trust: Trust): string {
   const stated = statedByProxies(request, trust);
   const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
   if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
-  const host = withPort(stated.host ?? headers.host ?? localAuthority(socket), stated.port);
+  const host = withPort(stated.host ?? headers.host ?? connectedAuthority(socket), stated.port);
   if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
   return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
 }
@@ -92,7 +92,7 @@ function prefixPath(prefix = ''): string {
 }
 
 /** A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to. */
-function localAuthority({ localAddress = 'localhost', localPort = 80 }: Socket): string {
+function connectedAuthority({ localAddress = 'localhost', localPort = 80 }: Socket): string {
   return authority(localAddress, localPort);
 }
 
@@ -204,6 +204,12 @@ function list(value: string | string[] | undefined): string[] {
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */
 export function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+/** The authority at which this machine reaches a server that listens on `host`: on a loopback address where that is every address. */
+export function localAuthority(host: string, port: number): string {
+  if (host === '0.0.0.0') return authority('127.0.0.1', port);
+  return authority(host === '::' ? '::1' : host, port);
 }
 
 const AUTHORITY = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;

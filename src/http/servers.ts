@@ -1,5 +1,5 @@
 import type { Config } from '../config/config';
-import { authority } from './callers';
+import { localAuthority } from './callers';
 import { withIndex, type AdminPages } from './admin';
 import { stopDeadline } from './connection/connections';
 import { noHandler, type Handler } from './reception';
@@ -55,9 +55,9 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   const port = await server.listen(config);
   const adminPort = adminAddress && (await admin?.listen(adminAddress));
   return {
-    url: `${tls ? 'https' : 'http'}://${authority(host, port)}`,
+    url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
     adminUrl:
-      adminAddress && adminPort !== undefined ? `http://${authority(adminAddress.host, adminPort)}/` : undefined,
+      adminAddress && adminPort !== undefined ? `http://${localAuthority(adminAddress.host, adminPort)}/` : undefined,
     get connections() {
       return server.connections;
     },

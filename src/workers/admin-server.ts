@@ -1,6 +1,6 @@
 import type { Config } from '../config/config';
 import { healthPages, metricsPage, withIndex, type MetricsSource } from '../http/admin';
-import { authority } from '../http/callers';
+import { localAuthority } from '../http/callers';
 import { Readiness } from '../http/admin';
 import { noHandler } from '../http/reception';
 import type { ServerObserver } from '../http/reception';
@@ -35,5 +35,5 @@ export async function startAdminServer(
   };
   const server = new HttpServer(noHandler, { pages, limits, observer: { refused } });
   const port = await server.listen(admin);
-  return `http://${authority(admin.host, port)}/`;
+  return `http://${localAuthority(admin.host, port)}/`;
 }

@@ -108,6 +108,8 @@ describe('the packed package', () => {
          const webhook: WebHook = await createWebHook({ PORT: 0, SERVICE_ROOT: 'own' });
          const url: string = webhook.url;
          await webhook.close();
+         // @ts-expect-error: a name that is no setting
+         void createWebHook({ PORTS: 1 });
          // @ts-expect-error: settings are texts, numbers or switches
          void createWebHook({ PORT: [url] });`,
       );

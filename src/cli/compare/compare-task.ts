@@ -7,15 +7,16 @@ import type { AskedOperation } from './calls';
 export const USAGE = `Compares the service that is to be replaced with the one that replaces it, as clients see them.
 
 Usage: asmx-webhook-compare OLD NEW [--brief] [--no-calls] [--call OPERATION]…
-       asmx-webhook-compare OLD
+       asmx-webhook-compare OLD [--write FILE]
 
 OLD and NEW are addresses, as in http://host/webhooks/Services/WebHooks.asmx, with ?WSDL or without, or files with a WSDL. With
 two addresses both services get the same harmless calls. With OLD alone, the settings for the new service are printed, as lines
-of an .env file.
+of an .env file, or with --write added to that file.
 
   --brief             prints differences in words only, not what the services answered
   --no-calls          compares the WSDLs only
   --call OPERATION    also calls RecordEvent or GetEvents on both services; RecordEvent records an event
+  --write FILE        adds the settings to an .env file; what the file has stays as it is
   --ca FILE           trusts the certificate authorities in a PEM file too
   --insecure          takes any certificate, and TLS older than 1.2
   --timeout DURATION  longest time for each answer (30s)
@@ -25,14 +26,11 @@ of an .env file.
 A service that asks for Basic authentication gets user and password from its address: http://user:password@host/… All users of
 the machine see arguments.
 
-Exit code: 0 a client sees no difference, 1 it sees one, 2 something could not be compared.`;
+Exit code: 0 a client sees no difference, 1 it sees one, or settings alone cannot make the new service like the old one, 2 something
+could not be compared, read or written.`;
 
 /** What the tool is asked to do. */
-export type Task =
-  | { readonly name: 'help' }
-  | { readonly name: 'version' }
-  | ({ readonly name: 'settings'; readonly old: string } & Connection)
-  | CompareTask;
+export type Task = { readonly name: 'help' } | { readonly name: 'version' } | SettingsTask | CompareTask;
 
 /** How servers are reached. */
 export interface Connection {
@@ -41,6 +39,15 @@ export interface Connection {
   readonly isInsecure: boolean;
   /** In milliseconds. */
   readonly timeout: number;
+}
+
+/** Finding the settings with which the new service takes the place of the old one. */
+export interface SettingsTask extends Connection {
+  readonly name: 'settings';
+  /** An address or the name of a file. */
+  readonly old: string;
+  /** The `.env` file to add them to; without one they are printed. */
+  readonly file: string | undefined;
 }
 
 /** Comparing two services. */
@@ -63,6 +70,7 @@ const OPTIONS = {
   ca: { type: 'string' },
   insecure: { type: 'boolean' },
   timeout: { type: 'string' },
+  write: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -94,8 +102,9 @@ export function parseTask(args: readonly string[]): Task {
   if (other === undefined) {
     if (values.brief === true || !makesCalls || asked.length > 0)
       throw misuse('There is nothing to compare with: give the address of the new service too.');
-    return { name: 'settings', old, ...connection };
+    return { name: 'settings', old, file: values.write, ...connection };
   }
+  if (values.write !== undefined) throw misuse('--write is for the settings of one service: give its address alone.');
   if (!makesCalls && asked.length > 0) throw misuse('--call and --no-calls cannot be used together.');
   return { name: 'compare', old, new: other, isBrief: values.brief ?? false, makesCalls, asked, ...connection };
 }

@@ -36,7 +36,12 @@ export async function compare(task: CompareTask, client: HttpClient, { print, wi
   const verdict = inContract.length === 0 ? 'a generated client sees no difference' : count(inContract.length);
   print([`WSDL: ${verdict}`, ...inContract.map((difference) => `  - ${difference}`)]);
   print(['', 'Addresses in the WSDLs, which are not compared:', ...addressReport(old.wsdl, other.wsdl)]);
-  print(['', 'Settings for the new service to take the place of the old one:', ...indented(settingsFor(old.wsdl)), '']);
+  print([
+    '',
+    'Settings for the new service to take the place of the old one:',
+    ...indented(settingsFor(old.wsdl).lines),
+    '',
+  ]);
   const calls = task.makesCalls ? await compareCalls(old, other, task, client, { print, width }) : NO_CALLS;
   const differences = inContract.length + calls.differences;
   print(['', summary(differences, calls)]);

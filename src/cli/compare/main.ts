@@ -5,8 +5,8 @@ import { VERSION } from '../../config/package-info';
 import { HttpClient } from '../http-client';
 import { fileError, printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';
-import { parseTask, USAGE, type Connection } from './compare-task';
-import { settingsFor } from './settings';
+import { parseTask, USAGE, type Connection, type SettingsTask } from './compare-task';
+import { addSettings, settingsFor } from './settings';
 import { readService } from './source';
 
 /** The width of an output that is not a terminal, in characters. */
@@ -24,16 +24,26 @@ async function main(): Promise<void> {
     case 'version':
       print([VERSION]);
       return;
-    case 'settings': {
-      const { wsdl } = await readService(task.old, await clientFor(task));
-      print(settingsFor(wsdl));
+    case 'settings':
+      process.exitCode = (await giveSettings(task)) ? 0 : 1;
       return;
-    }
     case 'compare': {
       const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
       process.exitCode = exitCodeOf(await compare(task, await clientFor(task), { print, width }));
     }
   }
+}
+
+/** Prints or writes settings. Resolves to whether the new service can take the place of the old one with them. */
+async function giveSettings(task: SettingsTask): Promise<boolean> {
+  const { wsdl, name } = await readService(task.old, await clientFor(task));
+  const { lines, isComplete } = settingsFor(wsdl);
+  const conflicts = task.file === undefined ? [] : await addSettings(task.file, lines);
+  if (task.file === undefined) print(lines);
+  else print([`${task.file} has the settings of ${name}:`, ...lines.map((line) => `  ${line}`), ...conflicts]);
+  if (!isComplete)
+    console.error('These settings alone do not make the new service like the old one: read the comments.');
+  return isComplete && conflicts.length === 0;
 }
 
 async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<HttpClient> {

@@ -1,60 +1,101 @@
-import { BINDING_NAMES, BINDINGS } from '../../contract/offer';
+import { appendFile, readFile } from 'node:fs/promises';
+import { parseEnvFile, readEnvFile } from '../../config/environment';
 import { baseUrl, namespace, pathSegment } from '../../config/values';
 import { isValue } from '../../config/variable';
-import { quoted } from '../terminal';
+import { BINDING_NAMES, BINDINGS } from '../../contract/offer';
+import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
 
 /** How the path of the endpoint ends after the root; IIS does not look at the case. */
 const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
 
+/** The settings with which the new service takes the place of an old one. */
+export interface Replacement {
+  /** Lines of an `.env` file. What has no setting, or is a choice, is said in comments. */
+  readonly lines: readonly string[];
+  /** Whether these settings are enough: the new service can have the namespace, the path and a protocol of the old one. */
+  readonly isComplete: boolean;
+}
+
+/** Finds the settings with which the new service takes the place of the one with this WSDL. */
+export function settingsFor(wsdl: Wsdl): Replacement {
+  const parts = [namespaceLines(wsdl.targetNamespace), addressLines(wsdl), protocolLines(wsdl)];
+  return {
+    lines: parts.flatMap(({ lines }) => lines),
+    isComplete: parts.every(({ isComplete }) => isComplete),
+  };
+}
+
 /**
- * The settings with which the new service takes the place of the one with this WSDL, as lines of an `.env` file. What cannot be
- * set is said in comments.
+ * Adds settings to an `.env` file, which need not exist. What the file has stays as it is.
+ *
+ * @returns a sentence for each setting that the file already has with another value.
+ * @throws the file is not a valid `.env` file, or cannot be written; then it is unchanged.
  */
-export function settingsFor(wsdl: Wsdl): string[] {
-  return [...namespaceLines(wsdl.targetNamespace), ...addressLines(wsdl), ...protocolLines(wsdl)];
+export async function addSettings(file: string, lines: readonly string[]): Promise<string[]> {
+  const there = readEnvFile(file);
+  const wanted = parseEnvFile(file, lines.join('\n'));
+  const conflicts = [...wanted].flatMap(([name, { text }]) => {
+    const kept = there.get(name);
+    if (kept === undefined || kept.text === text) return [];
+    return [`${file}, line ${String(kept.line)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`];
+  });
+  if ([...wanted.keys()].every((name) => there.has(name))) return conflicts;
+  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')));
+  try {
+    const before = await readFile(file, 'utf8').catch(() => '');
+    const separator = before === '' || before.endsWith('\n') ? '' : '\n';
+    await appendFile(file, `${separator}${added.join('\n')}\n`);
+  } catch (error) {
+    throw fileError(file, 'written', error);
+  }
+  return conflicts;
 }
 
-function namespaceLines(targetNamespace: string): string[] {
-  if (isValue(namespace, targetNamespace)) return [entry('SERVICE_NAMESPACE', targetNamespace)];
+function namespaceLines(targetNamespace: string): Replacement {
+  if (isValue(namespace, targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
   const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
-  return [`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI that ends with a slash.`];
+  return incomplete(`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI that ends with a slash.`);
 }
 
-function addressLines({ ports }: Wsdl): string[] {
+function addressLines({ ports }: Wsdl): Replacement {
   const address = ports.find((port) => port.address !== undefined)?.address ?? '';
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !isValue(pathSegment, root)) {
     const path =
       'The path of this service is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
-    return [`# The old address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
+    return incomplete(`# The old address is ${quoted(address) || 'not in the WSDL'}. ${path}`);
   }
   const base = url.origin + prefix;
-  return [
-    entry('SERVICE_ROOT', root),
-    ...(isValue(baseUrl, base)
-      ? ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`]
-      : []),
-  ];
+  const later = ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`];
+  return complete(entry('SERVICE_ROOT', root), ...(isValue(baseUrl, base) ? later : []));
 }
 
 /**
  * The bindings for which the old service has ports. Whether it has HTTP POST a WSDL does not always tell, so the setting leaves
  * that on.
  */
-function protocolLines({ protocols }: Wsdl): string[] {
+function protocolLines({ protocols }: Wsdl): Replacement {
   const shown = BINDINGS.filter((binding) => protocols.includes(BINDING_NAMES[binding]));
   if (shown.length === 0)
-    return ['# The old WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.'];
+    return incomplete('# The old WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.');
   const on = BINDINGS.filter((binding) => binding === 'httppost' || shown.includes(binding));
   const lines = on.length < BINDINGS.length ? [entry('PROTOCOLS', on.join())] : [];
-  if (shown.includes('httppost')) return lines;
-  return [
+  if (shown.includes('httppost')) return complete(...lines);
+  return complete(
     ...lines,
     '# The old WSDL has no port for HTTP POST. Other machines never see that of HttpPostLocalhost; if it is off too:',
     `# ${entry('PROTOCOLS', shown.join())}`,
-  ];
+  );
+}
+
+function complete(...lines: readonly string[]): Replacement {
+  return { lines, isComplete: true };
+}
+
+function incomplete(...lines: readonly string[]): Replacement {
+  return { lines, isComplete: false };
 }
 
 /** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */

@@ -8,8 +8,12 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['--help', { name: 'help' }],
     ['-v', { name: 'version' }],
-    ['a', { name: 'settings', old: 'a', ...CONNECTION }],
-    ['a --ca f --insecure', { name: 'settings', old: 'a', ...CONNECTION, caFile: 'f', isInsecure: true }],
+    ['a', { name: 'settings', old: 'a', file: undefined, ...CONNECTION }],
+    ['a --write .env', { name: 'settings', old: 'a', file: '.env', ...CONNECTION }],
+    [
+      'a --ca f --insecure',
+      { name: 'settings', old: 'a', file: undefined, ...CONNECTION, caFile: 'f', isInsecure: true },
+    ],
     ['a b', COMPARE],
     ['a b --brief', { ...COMPARE, isBrief: true }],
     ['--no-calls a b', { ...COMPARE, makesCalls: false }],
@@ -22,6 +26,7 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['', 'Nothing to compare'],
     ['a b c', 'c is too much'],
+    ['a b --write .env', '--write is for the settings of one service'],
     ['a --brief', 'nothing to compare with'],
     ['a b --call HelloWorld', 'neither RecordEvent nor GetEvents'],
     ['a b --call GetEvents --no-calls', 'cannot be used together'],

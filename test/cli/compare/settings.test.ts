@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { offeredWsdl } from '../../../src/contract/offered-wsdl';
-import { settingsFor } from '../../../src/cli/compare/settings';
+import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { endpointPath, readConfig } from '../../../src/config/config';
 import { readEnvFile } from '../../../src/config/environment';
@@ -11,7 +11,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 
-function settings(namespace: string, address: string): string[] {
+function settings(namespace: string, address: string): Replacement {
   const text = RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace);
   return settingsFor(new Wsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
 }
@@ -23,7 +23,9 @@ describe('the settings that an old WSDL asks for', () => {
     ["urn:it's#1/", 'http://host/a/b/hooks/Services/WebHooks.asmx', '/a/b'],
   ])('make the service answer as %s at %s', async (namespace, address, prefix) => {
     const file = join(folder.path, '.env');
-    await writeFile(file, settings(namespace, address).join('\n').replace('# BASE_URL', 'BASE_URL'));
+    const { lines, isComplete } = settings(namespace, address);
+    expect(isComplete).toBe(true);
+    await writeFile(file, lines.join('\n').replace('# BASE_URL', 'BASE_URL'));
     const values = [...readEnvFile(file)].map(([name, { text }]) => [name, text]);
     const config = readConfig(Object.fromEntries(values) as Record<string, string>);
     expect(config.namespace).toBe(namespace);
@@ -32,7 +34,8 @@ describe('the settings that an old WSDL asks for', () => {
   });
 
   it('are comments where the service cannot have what the old one had', () => {
-    const lines = settings('urn:hooks', 'http://host/hooks.asmx?a=1');
+    const { lines, isComplete } = settings('urn:hooks', 'http://host/hooks.asmx?a=1');
+    expect(isComplete).toBe(false);
     expect(lines).toHaveLength(2);
     expect(lines[0]).toContain('# urn:hooks is the namespace of the old service, which cannot be set');
     expect(lines[1]).toContain('# The old address is http://host/hooks.asmx?a=1.');
@@ -44,14 +47,50 @@ describe('the settings that an old WSDL asks for', () => {
     ['soap11,soap12,httpget', undefined, 'soap11,soap12,httpget'],
     ['soap11,soap12', 'soap11,soap12,httppost', 'soap11,soap12'],
   ])('switch off what a WSDL with %s lacks, and HTTP POST only in a comment', (ports, setting, comment) => {
-    const lines = settingsFor(new Wsdl(offeredWsdl(RECORDED_WSDL, protocols(ports))));
+    const { lines } = settingsFor(new Wsdl(offeredWsdl(RECORDED_WSDL, protocols(ports))));
     const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
     expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
     if (setting !== undefined) expect(readConfig({ PROTOCOLS: setting }).protocols).toEqual(protocols(setting));
   });
 
   it('say that no protocol can be told from a WSDL without ports', () => {
-    const lines = settingsFor(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
+    const { lines } = settingsFor(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
     expect(lines.at(-1)).toContain('set PROTOCOLS yourself');
+  });
+});
+
+describe('the settings that are added to an .env file', () => {
+  const LINES = ['SERVICE_ROOT=hooks', '# Later:', "# BASE_URL='http://old'", 'PROTOCOLS=soap11,httppost'];
+  const file = () => join(folder.path, '.env');
+
+  it('make the file where there is none', async () => {
+    expect(await addSettings(file(), LINES)).toEqual([]);
+    expect(await readFile(file(), 'utf8')).toBe(`${LINES.join('\n')}\n`);
+    expect(await readdir(folder.path)).toEqual(['.env']);
+  });
+
+  it('leave what the file has, its mode included, and are added once', async () => {
+    await writeFile(file(), '# mine\nREAD_KEYS=0123456789abcdef\nSERVICE_ROOT=hooks', { mode: 0o600 });
+    for (let run = 0; run < 2; run++) {
+      expect(await addSettings(file(), LINES)).toEqual([]);
+      const expected = ['# mine', 'READ_KEYS=0123456789abcdef', 'SERVICE_ROOT=hooks', ...LINES.slice(1), ''].join('\n');
+      expect(await readFile(file(), 'utf8')).toBe(expected);
+    }
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+  });
+
+  it('do not replace another value, which is named', async () => {
+    await writeFile(file(), 'SERVICE_ROOT=mine\n');
+    expect(await addSettings(file(), LINES)).toEqual([
+      `${file()}, line 1, keeps its SERVICE_ROOT. The old service needs SERVICE_ROOT=hooks.`,
+    ]);
+    expect(readEnvFile(file()).get('SERVICE_ROOT')?.text).toBe('mine');
+    expect(readEnvFile(file()).get('PROTOCOLS')?.text).toBe('soap11,httppost');
+  });
+
+  it('leave a file alone that is not valid', async () => {
+    await writeFile(file(), 'half a line\n');
+    await expect(addSettings(file(), LINES)).rejects.toThrow('line 1: must be NAME=VALUE');
+    expect(await readFile(file(), 'utf8')).toBe('half a line\n');
   });
 });

@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { variablesOf } from '../../../src/config/variable';
+import { VARIABLES } from '../../../src/config/variables';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const run = promisify(execFile);
@@ -43,19 +45,36 @@ describe('a program with the package', () => {
   });
 
   it.each([
-    [{ PORTS: 1 }, 'PORTS: there is no such setting.'],
+    [{ PORTS: 1 }, 'PORTS: there is no such setting; did you mean PORT?'],
+    [
+      { RETENTION_DAYS: 1 },
+      'RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_EVENTS or RETENTION_MAX_AGE?',
+    ],
+    [{ ZZZ: 1 }, 'ZZZ: there is no such setting'],
     [{ PORT: 'http' }, 'PORT=http: must be a whole number from 0 to 65535'],
     [{ WORKERS: 2 }, 'WORKERS must be 1 here: asmx-webhook runs several processes.'],
-    [{ EVENT_LOG: 'sqlite:/dev/null/events.db' }, 'The event log /dev/null/events.db cannot be opened.'],
+    [
+      { EVENT_LOG: 'sqlite:/dev/null/events.db' },
+      'The event log /dev/null/events.db cannot be opened: part of its path is a file, not a folder. Set EVENT_LOG to sqlite: and the path of a file.',
+    ],
   ])('hears what is wrong with %j', async (settings, message) => {
     expect(await printed(failing(settings))).toEqual([message]);
+  });
+
+  it('finds every setting in the types of the package', async () => {
+    const types = await readFile(join(ROOT, 'src', 'index.ts'), 'utf8');
+    const [, union = ''] = /type SettingName =([^;]*);/.exec(types) ?? [];
+    const names = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
+    expect([...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual(names);
   });
 
   it('ends by itself when the address is taken: the log is closed', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    expect(await printed(failing({ PORT: port }))).toEqual([expect.stringContaining('EADDRINUSE')]);
+    expect(await printed(failing({ PORT: port }))).toEqual([
+      `Port ${String(port)} on 127.0.0.1 is taken. Stop that program or set PORT.`,
+    ]);
     taken.close();
   });
 

@@ -9,7 +9,7 @@ import { VARIABLES } from '../../../src/config/variables';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
 import { send } from '../../support/http';
-import { killProcesses, runToEnd, startProcess } from '../../support/process';
+import { killProcesses, logLines, runToEnd, startProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { describeUnless } from '../../support/tools';
 
@@ -89,7 +89,7 @@ describe('the service as a process', () => {
     const { code, output } = await runToEnd({ EVENT_LOG: `sqlite:${path}` }, folder.path);
     expect(code).toBe(1);
     expect(output).toBe(
-      `The event log ${join(folder.path, path).replace(/\/$/, '')} cannot be opened. ${problem} ` +
+      `The event log ${join(folder.path, path).replace(/\/$/, '')} cannot be opened: ${problem} ` +
         'Set EVENT_LOG to sqlite: and the path of a file.\n',
     );
   });
@@ -126,6 +126,25 @@ describe('the service as a process', () => {
     const result = await runToEnd({}, folder.path);
     expect(result).toEqual({ code: 1, output: expect.stringContaining(message) as string });
     expect(result.output.split('\n').length).toBe(3);
+  });
+
+  it('warns of a name in .env that is no setting, and starts', async () => {
+    await writeFile(join(folder.path, '.env'), 'RETENTION_DAYS=30\nNODE_ENV=production\n');
+    const service = await startProcess({}, folder.path);
+    await service.end('SIGTERM');
+    const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ msg }) => msg)).toEqual([
+      '.env, line 1: RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_EVENTS or RETENTION_MAX_AGE?',
+    ]);
+  });
+
+  it.each(['0.0.0.0', '::'])('prints an address that this machine reaches where HOST is %s', async (HOST) => {
+    const service = await startProcess(
+      { HOST, READ_KEYS: 'a-key-to-read-with', RECORD_KEYS: 'a-key-to-record-with' },
+      folder.path,
+    );
+    expect(new URL(service.url).hostname).toBe(HOST === '::' ? '[::1]' : '127.0.0.1');
+    expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');
   });
 
   it('does not start with a folder as .env', async () => {

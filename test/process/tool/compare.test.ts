@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RECORDED_WSDL, startRecordedService } from '../../support/recorded-service';
 import { startService } from '../../support/service';
@@ -64,6 +64,26 @@ SERVICE_ROOT=webhooks
 `,
       errors: '',
     });
+  });
+
+  it('leaves the .env file as it is where the old service does not answer, and exits with 2', async () => {
+    const file = join(folder.path, '.env');
+    await writeFile(file, 'READ_KEYS=0123456789abcdef\n');
+    const { code, output } = await run('http://127.0.0.1:1/hooks.asmx', '--write', '.env');
+    expect({ code, output }).toEqual({ code: 2, output: '' });
+    expect(await readFile(file, 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
+    expect((await run('old.wsdl', '--write', '.env')).code).toBe(0);
+    expect(await readFile(file, 'utf8')).toContain(
+      'READ_KEYS=0123456789abcdef\nSERVICE_NAMESPACE=http://tempuri.org/\n',
+    );
+  });
+
+  it('exits with 1 where no settings make the new service like the old one', async () => {
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'urn:hooks'));
+    const { code, output, errors } = await run('old.wsdl');
+    expect([code, output]).toEqual([1, expect.stringContaining('# urn:hooks is the namespace of the old service')]);
+    expect(errors).toContain('do not make the new service like the old one');
   });
 
   it('says how it is used', async () => {

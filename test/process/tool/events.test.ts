@@ -345,7 +345,7 @@ describe('the tool for the event log', () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const id = await callOperation(service.url, 'soap11', 'RecordEvent');
     const copy = join(folder.path, 'copy.db');
-    expect((await run(['--backup', copy])).code).toBe(0);
+    expect(await run(['--backup', copy])).toMatchObject({ code: 0, errors: `${copy} is a copy of the log.\n` });
     await callOperation(service.url, 'soap11', 'RecordEvent');
     await service.end('SIGTERM');
     expect(rowsOf(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
