@@ -30,6 +30,7 @@ export type SettingName =
   | 'GET_EVENTS_MAX_BYTES'
   | 'RETENTION_MAX_EVENTS'
   | 'RETENTION_MAX_AGE'
+  | 'ALLOWED_HOSTS'
   | 'RECORD_KEYS'
   | 'RECORD_KEYS_FILE'
   | 'READ_KEYS'

@@ -96,16 +96,16 @@ export const VARIABLES = {
   getEventsLimit: required('GET_EVENTS_LIMIT', wholeNumber(1, 10_000), {
     group: 'Events',
     default: '100',
-    description: 'most events in one answer of `GetEvents`',
+    description: 'maximum events per response of `GetEvents`',
   }),
   getEventsMaxBytes: required('GET_EVENTS_MAX_BYTES', wholeNumber(32_768, 64 * MEBIBYTE), {
     group: 'Events',
     default: '60000',
-    description: 'most bytes in one answer of `GetEvents`',
+    description: 'maximum bytes per response of `GetEvents`',
   }),
   retentionMaxEvents: optional('RETENTION_MAX_EVENTS', wholeNumber(1, 1e15), {
     group: 'Events',
-    description: 'most events that are kept; the oldest go first',
+    description: 'maximum events kept; the oldest go first',
   }),
   retentionMaxAge: optional('RETENTION_MAX_AGE', duration, {
     group: 'Events',
@@ -157,13 +157,13 @@ export const VARIABLES = {
   maxRequestBytes: required('MAX_REQUEST_BYTES', wholeNumber(1024, 256 * MEBIBYTE), {
     group: 'Limits',
     default: '4194304',
-    description: 'most bytes in a request body, after decompression',
+    description: 'maximum bytes in a request body, after decompression',
   }),
   limits: {
     maxHeaderBytes: required('MAX_HEADER_BYTES', wholeNumber(4096, MEBIBYTE), {
       group: 'Limits',
       default: '16384',
-      description: 'most bytes in the header of a request',
+      description: 'maximum bytes in a request header',
     }),
     headersTimeout: required('HEADERS_TIMEOUT', timeout, {
       group: 'Limits',
@@ -183,26 +183,26 @@ export const VARIABLES = {
     maxConnections: required('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), {
       group: 'Limits',
       default: '5000',
-      description: 'most open connections',
+      description: 'maximum open connections',
     }),
     maxInFlight: required('MAX_IN_FLIGHT', wholeNumber(1, 100_000), {
       group: 'Limits',
       default: '1000',
-      description: 'most calls in progress',
+      description: 'maximum calls in progress',
     }),
     maxWaiting: required('MAX_WAITING', wholeNumber(1, 1_000_000), {
       group: 'Limits',
       default: '4000',
-      description: 'most calls that wait for events',
+      description: 'maximum calls that wait for events',
     }),
     maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
       group: 'Limits',
       otherwise: '16 × `MAX_REQUEST_BYTES`',
-      description: 'most memory for request bodies over 64 KiB, and as much for answers over 4 KiB, in bytes',
+      description: 'maximum memory for bodies over 64 KiB, and as much for answers over 4 KiB, in bytes',
     }),
     rate: optional('RATE_LIMIT', rate, {
       group: 'Limits',
-      description: 'most requests of one client address, as in `600/1m`',
+      description: 'maximum requests per client address, as in `600/1m`',
     }),
   },
   admin: {

@@ -27,9 +27,14 @@ export function killProcesses(): void {
 
 afterAll(killProcesses);
 
-function run(variables: Readonly<Record<string, string>>, cwd: string, args: readonly string[] = []): ChildProcess {
+function run(
+  variables: Readonly<Record<string, string>>,
+  cwd: string,
+  args: readonly string[] = [],
+  node = process.execPath,
+): ChildProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(node, [MAIN, ...args], {
     cwd,
     env: { PATH, PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -40,8 +45,12 @@ function run(variables: Readonly<Record<string, string>>, cwd: string, args: rea
 }
 
 /** Starts the service as a process of its own and waits until it has printed its address. */
-export async function startProcess(variables: Readonly<Record<string, string>>, cwd: string): Promise<ServiceProcess> {
-  const child = run(variables, cwd);
+export async function startProcess(
+  variables: Readonly<Record<string, string>>,
+  cwd: string,
+  node = process.execPath,
+): Promise<ServiceProcess> {
+  const child = run(variables, cwd, [], node);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const output = collect(child);
   const url = await new Promise<string>((resolve, reject) => {

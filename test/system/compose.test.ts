@@ -19,7 +19,7 @@ const compose = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'), { merge:
 const services = compose.services ?? {};
 
 /** What compose.yaml leaves to the image, or to the file system outside the container. */
-const NOT_PASSED_ON = /^(HOST|PORT|EVENT_LOG|ADMIN_.*|TLS_.*|FORWARD_.*)$/;
+const NOT_PASSED_ON = /^(?:HOST|PORT|EVENT_LOG)$/;
 
 function configuration(name: string): Promise<string> {
   return readFile(join(ROOT, 'deploy', 'compose', `${name}.conf`), 'utf8');
@@ -59,7 +59,7 @@ describe('compose.yaml', () => {
   });
 
   it('passes every setting on that is not the business of the image', () => {
-    const settings = variablesOf(VARIABLES).map(({ name }) => name);
+    const settings = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
     expect(Object.keys(services.webhook?.environment ?? {}).sort()).toEqual(
       settings.filter((name) => !NOT_PASSED_ON.test(name)).sort(),
     );

@@ -21,8 +21,7 @@ describeWith(NGINX, 'the service behind nginx', () => {
     await makeCertificate(folder.path);
     globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
     nginx = await startNginx(folder.path, service.url, url, {
-      'location /webhooks/': 'location /outer/webhooks/',
-      'location ~ ^/webhooks/': 'location ~ ^/outer/webhooks/',
+      'location ~* ^/webhooks/': 'location ~* ^/outer/webhooks/',
       'proxy_pass http://webhook;': 'rewrite ^/outer(/.*) $1 break; proxy_pass http://webhook;',
       'X-Forwarded-Prefix ""': 'X-Forwarded-Prefix /outer',
     });
@@ -54,6 +53,12 @@ describeWith(NGINX, 'the service behind nginx', () => {
     };
     const id = await call('RecordEvent');
     expect(eventsOf(await call('GetEvents')).map((event) => event.id)).toContain(id);
+  });
+
+  it('passes on a path in other letter case, as IIS does', async () => {
+    const other = url.replace('webhooks/Services', 'WebHooks/services');
+    expect((await get(`${other}/HelloWorld`)).text).toContain('Hello World');
+    expect((await get(`${other}/RecordEvent`)).text).toMatch(/>[\da-f-]{36}</);
   });
 
   it('gives pages whose links and samples hold under the outer address', async () => {
