@@ -53,7 +53,6 @@ export class Pipeline {
 
   /** Answers one call. Rejects only where not even the refusal can be sent. */
   async answer(call: IncomingCall): Promise<void> {
-    const started = performance.now();
     try {
       try {
         await this.#receive(call);
@@ -62,11 +61,11 @@ export class Pipeline {
       } finally {
         call.ticket.giveBack();
       }
-      this.#report(call, started);
+      this.#report(call);
     } catch (error) {
       const refusal = refusalOf(error);
       call.refuse(error, refusal);
-      this.#report(call, started, error, refusal);
+      this.#report(call, error, refusal);
     }
   }
 
@@ -105,10 +104,11 @@ export class Pipeline {
     access?.check(needed, request, { ...(body && { body }), password, passwordProblem });
   }
 
-  #report(call: IncomingCall, started: number, error?: unknown, refusal?: RequestError): void {
+  #report(call: IncomingCall, error?: unknown, refusal?: RequestError): void {
     const { binding, operation, request, response, ticket } = call;
     const { statusCode: status } = response;
     const { waited } = ticket;
+    const { receivedAt: started } = request;
     this.#options.report(request, { binding, operation, started, waited, status, error, refusal: refusal?.refusal });
   }
 }

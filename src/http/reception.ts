@@ -3,7 +3,7 @@ import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
 import type { AcceptTurns } from './connection/accept-turns';
 import type { Connections } from './connection/connections';
-import { skipBody } from './content/body';
+import { sendContinue, skipBody } from './content/body';
 import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { normalizeTarget, protocolProblem } from './protocol';
@@ -54,15 +54,15 @@ export class Reception {
       connection?.ignored();
       return;
     }
+    request.receivedAt = performance.now();
     this.#requestIds.identify(request);
     request.answers = this.#options.answers;
     const isInTurn = connection.received(response);
     if (this.#isEnding || isFaulty(request)) response.shouldKeepAlive = false;
     const { answered } = observer;
     if (answered !== undefined) {
-      const started = performance.now();
       response.once('close', () => {
-        answered(request, response, performance.now() - started);
+        answered(request, response, performance.now() - request.receivedAt);
       });
     }
     if (!isInTurn) {
@@ -83,8 +83,10 @@ export class Reception {
     } else this.#accept(request, response);
   }
 
-  /** Has a valid request answered; what GET and HEAD have as a body is not for anybody. */
+  /** Passes on a valid request, after the body of a GET or HEAD, which has no use. */
   #accept(request: HttpRequest, response: ServerResponse): void {
+    // With a promise that was not kept, Node would close the connection: the caller might still send its body.
+    if (request.headers.expect !== undefined && !hasBody(request)) sendContinue(response);
     if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
       skipBody(request, response).then(
         () => {
@@ -100,8 +102,11 @@ export class Reception {
   #dispatch(request: HttpRequest, response: ServerResponse): void {
     const { url = '', method } = request;
     const page = this.#options.pages.get(url);
-    if (page !== undefined) void page(request, response);
-    else if (url === '*' && method === 'OPTIONS')
+    if (page !== undefined) {
+      page(request, response).catch((error: unknown) => {
+        this.#unhandled(response, error);
+      });
+    } else if (url === '*' && method === 'OPTIONS')
       replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
     else {
       this.#options.handler(request, response, (error) => {
@@ -161,12 +166,9 @@ export interface Refused {
   readonly request?: IncomingMessage;
 }
 
-/** Is told what no handler sees. */
+/** Observes what no handler sees. */
 export interface ServerObserver {
   refused(this: void, refused: Refused): void;
-  /**
-   * A request was answered, or its caller went away, so many milliseconds after its header arrived. Undefined: nobody wants
-   * to know.
-   */
+  /** Called when a request was answered or its caller went away, with the time since its header arrived. */
   readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
 }

@@ -53,11 +53,15 @@ export function reply(
   countAnswer(response, Number(fields['Content-Length']));
   fields['X-Request-Id'] = requestId(response.req);
   if (headers !== undefined) Object.assign(fields, headers);
+  end(response, status, fields, body);
+}
+
+function end(response: ServerResponse, status: number, fields: OutgoingHttpHeaders, body?: string | Buffer): void {
   if (hasMuchToCome(response.req)) {
     fields.Connection = 'close';
     stopReading(response.req);
   }
-  // Said before the header is made, so that requests that arrive after this one are not acted on.
+  // Before the header is made, so that requests that arrive after this one are not acted on.
   if (fields.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(status, fields);
   response.end(body);
@@ -65,8 +69,7 @@ export function reply(
 
 /** Sends header fields alone: 204, or 304 with those of the reply that the caller has (RFC 9110, section 15.4.5). */
 export function replyWithoutBody(response: ServerResponse, status: 204 | 304, headers: OutgoingHttpHeaders): void {
-  const fields = { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': requestId(response.req), ...headers };
-  response.writeHead(status, fields).end();
+  end(response, status, { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': requestId(response.req), ...headers });
 }
 
 /** Sends an error as `text/plain`. */

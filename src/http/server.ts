@@ -73,9 +73,11 @@ export class HttpServer {
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
-      this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
+      // A caller that has ended its side still gets its answers, as without TLS, where Node sets this itself.
+      const halfOpen = { allowHalfOpen: true };
+      this.#server = createTlsServer({ ...settings, ...tls, ...mutual, ...halfOpen, handshakeTimeout }, answer);
       this.#server.on('secureConnection', (socket: TLSSocket) => {
-        this.#connections.opened(socket);
+        this.#connections.secured(socket);
       });
     }
     // A body that will be refused is not asked for: whoever reads it sends 100 Continue.
@@ -84,7 +86,6 @@ export class HttpServer {
     this.#server.on('connect', ({ socket }: IncomingMessage) => {
       this.#refuseTunnel(socket);
     });
-    // A caller that has ended its side still gets its answers.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('connection', (socket: Socket) => {
       this.#connected(socket);
@@ -102,9 +103,9 @@ export class HttpServer {
   #connected(socket: Socket): void {
     const { limits, observer, tls } = this.#options;
     if (this.#connections.count < limits.maxConnections) {
-      this.#connections.accepted(socket);
+      if (tls === undefined) this.#connections.accepted(socket);
+      else this.#connections.handshaking(socket);
       this.#turns.accepted();
-      if (tls === undefined) this.#connections.opened(socket);
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
@@ -174,6 +175,11 @@ export class HttpServer {
       this.#server.once('error', reject);
       const listening = (): void => {
         this.#server.off('error', reject);
+        // Without a listener, one connection that cannot be accepted would end the process.
+        this.#server.on('error', ({ message }) => {
+          const reason = `A connection could not be accepted: ${message}`;
+          this.#options.observer.refused({ refusal: 'busy', reason, status: undefined, remoteAddress: undefined });
+        });
         const address = this.#server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);
       };

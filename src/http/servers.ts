@@ -52,8 +52,16 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   const admin =
     adminAddress &&
     new HttpServer(noHandler, { pages: withIndex(new Map([...health, ...adminMetrics])), limits, observer });
-  const port = await server.listen(config);
-  const adminPort = adminAddress && (await admin?.listen(adminAddress));
+  let port: number;
+  let adminPort: number | undefined;
+  try {
+    // First the one on which nothing is answered but the operator.
+    adminPort = adminAddress && (await admin?.listen(adminAddress));
+    port = await server.listen(config);
+  } catch (error) {
+    await Promise.all([server.close(), admin?.close()]);
+    throw error;
+  }
   return {
     url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
     adminUrl:

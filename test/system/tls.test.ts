@@ -87,7 +87,9 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await copyFile(file('first-key.pem'), file('key.pem'));
     service.child.kill('SIGHUP');
     const line = await service.logged('TLS files not usable, those from before stay in use');
-    expect(line.reason).toMatch(/^The TLS certificate and key cannot be used\. ---> .*mismatch/);
+    expect(line.reason).toBe(
+      `TLS_KEY (${file('key.pem')}) is not the key of the certificate in TLS_CERT (${file('cert.pem')}).`,
+    );
     expect(await hello('second')).toContain('Hello World');
     await service.end('SIGTERM');
   });
@@ -105,17 +107,54 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
-  it('does not start with a key that is not the certificate’s, nor without its files', async () => {
-    await copyFile(file('second-key.pem'), file('key.pem'));
-    const mismatch = await runToEnd(variables(), folder.path);
-    expect(mismatch).toEqual({
-      code: 1,
-      output: expect.stringContaining('The TLS certificate and key cannot be used.') as string,
-    });
-    await writeFile(file('cert.pem'), 'no certificate');
-    expect((await runToEnd(variables(), folder.path)).code).toBe(1);
+  it.each<[string, 'cert.pem' | 'key.pem' | 'ca.pem', (name: string) => Promise<string>, RegExp]>([
+    ['an empty certificate', 'cert.pem', () => Promise.resolve(''), /^TLS_CERT \(.*cert\.pem\) has no certificate\./],
+    [
+      'half a certificate',
+      'cert.pem',
+      (text) => Promise.resolve(text.slice(0, 200)),
+      /^TLS_CERT .* has no certificate\./,
+    ],
+    ['an empty key', 'key.pem', () => Promise.resolve(''), /^TLS_KEY \(.*key\.pem\) has no private key\./],
+    ['a broken key', 'key.pem', (text) => Promise.resolve(text.replace(/M/g, '?')), /^TLS_KEY .* cannot be parsed\./],
+    [
+      'another key',
+      'key.pem',
+      () => readFile(file('second-key.pem'), 'utf8'),
+      /^TLS_KEY .* is not the key of .*TLS_CERT/,
+    ],
+    ['no authority', 'ca.pem', () => Promise.resolve(''), /^TLS_CLIENT_CA \(.*ca\.pem\) has no certificate\./],
+    ['a comment for authorities', 'ca.pem', () => Promise.resolve('# none'), /^TLS_CLIENT_CA .* has no certificate\./],
+    [
+      'authorities that are cut off',
+      'ca.pem',
+      (text) => Promise.resolve(text + text.slice(0, 99)),
+      /^TLS_CLIENT_CA .* is cut off\./,
+    ],
+  ])(
+    'with %s it neither starts nor takes that at SIGHUP, and says what is wrong',
+    async (_what, name, change, problem) => {
+      await copyFile(file('first.pem'), file('ca.pem'));
+      const good = await readFile(file(name), 'utf8');
+      const settings = { ...variables(), TLS_CLIENT_CA: file('ca.pem') };
+      const own = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
+      const service = await startProcess(settings, folder.path);
+      await writeFile(file(name), await change(good));
+      service.child.kill('SIGHUP');
+      const { reason } = await service.logged('TLS files not usable, those from before stay in use');
+      expect(reason).toMatch(problem);
+      expect(await get(`${service.url}/HelloWorld`, 'first', own)).toContain('Hello World');
+      await expect(get(`${service.url}/HelloWorld`, 'first')).rejects.toThrow();
+      expect(await service.end('SIGTERM')).toBe(0);
+      const started = await runToEnd(settings, folder.path);
+      expect(started.code).toBe(1);
+      expect(started.output).toMatch(problem);
+    },
+  );
+
+  it('does not start without its files', async () => {
     const missing = await runToEnd({ ...variables(), TLS_CERT: file('nowhere.pem') }, folder.path);
-    expect(missing.output).toMatch(/^The TLS file .*nowhere\.pem cannot be read\. ---> ENOENT/);
+    expect(missing.output).toMatch(/^TLS_CERT \(.*nowhere\.pem\) cannot be read\. ---> ENOENT/);
   });
 
   /** Opens a TLS connection on which a test writes the bytes of HTTP itself. */
@@ -148,6 +187,34 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     socket.off('data', count);
     socket.write(`${request}${request}\x01`);
     expect(statuses(await untilClosed(socket))).toEqual([200, 200, 400]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('answers a caller that has ended its side', async () => {
+    const service = await startProcess(variables(), folder.path);
+    const socket = await openTls(service.url);
+    const answer = untilClosed(socket);
+    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(statuses(await answer)).toEqual([200]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('counts no connection that was reset after its body, at whatever time', async () => {
+    const service = await startProcess({ ...variables(), SEND_TIMEOUT: '1s' }, folder.path);
+    const { hostname, port, pathname } = new URL(service.url);
+    const fields = 'Host: x\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
+    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}\r\n${'x'.repeat(20_000)}`;
+    const abort = async (milliseconds: number): Promise<void> => {
+      const raw = await openConnection(`http://${hostname}:${port}`);
+      const closed = untilClosed(raw);
+      const socket = connect({ socket: raw, rejectUnauthorized: false }, () => {
+        socket.write(request);
+        setTimeout(() => raw.resetAndDestroy(), milliseconds);
+      }).on('error', () => undefined);
+      await closed;
+    };
+    for (let i = 0; i < 100; i++) await Promise.all([abort(i % 6), abort((i + 3) % 6)]);
+    await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 

@@ -27,7 +27,8 @@ export function viewerCheck(config: LocalConfig, access: AccessControl | undefin
   return (request) => {
     refuseOtherSites(request);
     if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
-    if (isForwarded(request)) throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
+    if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
+      throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
     const name = hostName(request);
     if (!isLoopback(name) && !allowedHosts.includes(name))
       throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
@@ -61,6 +62,17 @@ function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
 function isPublicName(name: string): boolean {
   return /\.[^.]*[a-z][^.]*\.?$/.test(name) && !name.startsWith('[');
 }
+
+/** Further header fields that proxies add: nothing of them is used, but they show that the caller is someone else. */
+const SENT_ON = [
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-forwarded-server',
+  'x-forwarded-by',
+  'true-client-ip',
+  'cf-connecting-ip',
+];
 
 /** The name in `Host`, which the server has checked, without its port. */
 function hostName({ headers: { host = '' } }: IncomingMessage): string {

@@ -1,18 +1,17 @@
-import type { Socket } from 'node:net';
-import { Connection } from './connection';
 import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
+import { Connection } from './connection';
 
-/** How often during SEND_TIMEOUT the connections are looked at. */
+/** How often during SEND_TIMEOUT the connections are checked. */
 const SWEEPS_PER_TIMEOUT = 4;
 
 /**
- * The open connections of a server. Closes those whose peers do not take what they are sent: it looks at all of them now and
- * then, so that no request needs a timer of its own.
+ * The open connections of a server. Closes those whose peers do not take what they are sent: one timer checks all of them, so
+ * that no request needs its own.
  */
 export class Connections {
-  readonly #open = new Set<Connection>();
+  readonly #all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by the address and port of the peer. */
   readonly #handshakes = new Map<string, Connection>();
@@ -20,12 +19,12 @@ export class Connections {
 
   /**
    * @param sendTimeout - how long a peer may take for what it was sent, in milliseconds
-   * @param closed - is called for each connection that is about to be closed because its peer took longer
+   * @param closed - called for each connection that is about to be closed because its peer took longer
    */
   constructor(sendTimeout: number, closed: (connection: Connection) => void) {
     this.#sweep = setInterval(() => {
-      const now = Date.now();
-      for (const connection of this.#open) {
+      const now = performance.now();
+      for (const connection of this.#all) {
         if (!connection.isStuck(now, sendTimeout)) continue;
         closed(connection);
         connection.destroy();
@@ -35,48 +34,69 @@ export class Connections {
 
   /** How many connections are open. */
   get count(): number {
-    return this.#open.size;
+    return this.#all.size;
   }
 
-  /** Adds a connection that was accepted. It carries HTTP from its {@link Connections.opened} on. */
-  accepted(socket: Socket): Connection {
-    const connection = new Connection(socket);
+  /** Adds an accepted connection that carries HTTP. */
+  accepted(socket: Socket): void {
+    this.#open(this.#add(socket), socket);
+  }
+
+  /** Adds an accepted connection that carries HTTP once TLS is agreed: {@link Connections.secured}. */
+  handshaking(socket: Socket): void {
+    const connection = this.#add(socket);
     const peer = peerOf(socket);
-    this.#open.add(connection);
+    if (peer === undefined) {
+      socket.destroy();
+      return;
+    }
     this.#handshakes.set(peer, connection);
     socket.once('close', () => {
-      this.#open.delete(connection);
       if (this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer);
     });
+  }
+
+  /** Carries HTTP over a TLS socket. Closes the socket of a peer that has reset its connection, since nothing else would. */
+  secured(socket: Socket): void {
+    const peer = peerOf(socket) ?? '';
+    const connection = this.#handshakes.get(peer);
+    if (connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    this.#handshakes.delete(peer);
+    this.#open(connection, socket);
+  }
+
+  #add(socket: Socket): Connection {
+    const connection = new Connection(socket);
+    this.#all.add(connection);
+    socket.once('close', () => this.#all.delete(connection));
     return connection;
   }
 
-  /** From now on a socket carries HTTP: the accepted one, or the TLS socket on top of it. */
-  opened(socket: Socket): void {
-    const peer = peerOf(socket);
-    const connection = this.#handshakes.get(peer) ?? new Connection(socket);
-    this.#handshakes.delete(peer);
+  #open(connection: Connection, socket: Socket): void {
     this.#byHttpSocket.set(socket, connection);
     connection.open(socket);
   }
 
-  /** The connection of a socket that carries HTTP; undefined: its TLS handshake is not over. */
+  /** The connection of a socket that carries HTTP; undefined before and without that. */
   of(socket: Socket): Connection | undefined {
     return this.#byHttpSocket.get(socket);
   }
 
   /** Has the answers that are still to come say that their connections end with them. */
   announceEnd(): void {
-    for (const connection of this.#open) connection.announceEnd();
+    for (const connection of this.#all) connection.announceEnd();
   }
 
   /** Closes at once the connections on which no request has begun, or the last answer is sent. */
   destroyUnused(): void {
-    for (const connection of this.#open) if (connection.isUnused) connection.destroy();
+    for (const connection of this.#all) if (connection.isUnused) connection.destroy();
   }
 
   destroyAll(): void {
-    for (const connection of this.#open) connection.destroy();
+    for (const connection of this.#all) connection.destroy();
   }
 
   /** Ends the supervision. */
@@ -85,9 +105,9 @@ export class Connections {
   }
 }
 
-/** Node does not tell which accepted socket a TLS socket stands on; both have the same peer. */
-function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
-  return `${remoteAddress} ${String(remotePort)}`;
+/** Node does not tell which accepted socket a TLS socket stands on; both have the same peer, as long as it has not gone. */
+function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : `${remoteAddress} ${String(remotePort)}`;
 }
 
 /** How long calls in flight may take to finish when the service stops, in milliseconds. */
@@ -112,7 +132,7 @@ export async function stopListening(
   deadline: number,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
-    // http.Server would close idle connections at once.
+    // http.Server would close idle connections at once. Calls back also where it did not listen.
     NetServer.prototype.close.call(server, () => {
       resolve();
     });
@@ -132,4 +152,6 @@ export async function stopListening(
   clearInterval(sweeping);
   clearTimeout(end);
   connections.stop();
+  // Ends the interval in which Node looks for slow requests; nothing is left to close.
+  server.close();
 }

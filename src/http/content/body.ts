@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { Decoding, isCoding, type Coding } from './decoding';
+import { Decoding, isCoding, mayBe, type Coding } from './decoding';
 import { GrowingBuffer } from './growing-buffer';
 import { hasBody, type HttpRequest } from '../request';
 import { MessageMemory, type HeldMessage } from './message-memory';
@@ -44,14 +44,18 @@ export class BodyReader {
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
-    const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
     if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     let body: Promise<Buffer>;
-    if (isSmall && coding === 'identity') body = receive(request);
+    if (isSmall && coding === 'identity') body = request.takeBody(length);
     else {
       const held = this.#memory.hold(response);
-      const arrived = receive(request, isSmall ? undefined : (bytes) => this.#refusal(bytes, limit, held));
+      const arrived = receive(request, (bytes, piece) => {
+        if (coding !== 'identity' && !mayBe(coding, piece, bytes - piece.length))
+          return HTTP_ERRORS.undecodable(coding);
+        return this.#refusal(bytes, limit, held);
+      });
       body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, held);
     }
     if (headers.expect !== undefined) sendContinue(response);
@@ -114,13 +118,16 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
 /**
  * Resolves to a body once all of it has arrived.
  *
- * @param refusal - called with each length that the body reaches; returns why it may not
+ * @param refusal - called with each length that the body reaches and the piece that is its end; returns why it may not
  */
-function receive(request: HttpRequest, refusal?: (bytes: number) => RequestError | undefined): Promise<Buffer> {
+function receive(
+  request: HttpRequest,
+  refusal: (bytes: number, piece: Buffer) => RequestError | undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer();
     const take = (piece: Buffer): void => {
-      const error = refusal?.(body.length + piece.length);
+      const error = refusal(body.length + piece.length, piece);
       if (error === undefined) body.add(piece);
       else fail(error);
     };
@@ -142,7 +149,7 @@ function receive(request: HttpRequest, refusal?: (bytes: number) => RequestError
 }
 
 /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
-function sendContinue(response: ServerResponse): void {
+export function sendContinue(response: ServerResponse): void {
   if (response.req.httpVersionMinor > 0) response.writeContinue();
 }
 

@@ -21,6 +21,23 @@ export function isCoding(name: string): name is Coding {
   return Object.hasOwn(DECODERS, name);
 }
 
+/** How the codings begin that begin in one way only (RFC 1952, section 2.3.1; RFC 1950, section 2.2). */
+const BEGINNINGS: Partial<Record<Coding, readonly ((byte: number) => boolean)[]>> = {
+  gzip: [0x1f, 0x8b, 0x08].map((wanted) => (byte) => byte === wanted),
+  'x-gzip': [0x1f, 0x8b, 0x08].map((wanted) => (byte) => byte === wanted),
+  deflate: [(byte) => (byte & 0x0f) === 8 && byte >> 4 <= 7],
+};
+
+/**
+ * Whether a piece of a body can be part of what is coded: a body that begins wrongly is refused before the rest of it arrives.
+ *
+ * @param offset - how many bytes of the body came before the piece
+ */
+export function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
+  const beginning = BEGINNINGS[coding] ?? [];
+  return beginning.slice(offset).every((isRight, i) => i >= piece.length || isRight(piece[i] ?? 0));
+}
+
 /**
  * Undoes the content codings of whole bodies, a few at a time. A decoder may take a megabyte for a body of one kilobyte, and
  * does not say so: there must not be one for each sender who is slow, nor for each of many bodies that end together.

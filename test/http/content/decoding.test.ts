@@ -63,6 +63,25 @@ it('decodes four bodies at once, and then those that wait', async () => {
   expect(ended).toHaveLength(20);
 });
 
+it('decodes no more than four where bodies come as others end', async () => {
+  const decoding = new Decoding();
+  let running = 0;
+  let most = 0;
+  const decode = async (left: number): Promise<void> => {
+    let isRunning = false;
+    await decoding.decode(gzipSync(TEXT), 'gzip', () => {
+      if (isRunning) return;
+      isRunning = true;
+      most = Math.max(most, ++running);
+    });
+    running--;
+    if (left > 0) await Promise.all([decode(left - 1), decode(left - 1)]);
+  };
+  await Promise.all(Array.from({ length: 6 }, () => decode(3)));
+  expect(most).toBe(4);
+  expect(running).toBe(0);
+});
+
 it('knows no other codings', () => {
   expect(['gzip', 'br', 'identity', 'compress', 'GZIP', '', 'constructor', '__proto__'].filter(isCoding)).toEqual([
     'gzip',

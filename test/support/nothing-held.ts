@@ -1,0 +1,40 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { eventually } from './eventually';
+import { metricsAt } from './metrics';
+import type { TestService } from './service';
+
+const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting'];
+
+/**
+ * Ends a test of what callers take: no call is in flight or waits and no connection is open but the one that asks; after the
+ * service has stopped, this process has no socket and none of its files open. Stops the service. Give it ADMIN_PORT=0 or no
+ * READ_KEYS, so that the metrics can be read.
+ */
+export async function expectNothingHeld(service: TestService): Promise<void> {
+  const admin = service.adminUrl ?? service.url;
+  const ownConnections = service.adminUrl === undefined ? 1 : 0;
+  await eventually('nothing is in flight, waits or is connected', async () => {
+    const metrics = await metricsAt(admin);
+    return (
+      HELD.every((name) => metrics.get(name) === 0) && (metrics.get('webhook_connections') ?? NaN) <= ownConnections
+    );
+  });
+  await service.stop();
+  await eventually('no socket is open', () => !process.getActiveResourcesInfo().some((name) => name.startsWith('TCP')));
+  expect(openFiles().filter((file) => file.includes('events.db'))).toEqual([]);
+}
+
+/** The files that this process has open; none where the system does not tell. */
+function openFiles(): string[] {
+  try {
+    return readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
