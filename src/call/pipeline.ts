@@ -89,19 +89,22 @@ export class Pipeline {
   #checkHeader(call: IncomingCall): HeaderCheck {
     const { access, service } = this.#options;
     const { operation, request } = call;
-    if (access === undefined) return { isDecided: true };
-    if (call.provesInMessage || access.needsBody(request)) {
+    if (access === undefined) return DECIDED;
+    const needsMessage = access.takesProofs
+      ? call.provesInMessage || access.needsBody(request)
+      : operation === undefined;
+    if (needsMessage) {
       return { isDecided: false, bodyLimit: access.checkHeader(service[operation ?? '']?.access, request) };
     }
     this.#checkAccess(call, undefined);
-    return { isDecided: true };
+    return DECIDED;
   }
 
   #checkAccess({ operation, request, password, passwordProblem }: IncomingCall, body: Buffer | undefined): void {
     const { access, service } = this.#options;
     // Only operations of the service object are routed to; any other would need the access that guards most.
     const needed = service[operation ?? '']?.access ?? 'record';
-    access?.check(needed, request, { ...(body && { body }), password, passwordProblem });
+    access?.check(needed, request, { body, password, passwordProblem });
   }
 
   #report(call: IncomingCall, error?: unknown, refusal?: RequestError): void {
@@ -120,6 +123,8 @@ interface HeaderCheck {
   /** A limit on its body beside the general one. */
   readonly bodyLimit?: BodyLimit | undefined;
 }
+
+const DECIDED: HeaderCheck = { isDecided: true };
 
 const EMPTY = Buffer.alloc(0);
 

@@ -114,7 +114,7 @@ export const VARIABLES = {
   /** In lower case. */
   allowedHosts: optional('ALLOWED_HOSTS', hostNames, {
     group: 'Access',
-    description: 'more names of a service without keys on a loopback address, as callers write them in `Host`',
+    description: 'further names, in `Host`, of a service without keys on a loopback address',
   }),
   access: {
     recordKeys: optional('RECORD_KEYS', keys, {
@@ -198,7 +198,7 @@ export const VARIABLES = {
     maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
       group: 'Limits',
       otherwise: '16 × `MAX_REQUEST_BYTES`',
-      description: 'maximum memory for bodies over 64 KiB, and as much for answers over 4 KiB, in bytes',
+      description: 'maximum bytes held of bodies over 64 KiB and answers over 4 KiB',
     }),
     rate: optional('RATE_LIMIT', rate, {
       group: 'Limits',

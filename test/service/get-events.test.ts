@@ -135,7 +135,7 @@ describe('GetEvents', () => {
     const answer = await send(`${service.url}/GetEvents?limit=ten`);
     expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
     expect(answer.body).toBe(
-      'Cannot convert ten to System.Int32.\nParameter name: limit ---&gt; Input string was not in a correct format.\n',
+      'Cannot convert ten to System.Int32.\nParameter name: limit ---> Input string was not in a correct format.\n',
     );
   });
 

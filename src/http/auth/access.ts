@@ -8,8 +8,8 @@ import { signatureCheck } from './signature';
 
 /** The credentials of a call that do not stand in its header fields. */
 export interface Credentials {
-  /** The body, which its sender may have signed; undefined: not read yet. */
-  readonly body?: Buffer;
+  /** The body, once it has been read: its sender may have signed it. */
+  readonly body?: Buffer | undefined;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
   /** Why a WS-Security header yields no password. */
@@ -28,6 +28,8 @@ export type RequestCheck = (request: IncomingMessage) => void;
 
 /** Decides who may call. */
 export interface AccessControl {
+  /** Whether callers can prove who they are, because there are keys or secrets. */
+  readonly takesProofs: boolean;
   /** What proves that a caller has this access, any one of them; empty: everybody has it. */
   proofsOf(access: Access): readonly Proof[];
   /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
@@ -74,6 +76,7 @@ export function accessControl(options: AccessConfig, checkUnguarded?: RequestChe
     request.method === 'POST' && signatures.isSigned(request.headers);
 
   return {
+    takesProofs: hasKeys,
     proofsOf: (access) => proofs[access],
     needsBody,
     checkHeader(needed, request) {

@@ -157,10 +157,10 @@ export function xmlAttacks(limit: number): readonly Attack[] {
         '<s:Header><__proto__ xmlns="urn:x"><constructor/></__proto__></s:Header><s:Body>',
       ),
     ),
-    message('invalid UTF-8', /^400 [\s\S]*not valid utf-8/, () =>
+    message('invalid UTF-8 after the message', /^400 /, () =>
       Buffer.concat([Buffer.from(record('')), Buffer.from([0xc0, 0xaf])]),
     ),
-    message('half a character of UTF-16', /^400 [\s\S]*not valid utf-16/, () => Buffer.from([0xff, 0xfe, 0x3c]), {
+    message('half a character of UTF-16', /^400 /, () => Buffer.from([0xff, 0xfe, 0x3c]), {
       'Content-Type': 'text/xml; charset=utf-16',
     }),
     message('NUL in text', /^400 /, () => record('\0')),

@@ -73,7 +73,10 @@ export class SqliteConnection {
     this.#database = database;
     this.setBusyTimeout(options.busyTimeout);
     retryWhileLocked(options.busyTimeout, () => {
-      if (!hasCompanions(path)) this.#beAlone();
+      if (!hasCompanions(path)) {
+        marksReader.requireKnown(path);
+        this.#beAlone();
+      }
       provideSchema(database, this.#stamps.next());
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     });
@@ -250,9 +253,10 @@ export class SqliteConnection {
       this.execute('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE');
     } finally {
       this.setBusyTimeout();
-      // The first read after it gives the locks back, those of a failed attempt, too.
-      this.execute('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema');
+      this.execute('PRAGMA locking_mode = NORMAL');
     }
+    // The first read after it gives the lock back.
+    this.execute('SELECT 1 FROM sqlite_schema');
   }
 
   #marks(): Marks {

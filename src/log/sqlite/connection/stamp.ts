@@ -71,6 +71,11 @@ export class MarksReader {
     );
   }
 
+  /** @throws the file is not a database of this program and version. Changes nothing, not even where it throws. */
+  requireKnown(file: string): void {
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) this.isRight(file, () => true);
+  }
+
   /**
    * Whether the marks in a database file are right. Looks again where they are not, or cannot be read: another process may be
    * writing the file.
