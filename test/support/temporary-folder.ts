@@ -5,7 +5,8 @@ import { join } from 'node:path';
 /** Makes an empty folder that `remove` deletes. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'webhook-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  // A process that ends may still write into it.
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** Gives each test of the surrounding `describe` an empty folder of its own. */

@@ -92,7 +92,7 @@ export function openOperations(options: SqliteOptions): Operations {
         backUp(connection, file);
       });
     },
-    verify: () => connection.snapshot(() => verify(connection)),
+    verify: () => verify(connection),
     forget: (positions) => forgetting.forget(positions),
     vacuum() {
       connection.vacuum();

@@ -17,8 +17,14 @@ interface Totals {
 
 /** Returns what is wrong with the file, a line for each finding: in pages and indexes, totals, positions and times. */
 export function verify(connection: SqliteConnection): string[] {
-  const damage = damageIn(connection);
+  // Outside of a transaction, which could not be ended where damage ends the check.
+  const damage = connection.reading(() => damageIn(connection));
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${oneLine(finding)}`);
+  return connection.snapshot(() => wrongCounts(connection).concat([...damagedEvents(connection)]));
+}
+
+/** Totals, positions and times that do not agree with the events. */
+function wrongCounts(connection: SqliteConnection): string[] {
   const { total, found, newest, lastGiven, minutes } = connection
     .prepare(
       `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
@@ -40,7 +46,7 @@ export function verify(connection: SqliteConnection): string[] {
   if (minutes > 0) {
     findings.push(`The times of the events do not agree with the counts of ${String(minutes)} minutes.`);
   }
-  return [...findings, ...damagedEvents(connection)];
+  return findings;
 }
 
 /** Bytes of an event as they stand in the file. */

@@ -134,6 +134,10 @@ describe('the tool for the event log', () => {
       database.close();
       const { code, output, errors } = await run(['--verify']);
       expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
+        'Event 1 has another size than was noted.',
+        'Event 2 has another size than was noted.',
+        'Event 4 has another size than was noted.',
+        'Event 5 has another size than was noted.',
         'Event 1: its attribute specversion is missing.',
         'Event 2: its attributes are not a JSON object.',
         'Event 3: its attribute id is not the one that it must be.',
@@ -142,7 +146,7 @@ describe('the tool for the event log', () => {
         'Event 6: its arrival is not a JSON object.',
         '',
       ]);
-      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 6.\n' });
+      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 10.\n' });
     });
 
     it('names pages that are damaged', async () => {
