@@ -42,9 +42,11 @@ export class EngineLog implements EventLog {
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
-  readonly #calls = new Set<Promise<unknown>>();
+  /** The calls in progress, and what is to be done when the last of them has ended. */
+  #calls = 0;
+  #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
-  #recordings = 0;
+  #commits = 0;
   #lastCommit = -Infinity;
   #committed: (commit: Commit) => void = () => undefined;
   /** Resolves when the next step of a search may begin: other calls wait for one step at most. */
@@ -73,24 +75,21 @@ export class EngineLog implements EventLog {
     return appended as Appended;
   }
 
-  async appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
-    return this.#call('The events could not be recorded.', () => (events.length === 0 ? [] : this.#record(events)));
+  appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
+    return this.#call('The events could not be recorded.', async () =>
+      events.length === 0 ? [] : this.#record(events),
+    );
   }
 
   async #record(events: readonly NewEvent[]): Promise<Appended[]> {
-    this.#recordings++;
-    try {
-      if (this.#group) return await this.#group.add(events);
-      return (await this.#commit([events]))[0] ?? [];
-    } finally {
-      this.#recordings--;
-    }
+    return this.#group ? this.#group.add(events) : ((await this.#commit([events]))[0] ?? []);
   }
 
   async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
     const started = performance.now();
     const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
-    const { appended, newest } = await this.#engine.appendAll(events);
+    this.#commits++;
+    const { appended, newest } = await this.#engine.appendAll(events).finally(() => this.#commits--);
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     this.#lastCommit = performance.now();
     const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
@@ -133,7 +132,7 @@ export class EngineLog implements EventLog {
   }
 
   #isRecording(): boolean {
-    return this.#recordings > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
+    return this.#commits > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
   }
 
   rates(query: RatesQuery): Promise<Rate[]> {
@@ -175,7 +174,7 @@ export class EngineLog implements EventLog {
   async #close(): Promise<void> {
     const ended = [...this.#watches].map((watch) => watch.end());
     const stopped = this.#retention?.stop();
-    await Promise.allSettled(this.#calls);
+    if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#engine.close();
     await Promise.all([...ended, stopped]);
   }
@@ -184,16 +183,16 @@ export class EngineLog implements EventLog {
     return this.#call('The events could not be read.', read);
   }
 
-  async #call<T>(failure: string, action: () => T | Promise<T>): Promise<T> {
+  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
-    const call = (async () => action())();
-    this.#calls.add(call);
+    this.#calls++;
     try {
-      return await call;
+      return await action();
     } catch (cause) {
       throw new EventLogError(failure, { cause });
     } finally {
-      this.#calls.delete(call);
+      this.#calls--;
+      if (this.#calls === 0) this.#idle?.();
     }
   }
 }

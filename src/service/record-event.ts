@@ -18,13 +18,13 @@ const EVENTS_IN_ONE_GO = 500;
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
   const { binding, method, target, headers } = call;
   const content = call.content();
-  const request = { binding, method, target, headers, remoteAddress: call.remoteAddress() };
+  const remoteAddress = call.remoteAddress();
   if (content.batch === undefined) {
     const { attributes, payload } = content;
-    const event = events.make({ ...request, attributes, payload });
+    const event = events.make({ binding, method, target, headers, remoteAddress, attributes, payload });
     return (await log.append(event instanceof Promise ? await event : event)).id;
   }
-  const made = await batchOf(content.batch, request, events);
+  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress }, events);
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
 }

@@ -197,7 +197,8 @@ export class EnvelopeBuilder implements XmlHandler {
     this.#element = element;
     this.#content = new Payload(this.#xml, end, tag.scope);
     const parameters = this.#beginsWithText ? undefined : this.#contract.parameters(element);
-    if (parameters !== undefined) this.#arguments = new ArgumentCollector(element.namespace, parameters);
+    if (parameters !== undefined && parameters.size > 0)
+      this.#arguments = new ArgumentCollector(element.namespace, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {

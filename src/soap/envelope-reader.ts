@@ -1,7 +1,7 @@
 import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/charset';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader } from '../xml/common-xml-reader';
+import { CommonXmlReader, type LastRoot } from '../xml/common-xml-reader';
 import { SaxesReader } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
@@ -25,10 +25,13 @@ const MAX_ATTRIBUTES = 256;
  * @param hint - called with what the sender should change.
  */
 export function decodeMessage(body: Buffer, charset: string | undefined, hint?: (message: string) => void): string {
-  const named = [charsetOfMark(body), charset, charsetOfXml(body)].find((name) => name !== undefined && name !== '');
-  const name = [named, charsetOfXml(body)].find((known) => known !== undefined && isKnownCharset(known)) ?? 'utf-8';
-  if (named !== undefined && named !== name && !isKnownCharset(named))
+  const named = charsetOfMark(body) ?? (charset || charsetOfXml(body)) ?? 'utf-8';
+  let name = named;
+  if (!isKnownCharset(named)) {
+    const announced = charsetOfXml(body);
+    name = announced !== undefined && isKnownCharset(announced) ? announced : 'utf-8';
     hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
+  }
   const text = decode(body, name);
   if (text !== undefined) return withoutNulsAtEnd(text);
   hint?.(
@@ -50,6 +53,7 @@ function withoutNulsAtEnd(text: string): string {
 export class EnvelopeReader {
   /** Kept from one message to the next: making a parser costs as much as reading a small message with it. */
   #saxes: SaxesEnvelopeReader | undefined;
+  readonly #lastRoot: LastRoot = { text: '', tag: undefined };
   readonly #contract: MessageContract;
 
   constructor(contract = ANY_MESSAGE) {
@@ -63,7 +67,7 @@ export class EnvelopeReader {
    */
   read(xml: string): Envelope {
     const builder = new EnvelopeBuilder(xml, this.#contract);
-    if (new CommonXmlReader(xml, builder).read()) return builder.envelope();
+    if (new CommonXmlReader(xml, builder, this.#lastRoot).read()) return builder.envelope();
     const reader = this.#saxes ?? new SaxesEnvelopeReader(this.#contract);
     // Only a reader that reached the end of its message is used again.
     this.#saxes = undefined;

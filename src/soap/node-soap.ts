@@ -16,7 +16,7 @@ interface Message {
 interface MessageHeader {
   readonly from: { readonly call: Call } | { readonly result: string };
   /** What the operation threw. */
-  failure?: { readonly error: unknown };
+  failure: { readonly error: unknown } | undefined;
 }
 
 /**
@@ -56,43 +56,42 @@ export class NodeSoap {
    * @throws whatever the operation throws.
    */
   answer(name: string, parameters: ParameterValues, call: Call): Promise<string> {
-    return this.#process(name, parameters, { from: { call } });
+    return this.#process(name, parameters, { from: { call }, failure: undefined });
   }
 
   /** Writes the envelope with which an operation answers a result, without calling the operation. */
   sample(name: string, result: string): Promise<string> {
-    return this.#process(name, {}, { from: { result } });
+    return this.#process(name, {}, { from: { result }, failure: undefined });
   }
 
   async #process(name: string, parameters: ParameterValues, header: MessageHeader): Promise<string> {
-    const message: Message = { Header: header, Body: { [name]: parameters } };
+    // A computed name in a literal takes several times as long.
+    const body: Record<string, ParameterValues> = {};
+    body[name] = parameters;
+    const message: Message = { Header: header, Body: body };
     // The type is that of a message to be parsed. What it is given goes to `xmlToObject` and nowhere else.
-    const { statusCode, body } = await this.#server.processRequest(message as unknown as string);
+    const reply = await this.#server.processRequest(message as unknown as string);
     if (header.failure !== undefined) throw header.failure.error;
-    if (statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${body}`);
-    return body;
+    if (reply.statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${reply.body}`);
+    return reply.body;
   }
 }
 
 /** Makes the service method for an operation. It returns the reply's body as XML (`_xml`), node-soap's fastest way. */
 function serviceMethod(name: string, { namespace }: Contract, service: Service) {
+  const operation = service[name];
+  if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
   const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
   return async (parameters: ParameterValues, _callback: unknown, header: MessageHeader) => {
+    const { from } = header;
     try {
-      return { _xml: writeResult(await resultOf(name, parameters, header, service)) };
+      return { _xml: writeResult('result' in from ? from.result : await operation.run(from.call, parameters)) };
     } catch (error) {
       // Kept beside the call: node-soap would write a fault of its own.
       header.failure = { error };
       return { _xml: '' };
     }
   };
-}
-
-async function resultOf(name: string, parameters: ParameterValues, { from }: MessageHeader, service: Service) {
-  if ('result' in from) return from.result;
-  const operation = service[name];
-  if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-  return operation.run(from.call, parameters);
 }
 
 /** node-soap's view of the contract, for messages that have been read. */

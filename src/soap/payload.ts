@@ -35,7 +35,7 @@ export class Payload {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
-  readonly #written = new Map<string, string>();
+  #written: Map<string, string> | undefined;
   #insertions: readonly Insertion[] | undefined;
 
   /**
@@ -112,11 +112,12 @@ export class Payload {
 
   /** Each is written once. */
   #declarationOf(prefix: string): string {
-    let text = this.#written.get(prefix);
+    const written = (this.#written ??= new Map<string, string>());
+    let text = written.get(prefix);
     if (text !== undefined) return text;
     const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
     text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-    this.#written.set(prefix, text);
+    written.set(prefix, text);
     return text;
   }
 }

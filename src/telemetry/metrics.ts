@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/package-info';
 import type { Refusal } from '../http/errors';
 import { within } from '../util/promises';
+import { CallDurations } from './call-durations';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
 export type Outcome = 'ok' | 'refused' | 'failed';
@@ -31,7 +32,7 @@ const STATE_TIMEOUT = 1500;
 /** The metrics of one service (https://prometheus.io/docs/instrumenting/exposition_formats). */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #calls: Histogram<'binding' | 'operation' | 'outcome'>;
+  readonly #calls: CallDurations;
   readonly #refusals: Counter;
   readonly #recorded: Counter;
   readonly #duplicates: Counter;
@@ -40,13 +41,12 @@ export class Metrics {
 
   constructor(state: MeasuredState) {
     const registers = [this.registry];
-    this.#calls = new Histogram({
-      name: 'webhook_call_duration_seconds',
-      help: 'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls',
-      labelNames: ['binding', 'operation', 'outcome'],
-      buckets: SECONDS,
+    this.#calls = new CallDurations(
+      'webhook_call_duration_seconds',
+      'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls',
+      SECONDS,
       registers,
-    });
+    );
     this.#refusals = new Counter({
       name: 'webhook_refusals_total',
       help: 'Requests and connections refused',
@@ -92,7 +92,7 @@ export class Metrics {
 
   /** Counts a call that ended `milliseconds` after its header arrived. Each text has few values. */
   call(binding: string, operation: string, outcome: Outcome, milliseconds: number): void {
-    this.#calls.observe({ binding, operation, outcome }, milliseconds / 1000);
+    this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }
 
   /** Counts a refused request or connection. */
