@@ -6,10 +6,18 @@ export type { Logger } from 'pino';
 /** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */
 const LINES_PER_SECOND = 20;
 
-/** Makes the logger: one line of JSON for each entry, on standard output by default, written without anybody waiting. */
-export function createLogger(level: string, stream: DestinationStream = destination({ dest: 1, sync: false })): Logger {
+/**
+ * Makes the logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
+ * when all lines are written.
+ */
+export function createLogger(level: string, stream = standardOutput()): Logger {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
   return pino({ ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } }, stream);
+}
+
+function standardOutput(): DestinationStream {
+  // With a `minLength` of 0, its default, `flush` calls back at once.
+  return destination({ dest: 1, sync: false, minLength: 1 });
 }
 
 /** Most characters of a text in a log line: callers choose some of them, and how long they are. */

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { Hints } from '../../src/telemetry/hints';
 import { createLogger, type Logger } from '../../src/telemetry/logger';
 
@@ -21,6 +24,24 @@ describe('a log line', () => {
     const lines: Record<string, unknown>[] = [];
     logTo(lines).warn({ path: 'a\u001b[2Jb\u009b2Jc\u202ed\u2028e\nf\u00ff' }, 'refused');
     expect(lines[0]?.path).toBe('a\u001b[2Jb\\u009b2Jc\\u202ed\\u2028e\nf\u00ff');
+  });
+});
+
+describe('the log on standard output', () => {
+  it('is written whole and in order before flush calls back, however slow writing is', async () => {
+    // The one thread that also writes files is busy.
+    const program = `
+      const { createLogger } = require(${JSON.stringify(resolve('dist/telemetry/logger.js'))});
+      const log = createLogger('info');
+      require('node:crypto').pbkdf2('a', 'b', 100_000, 64, 'sha512', () => undefined);
+      log.info('first');
+      setTimeout(() => {
+        log.info('second');
+        log.flush(() => process.exit(0));
+      }, 10);`;
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { env });
+    expect(stdout.match(/first|second/g)).toEqual(['first', 'second']);
   });
 });
 
