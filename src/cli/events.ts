@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import '../config/require-node';
+import { requireNode, VERSION } from '../config/package-info';
+requireNode();
 import { eventLogSettings, loadConfig, type Config } from '../config/config';
-import { VERSION } from '../config/package-info';
 import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../log/event-log';
 import { openEventLog, openExistingEventLog } from '../log/open-event-log';

@@ -225,3 +225,16 @@ function readTextFile(path: string): string {
   }
   throw new Error(`${resolve(path)} is not text in UTF-8`);
 }
+
+/** The variable in a worker's environment that says which protocol its supervisor speaks with it. */
+const WRITER_PROTOCOL = 'WEBHOOK_WRITER_PROTOCOL';
+
+/** What a supervisor adds to the environment of its workers. */
+export function withWriterProtocol(version: number): Readonly<Record<string, string>> {
+  return { [WRITER_PROTOCOL]: String(version) };
+}
+
+/** Whether this process is a worker whose supervisor speaks this version of the protocol. */
+export function hasWriterProtocol(version: number): boolean {
+  return process.env[WRITER_PROTOCOL] === String(version);
+}

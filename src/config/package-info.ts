@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// require-node.ts loads this file on every version of Node, so it may use only what old ones know.
+// Loaded on every version of Node, so it may use only what old ones know.
 const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8')) as {
   readonly version: string;
   readonly engines: { readonly node: string };
@@ -10,5 +10,20 @@ const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..',
 /** The version of this program, as package.json says. */
 export const VERSION = version;
 
-/** The oldest version of Node that runs this program, as package.json says: `20.19`. */
-export const OLDEST_NODE = engines.node.replace('>=', '');
+/**
+ * Ends a program that runs on a version of Node that is too old. Programs call it before their other imports, which load in the
+ * order in which they stand: on such a version they fail, without saying why.
+ */
+export function requireNode(): void {
+  const oldest = engines.node.replace('>=', '');
+  const current = process.version.slice(1);
+  if (!isOlder(current, oldest)) return;
+  console.error('WebHook needs Node ' + oldest + ' or later; this is ' + current + '.');
+  process.exit(1);
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [major, minor] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = than.split('.').map(Number);
+  return Number(major) < Number(oldestMajor) || (major === oldestMajor && Number(minor) < Number(oldestMinor));
+}

@@ -4,7 +4,7 @@ import type { Operation, Service } from '../service/call';
 import { namesOf, WHOLE_OFFER, type Offer } from './offer';
 import { offeredWsdl } from './offered-wsdl';
 import { operationInput, type OperationInput } from './schema';
-import { xmlAttribute } from '../xml/xml';
+import { xmlAttribute } from '../xml/characters';
 import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';

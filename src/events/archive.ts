@@ -1,8 +1,7 @@
 import { parseTime } from '../util/time';
-import { CloudEventError, NOT_IN_STRING } from './cloudevents/cloud-event';
+import { CloudEventError, NOT_IN_STRING, withoutReservedNames } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
-import { withoutReservedNames } from './cloudevents/reserved-names';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
 

@@ -1,6 +1,5 @@
 import { memoized } from '../util/text';
-import type { SenderAttributes } from './cloudevents/cloud-event';
-import { withoutReservedNames } from './cloudevents/reserved-names';
+import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
 import { isMediaType } from './cloudevents/syntax';
 import { traceAttributes, type TraceAttributes } from './cloudevents/trace-context';
 import type { NewEvent } from './stored-event';

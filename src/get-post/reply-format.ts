@@ -3,7 +3,7 @@ import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
 import { memoized } from '../util/text';
 import { textElement, type WriteText } from '../xml/xml-builder';
-import { XML_DECLARATION } from '../xml/xml';
+import { XML_DECLARATION } from '../xml/characters';
 
 /** Content type of the XML reply over HTTP GET and POST. */
 export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';

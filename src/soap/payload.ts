@@ -1,6 +1,5 @@
-import { isNameCharacter, isSpaceCode } from '../xml/characters';
+import { isNameCharacter, isSpaceCode, xmlAttribute } from '../xml/characters';
 import type { Scope, Tag } from '../xml/handler';
-import { xmlAttribute } from '../xml/xml';
 import { FAULTS } from './fault';
 
 /** How many times the length of its message a payload may gain in declarations. */

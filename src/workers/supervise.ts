@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { eventLogSettings, type Config } from '../config/config';
 import { environmentOfInherited } from '../config/service-manager';
 import type { Notify } from '../config/service-manager';
-import { withWriterProtocol } from '../config/writer-protocol';
+import { withWriterProtocol } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
 import type { Logger } from '../telemetry/logger';

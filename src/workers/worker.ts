@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { hasWriterProtocol } from '../config/writer-protocol';
+import { hasWriterProtocol } from '../config/environment';
 import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/channel';
 import { WRITER_PROTOCOL } from '../log/open-event-log';

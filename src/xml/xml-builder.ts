@@ -1,7 +1,6 @@
 import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
 import { create } from 'xmlbuilder2';
-import { xmlCharacters } from './characters';
-import { xmlText } from './xml';
+import { xmlCharacters, xmlText } from './characters';
 
 /**
  * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every

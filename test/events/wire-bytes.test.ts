@@ -1,4 +1,4 @@
-import { xmlText } from '../../src/xml/xml';
+import { xmlText } from '../../src/xml/characters';
 import { wireBytes } from '../../src/events/wire-bytes';
 
 it.each(['', 'plain', '&<>"\'\r\n\t', 'é', '\u{1F600}', '\u2028', ']]>'])(

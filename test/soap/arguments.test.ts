@@ -3,7 +3,7 @@ import type { Arguments } from '../../src/soap/arguments';
 import type { MessageContract } from '../../src/soap/envelope-builder';
 import { EnvelopeReader } from '../../src/soap/envelope-reader';
 import { SOAP_VERSIONS } from '../../src/soap/soap-version';
-import { xmlText } from '../../src/xml/xml';
+import { xmlText } from '../../src/xml/characters';
 import { ParameterError } from '../../src/service/call';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 

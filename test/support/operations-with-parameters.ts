@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { xmlText } from '../../src/xml/xml';
+import { xmlText } from '../../src/xml/characters';
 import type { Operation, Service } from '../../src/service/call';
 import { requestOf, type BindingName } from './bindings';
 import type { Question } from './http';

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Hints } from '../../src/telemetry/hints';
-import { createLogger, type Logger } from '../../src/telemetry/logger';
+import { createLogger, Hints, type Logger } from '../../src/telemetry/logger';
 
 function logTo(lines: Record<string, unknown>[]): Logger {
   return createLogger('info', {

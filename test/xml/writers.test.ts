@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { Fault, faultEnvelope } from '../../src/soap/fault';
 import { SOAP_11, SOAP_12 } from '../../src/soap/soap-version';
 import { stringElement } from '../../src/get-post/reply-format';
-import { xmlAttribute, xmlText } from '../../src/xml/xml';
+import { xmlAttribute, xmlText } from '../../src/xml/characters';
 
 const HARD = ['&x; &lt; &#0; & <a> ]]> "\' \t\n\r', '', ' ', '\u{1F600}\u0085\u2028'];
 

@@ -1,5 +1,5 @@
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
-import { xmlAttribute, XML_DECLARATION } from '../../xml/xml';
+import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OperationCall, Wsdl } from './wsdl';
 import type { Question } from '../http-client';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import '../../config/require-node';
+import { requireNode, VERSION } from '../../config/package-info';
+requireNode();
 import { readFile } from 'node:fs/promises';
-import { VERSION } from '../../config/package-info';
 import { HttpClient } from '../http-client';
 import { fileError, printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';

@@ -7,12 +7,12 @@ import { parseTime } from '../../util/time';
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
 
 /** Where in the log the list is. Undefined: at the newest events. */
-export type Place = Pick<SearchQuery, 'before' | 'after'>;
+export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
 /** What the address of a list says. */
 export interface ListQuery {
   readonly filter: Filter;
-  readonly place: Place;
+  readonly place: ListPosition;
   /** Why the address cannot be used; undefined: it can. */
   readonly problem: string | undefined;
 }
@@ -40,7 +40,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
   };
-  const place: Place = {
+  const place: ListPosition = {
     before: read('before', position, 'a position'),
     after: read('after', position, 'a position'),
   };

@@ -6,7 +6,7 @@ import {
   isNarrowed,
   type Filter,
   type ListQuery,
-  type Place,
+  type ListPosition,
 } from './list-query';
 import { hexText } from './data-view';
 import { shownText, sizeText, timeText } from './markup';
@@ -64,7 +64,7 @@ export async function listView(
   const values = filterValues(filter);
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const { newer, older } = neighbours(found, place);
-  const address = (to: Place) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
   return {
     rows: events.map((event) => rowView(event, filter)),
     isNarrowed: isNarrowed(filter),
@@ -80,8 +80,8 @@ export async function listView(
 /** Where the pages before and after one begin; undefined: there is nothing there. */
 function neighbours(
   { events, reached, more }: SearchResult,
-  { before, after }: Place,
-): { readonly newer: Place | undefined; readonly older: Place | undefined } {
+  { before, after }: ListPosition,
+): { readonly newer: ListPosition | undefined; readonly older: ListPosition | undefined } {
   const highest = events[0] === undefined ? undefined : BigInt(events[0].sequence);
   const lowest = events.at(-1) === undefined ? undefined : BigInt(events.at(-1)?.sequence ?? 0);
   const end = reached?.position;

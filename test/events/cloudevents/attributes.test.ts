@@ -1,4 +1,4 @@
-import { senderAttributes } from '../../../src/events/cloudevents/cloud-event';
+import { senderAttributes, withoutReservedNames } from '../../../src/events/cloudevents/cloud-event';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 
@@ -190,5 +190,31 @@ describe('the attributes of a CloudEvent', () => {
       expect(() => senderAttributes({ ...REQUIRED, [name]: value })).toThrow(name);
     }
     expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('the attributes of a sender', () => {
+  it.each([
+    [{}, {}],
+    [{ a: 1 }, { a: 1 }],
+    [{ sendersequence: '1' }, { sendersequence: '1' }],
+    [
+      { sequence: '7', a: 1 },
+      { sendersequence: '7', a: 1 },
+    ],
+    [
+      { binding: 'b', sequence: '7' },
+      { senderbinding: 'b', sendersequence: '7' },
+    ],
+    [
+      { sequence: '7', sendersequence: '6', sendersendersequence: '5' },
+      { sendersendersendersequence: '7', sendersequence: '6', sendersendersequence: '5' },
+    ],
+    [
+      { binding: 'b', sendersequence: '6' },
+      { senderbinding: 'b', sendersequence: '6' },
+    ],
+  ])('%j have names that the log does not use: %j', (given, renamed) => {
+    expect(withoutReservedNames(given)).toEqual(renamed);
   });
 });
