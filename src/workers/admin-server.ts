@@ -1,12 +1,12 @@
 import type { Config } from '../config/config';
-import { healthPages, metricsPage, withIndex, type MetricsSource } from '../http/admin';
+import { healthPages, metricsPage, Readiness, withIndex } from '../http/admin';
 import { localAuthority } from '../http/callers';
-import { Readiness } from '../http/admin';
 import { noHandler } from '../http/reception';
 import type { ServerObserver } from '../http/reception';
 import { HttpServer } from '../http/server';
 import { LimitedLines, type Logger } from '../telemetry/logger';
 import { requestFields } from '../telemetry/observation';
+import type { Reports } from './reports';
 
 /**
  * Starts the supervisor's admin server: the health and the metrics of all workers on the admin address. Resolves to that
@@ -17,15 +17,16 @@ import { requestFields } from '../telemetry/observation';
 export async function startAdminServer(
   config: Config,
   workers: { readonly isReady: boolean },
-  metrics: MetricsSource,
+  reports: Reports,
   logger: Logger,
 ): Promise<string | undefined> {
   const { admin, limits } = config;
   if (admin === undefined) return undefined;
-  const readiness = new Readiness(() =>
-    workers.isReady ? Promise.resolve() : Promise.reject(new Error('No worker is ready.')),
-  );
-  const pages = withIndex(new Map([...healthPages(readiness), ...metricsPage(metrics, () => undefined)]));
+  const readiness = new Readiness(async () => {
+    if (!workers.isReady) throw new Error('No worker is ready.');
+    await reports.check();
+  });
+  const pages = withIndex(new Map([...healthPages(readiness), ...metricsPage(reports, () => undefined)]));
   const lines = new LimitedLines((fields, message) => {
     logger.warn(fields, message);
   });

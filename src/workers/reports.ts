@@ -71,6 +71,17 @@ export class Reports implements MetricsSource {
     return AggregatorRegistry.aggregate([counted, ...answers.map(({ figures }) => figures), own]).metrics();
   }
 
+  /** @throws {Error} no worker says that it can take events. */
+  async check(): Promise<void> {
+    const checks = [...this.#workers].map(async (worker) => {
+      const { state, figures } = await reportOf(worker);
+      if (state !== 'answering' || !isReady(figures)) throw new Error('not ready');
+    });
+    await Promise.any(checks).catch(() => {
+      throw new Error('No worker can take events. /readyz at the service says why.');
+    });
+  }
+
   /** The refused calls of all workers, newest first. */
   async #refusals(): Promise<readonly RefusedCall[]> {
     const { refusals: left } = this.#left;
@@ -88,6 +99,11 @@ async function reportOf(worker: WorkerProcess): Promise<Answer> {
   if (typeof report === 'object') return { ...report, state: 'answering' };
   const { figures, refusals } = worker.lastReport;
   return { figures: countersOf(figures), refusals, state: report ?? 'ended' };
+}
+
+/** Whether figures are those of a worker that can take events: `webhook_ready`. */
+function isReady(figures: Figures): boolean {
+  return figures.find(({ name }) => name === 'webhook_ready')?.values[0]?.value === 1;
 }
 
 /** The figures that only grow. */

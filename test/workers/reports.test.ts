@@ -127,6 +127,16 @@ describe('the figures of several workers', () => {
     expect(await values(...GAUGES)).toEqual(['7', '7', '7', '0', '7', '7']);
   });
 
+  it('say that no worker can take events once none can', async () => {
+    await reports.check();
+    idle.hangs = true;
+    await expect(reports.check()).rejects.toThrow(/^No worker can take events\./);
+    idle.hangs = false;
+    idle.kill();
+    await idle.closed;
+    await expect(reports.check()).rejects.toThrow(/^No worker can take events\./);
+  });
+
   it('have the refused calls of one that has died', async () => {
     const refused = (time: number) => ({ time }) as unknown as Report['refusals'][number];
     busy.lastReport = { figures: [], refusals: [refused(2)] };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
@@ -97,6 +97,22 @@ describe('with several workers, what they record', () => {
     expect(output.replace(/^\{.*\n/gm, '')).toBe(
       `The event log ${file} cannot be opened. ---> file is not a database\n`,
     );
+  });
+
+  it('cannot be recorded while the log is gone, which /readyz says on the public port and on ADMIN_PORT', async () => {
+    const log = join(folder.path, 'log');
+    const service = await start({ EVENT_LOG: `sqlite:${join(log, 'events.db')}`, ADMIN_PORT: '0' });
+    const admin = String((await service.logged('supervising')).adminUrl);
+    const statuses = async () =>
+      Promise.all([service.url, admin].map(async (url) => (await send(new URL('/readyz', url).href)).status));
+    expect(await statuses()).toEqual([200, 200]);
+    await rename(log, `${log}.away`);
+    await expect(callOperation(service.url, 'soap11', 'RecordEvent')).rejects.toThrow();
+    expect(await statuses()).toEqual([503, 503]);
+    await rename(`${log}.away`, log);
+    await eventually('it can record again', async () => (await statuses()).every((status) => status === 200));
+    await callOperation(service.url, 'soap11', 'RecordEvent');
+    expect(await service.end('SIGTERM')).toBe(0);
   });
 });
 
