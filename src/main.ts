@@ -12,7 +12,7 @@ import { openServiceWarnings } from './config/open-service';
 import { withInheritedSockets } from './config/service-manager';
 import { notifier, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
-import type { Channel } from './log/channel';
+import type { Channel } from './log/engine';
 import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
 import { messageChain } from './util/text';

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { parseArchiveLine } from '../events/archive';
 import type { NewEvent } from '../events/stored-event';
-import type { EventLog } from '../log/event-log';
+import type { ServiceLog } from '../log/event-log';
 import { progressBar } from './progress';
 import { fileError } from './terminal';
 
@@ -42,7 +42,7 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents({ file, stream, bytes }: Input, log: EventLog): Promise<void> {
+export async function importEvents({ file, stream, bytes }: Input, log: Pick<ServiceLog, 'appendAll'>): Promise<void> {
   const progress = bytes === undefined ? undefined : progressBar('bytes imported', bytes);
   const batch = new Batch(log);
   const lines = linesOf(stream);
@@ -74,14 +74,14 @@ function lineError(where: string, batch: Batch, file: string, error: unknown): E
 
 /** Events that are recorded together, and a count of all that were. */
 class Batch {
-  readonly #log: EventLog;
+  readonly #log: Pick<ServiceLog, 'appendAll'>;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #events: NewEvent[] = [];
   #bytes = 0;
   #recorded = 0;
   #alreadyThere = 0;
 
-  constructor(log: EventLog) {
+  constructor(log: Pick<ServiceLog, 'appendAll'>) {
     this.#log = log;
   }
 

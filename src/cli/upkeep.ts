@@ -1,7 +1,7 @@
 import type { EventLogLocation } from '../config/event-log-location';
 import { eventProblem } from '../events/event-problem';
 import { EventLogError, type EventLog, type LoggedEvent } from '../log/event-log';
-import { SEQUENCE_DIGITS } from '../log/position';
+import { SEQUENCE_DIGITS } from '../log/page';
 import { messageChain, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
 import { FROM_THE_FIRST, pagesOf, readEvents } from './scan';

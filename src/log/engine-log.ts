@@ -135,8 +135,12 @@ export class EngineLog implements EventLog {
     return this.#commits > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
   }
 
-  rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#reading(() => this.#engine.rates(query));
+  rates({ until, span, spans }: RatesQuery): Promise<Rate[]> {
+    const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
+    return this.#reading(async () => {
+      const counts = await this.#engine.counts(times);
+      return counts.map((events, i) => ({ from: times[i] ?? 0, events }));
+    });
   }
 
   stats(): Promise<LogStats> {

@@ -169,8 +169,6 @@ export interface Rate {
   /** Where the span begins, in milliseconds since 1970-01-01T00:00Z. */
   readonly from: number;
   readonly events: number;
-  /** False for an estimate, where counting takes too long. */
-  readonly exact: boolean;
 }
 
 /** Called now and then during a long task. `total` may change while others write. */
@@ -255,8 +253,8 @@ export interface LogQueries {
    * Counts the events that were recorded in each of some spans of time, oldest span first: only those that the log still holds.
    * Recording an event does not wait for it.
    *
-   * SQLite keeps counts of whole minutes and counts the events of a minute in which a span begins or ends one by one. JetStream
-   * counts how many events were stored in a span; an imported event was stored when it was imported.
+   * JetStream counts how many events were stored in a span: an imported event counts when it was imported, and one that is
+   * stored during the count, which takes milliseconds, may be missing from an earlier span.
    *
    * @throws {EventLogError}
    */

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { EventLogLocation } from '../config/event-log-location';
-import type { Channel, SharedWriter } from './channel';
+import type { Channel, SharedWriter } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 
-export type { SharedWriter } from './channel';
 export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/messages';
 
 /** What the engines need to know besides the location. */

@@ -23,12 +23,12 @@ export function waitParameter({ wait }: ParameterValues, { id, sequence }: Event
 
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: ServiceLog;
+  readonly #log: Pick<ServiceLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
 
-  constructor(log: ServiceLog) {
+  constructor(log: Pick<ServiceLog, 'read' | 'watch'>) {
     this.#log = log;
     this.#waiters = new EventWaiters(log);
   }

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Channel } from '../log/channel';
+import type { Channel } from '../log/engine';
 import type { RefusedCall } from '../telemetry/refused-calls';
 import { deferred, type Deferred } from '../util/promises';
 import type { FromWorker, Report, ToWorker } from './messages';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { hasWriterProtocol } from '../config/environment';
 import type { EventLogLocation } from '../config/event-log-location';
-import type { Channel } from '../log/channel';
+import type { Channel } from '../log/engine';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
 import { deferred, type Deferred, within } from '../util/promises';
 import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';

@@ -1,11 +1,9 @@
-import { EventLogError, type EventLog } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/event-log';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { send } from '../support/http';
 import { startService } from '../support/service';
 
-/** A log of which only the check is asked. */
-function logWith(check: () => Promise<void>): EventLog {
-  return { check, onCommit: () => undefined, close: () => Promise.resolve() } as Partial<EventLog> as EventLog;
-}
+const logWith = (check: () => Promise<void>) => Object.assign(MemoryEventLog.open(), { check });
 
 describe('GET /readyz', () => {
   it('answers 503 with the reason while the event log cannot take events, and 200 again after', async () => {

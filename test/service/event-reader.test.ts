@@ -1,4 +1,4 @@
-import type { EventLog, EventQuery, LoggedEvent } from '../../src/log/event-log';
+import type { EventQuery, LoggedEvent, ServiceLog } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
 import { EventReader } from '../../src/service/event-reader';
 import { deferred } from '../../src/util/promises';
@@ -22,12 +22,12 @@ function fakeLog() {
     await (delay ?? new Promise((resolve) => setImmediate(resolve)));
     return found;
   });
-  const watch: EventLog['watch'] = (listener) => {
+  const watch: ServiceLog['watch'] = (listener) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
   return {
-    log: { read, watch } as Partial<EventLog> as EventLog,
+    log: { read, watch },
     read,
     held,
     /** Lets reads that begin from now on take as long as a promise; undefined: no longer than others. */

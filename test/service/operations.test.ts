@@ -1,4 +1,5 @@
-import { EventLogError, type EventLog } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/event-log';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -36,22 +37,11 @@ describe('an event recorded over any binding', () => {
 });
 
 describe('an operation that fails in the event log', () => {
-  const failing: EventLog = {
+  const failing = Object.assign(MemoryEventLog.open(), {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
-    appendAll: () => Promise.resolve([]),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
-    scan: () => Promise.resolve([]),
-    search: () => Promise.resolve({ events: [], reached: undefined, more: false }),
-    rates: () => Promise.resolve([]),
-    stats: () => Promise.resolve({ events: 0, bytes: 0, last: 0n }),
-    watch: () => () => undefined,
-    onCommit: () => undefined,
-    check: () => Promise.resolve(),
-    forget: () => Promise.resolve([]),
-    verify: () => Promise.resolve([]),
-    close: () => Promise.resolve(),
-  };
+  });
   let service: TestService;
   beforeAll(async () => {
     service = await startService({}, failing);

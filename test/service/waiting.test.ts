@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { EventLogError, type EventLog } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/event-log';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
@@ -258,17 +259,13 @@ describe('a service in which calls wait', () => {
 function fakeLog() {
   let failing = false;
   let tell: (newest: bigint) => void = () => undefined;
-  const log = {
+  const log = Object.assign(MemoryEventLog.open(), {
     read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
     watch: (listener: typeof tell) => {
       tell = listener;
       return () => undefined;
     },
-    onCommit: () => undefined,
-    check: () => Promise.resolve(),
-    stats: () => Promise.resolve({ events: 0, bytes: 0, last: 0n }),
-    close: () => Promise.resolve(),
-  } as Partial<EventLog> as EventLog;
+  });
   return {
     log,
     fail: () => {

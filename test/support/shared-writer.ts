@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Channel } from '../../src/log/channel';
+import type { Channel } from '../../src/log/engine';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { SqliteSharedWriter } from '../../src/log/sqlite/shared/shared-writer';
 

@@ -1,4 +1,4 @@
-import type { EventLog } from '../../src/log/event-log';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { deferred } from '../../src/util/promises';
 
 /** Makes a log that answers when it is told to, and counts the events that it was given. */
@@ -10,6 +10,5 @@ export function slowLog() {
     await answer.promise;
     return { id: 'the-id', recorded: true };
   };
-  const log = { append, onCommit: () => undefined, close: () => Promise.resolve() } as Partial<EventLog> as EventLog;
-  return { log, answer: answer.resolve, events: () => events };
+  return { log: Object.assign(MemoryEventLog.open(), { append }), answer: answer.resolve, events: () => events };
 }

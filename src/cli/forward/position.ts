@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import type { StoredEvent } from '../../events/stored-event';
-import { SEQUENCE_DIGITS } from '../../log/position';
+import { SEQUENCE_DIGITS } from '../../log/page';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 

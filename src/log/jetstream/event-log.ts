@@ -8,15 +8,12 @@ import {
   type LoggedEvent,
   type LogStats,
   type Progress,
-  type Rate,
-  type RatesQuery,
   type Retention,
   type ScanQuery,
   type SearchQuery,
   type SearchResult,
 } from '../event-log';
-import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { paddedSequence, sequenceNumber } from '../position';
+import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { JetStreamConnection } from './connection';
 import { JetStreamForgetting } from './forgetting';
 import { JetStreamIds } from './ids';
@@ -190,8 +187,8 @@ class JetStreamEngine implements LogEngine {
     return this.#search.search(query, await this.#startOf(query.from ?? -Infinity, deadline), deadline);
   }
 
-  rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#rates.rates(query, this.#connection.deadline());
+  counts(times: readonly number[]): Promise<number[]> {
+    return this.#rates.counts(times, this.#connection.deadline());
   }
 
   async stats(): Promise<LogStats> {

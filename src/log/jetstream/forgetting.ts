@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/stored-event';
 import type { Progress } from '../event-log';
-import { sequenceNumber } from '../position';
+import { sequenceNumber } from '../page';
 import type { JetStreamConnection } from './connection';
 import type { JetStreamIds } from './ids';
 import type { JetStreamReader } from './reader';

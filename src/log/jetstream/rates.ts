@@ -1,7 +1,5 @@
 import { AckPolicy, DeliverPolicy } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import type { Rate, RatesQuery } from '../event-log';
-import { spanStart } from '../search/spans';
 import type { JetStreamConnection } from './connection';
 import type { StreamNames } from './schema';
 
@@ -21,18 +19,15 @@ export class JetStreamRates {
     this.#names = names;
   }
 
-  /** Counts as `EventLog.rates` promises. */
-  async rates(query: RatesQuery, deadline: number): Promise<Rate[]> {
-    const times = Array.from({ length: query.spans + 1 }, (_, i) => spanStart(query, i));
+  /** As `LogEngine.counts`. */
+  async counts(times: readonly number[], deadline: number): Promise<number[]> {
     const since: number[] = [];
     while (since.length < times.length) {
       const some = times.slice(since.length, since.length + CONSUMERS);
       since.push(...(await Promise.all(some.map((time) => this.#storedSince(time, deadline)))));
     }
-    return times.slice(0, -1).map((from, i) => {
-      const events = (since[i] ?? 0) - (since[i + 1] ?? 0);
-      return { from, events: Math.max(0, events), exact: true };
-    });
+    // Events that are stored between two of the requests are in the later answer only.
+    return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }
 
   /**

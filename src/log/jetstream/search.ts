@@ -1,5 +1,5 @@
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
-import { sequenceNumber } from '../position';
+import { sequenceNumber } from '../page';
 import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher } from '../search/search-event';
 import type { JetStreamReader, PlacedEvent } from './reader';

@@ -8,18 +8,14 @@ import type {
   LoggedEvent,
   LogStats,
   Progress,
-  Rate,
-  RatesQuery,
   Retention,
   ScanQuery,
   SearchQuery,
   SearchResult,
 } from '../event-log';
-import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { paddedSequence, sequenceNumber } from '../position';
+import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher } from '../search/search-event';
-import { spanStart } from '../search/spans';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
@@ -130,13 +126,10 @@ class MemoryEngine implements LogEngine {
     });
   }
 
-  rates(query: RatesQuery): Promise<Rate[]> {
-    const rates = Array.from({ length: query.spans }, (_, i) => {
-      const [from, to] = [spanStart(query, i), spanStart(query, i + 1)];
-      const events = this.#store.events.filter(({ recordedAt }) => recordedAt >= from && recordedAt < to).length;
-      return { from, events, exact: true };
-    });
-    return Promise.resolve(rates);
+  counts(times: readonly number[]): Promise<number[]> {
+    const { events } = this.#store;
+    const since = times.map((time) => events.filter(({ recordedAt }) => recordedAt >= time).length);
+    return Promise.resolve(since.slice(1).map((later, i) => (since[i] ?? 0) - later));
   }
 
   stats(): Promise<LogStats> {

@@ -1,7 +1,7 @@
 import { shortened } from '../../util/text';
 import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
-import { paddedSequence } from '../position';
+import { paddedSequence } from '../page';
 
 /** Most characters that JSON writes for one that it stands for. */
 const ESCAPE_LENGTH = 6;

@@ -1,7 +1,6 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
-import type { Channel } from '../channel';
-import type { LogEngine, Recorded, RetentionSteps } from '../engine';
+import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
 import type {
   EventQuery,
@@ -9,8 +8,6 @@ import type {
   LogStats,
   LogUpkeep,
   Progress,
-  Rate,
-  RatesQuery,
   ScanQuery,
   SearchQuery,
   SearchResult,
@@ -91,8 +88,8 @@ class SqliteEngine implements LogEngine {
     return this.#searches.ask('search', query);
   }
 
-  rates(query: RatesQuery): Promise<Rate[]> {
-    return this.#searches.ask('rates', query);
+  counts(times: readonly number[]): Promise<number[]> {
+    return this.#searches.ask('counts', times);
   }
 
   stats(): Promise<LogStats> {

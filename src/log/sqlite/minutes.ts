@@ -1,6 +1,4 @@
-import type { Rate, RatesQuery } from '../event-log';
-import { MAX_POSITION } from '../position';
-import { spanStart } from '../search/spans';
+import { MAX_POSITION } from '../page';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { MINUTE, minuteOf } from './schema';
@@ -99,12 +97,9 @@ export class SqliteTimes {
     return (position ?? 0) + 1;
   }
 
-  /** As `EventLog.rates`. Takes the longer the more events are in the minutes in which a span begins or ends. */
-  rates(query: RatesQuery): Rate[] {
-    return Array.from({ length: query.spans }, (_, i) => {
-      const from = spanStart(query, i);
-      return { from, events: this.#between(from, spanStart(query, i + 1)), exact: true };
-    });
+  /** As `LogEngine.counts`. Takes the longer the more events are in the minutes in which the times are. */
+  counts(times: readonly number[]): number[] {
+    return times.slice(1).map((to, i) => this.#between(times[i] ?? to, to));
   }
 
   /** How many events were recorded from one time until before another. */

@@ -1,13 +1,4 @@
-import type {
-  EventQuery,
-  LoggedEvent,
-  LogStats,
-  Rate,
-  RatesQuery,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from '../event-log';
+import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from '../event-log';
 import type { StoredEvent } from '../../events/stored-event';
 import { backUp, verify } from './verification';
 import { SqliteConnection, type SqliteOptions } from './connection/connection';
@@ -37,8 +28,8 @@ export interface Operations {
   stats(): LogStats;
   /** As `EventLog.search`. */
   search(query: SearchQuery): SearchResult;
-  /** As `EventLog.rates`. */
-  rates(query: RatesQuery): Rate[];
+  /** As `LogEngine.counts`. */
+  counts(times: readonly number[]): number[];
   /** As `EventLog.backup`. */
   backup(file: string): void;
   /** As `EventLog.verify`. */
@@ -86,7 +77,7 @@ export function openOperations(options: SqliteOptions): Operations {
     newest: () => connection.reading(() => reader.newest()),
     stats: () => connection.reading(() => ({ events: reader.count(), bytes: connection.bytes(), last: reader.last() })),
     search: (query) => connection.snapshot(() => search.search(query)),
-    rates: (query) => connection.snapshot(() => times.rates(query)),
+    counts: (given) => connection.snapshot(() => times.counts(given)),
     backup(file) {
       connection.reading(() => {
         backUp(connection, file);

@@ -1,8 +1,8 @@
 import type { Statement } from './binding';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
-import { sequenceNumber } from '../position';
+import { sequenceNumber } from '../page';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
-import { textForms } from '../search/text-forms';
+import { textForms } from '../search/search-event';
 import type { SqliteConnection } from './connection/connection';
 import type { SqliteTimes } from './minutes';
 

@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { paddedSequence } from '../position';
+import { paddedSequence } from '../page';
 import type { SqlValue } from './binding';
 
 /** What is worked out about an event when it is recorded. */

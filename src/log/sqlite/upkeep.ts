@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../event-log';
-import { sequenceNumber } from '../position';
+import { sequenceNumber } from '../page';
 import type { DatabaseThread } from './database-thread';
 
 /** Pause after each step that took the write lock, in milliseconds: a writer that waits for it looks again and again. */

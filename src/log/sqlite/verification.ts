@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { wireBytesBetween } from '../../events/wire-bytes';
-import { sizeFrom } from '../page';
-import { paddedSequence } from '../position';
+import { paddedSequence, sizeFrom } from '../page';
 import { openDatabase } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { Stamps, WRITE_STAMP } from './connection/stamp';

@@ -40,7 +40,6 @@ export interface RateView {
   readonly each: string;
   readonly bars: readonly BarView[];
   readonly total: string;
-  readonly isExact: boolean;
   /** The values at the lines of the chart, the highest first. */
   readonly lines: readonly string[];
   /** The times below the chart, equally far from each other. */
@@ -64,7 +63,6 @@ export async function rateView(log: EventLog, per: RateSpan, now: number): Promi
     each,
     bars: rates.map((rate, i) => barView(rate, i, { span, spans, top, characters, now })),
     total: countText(rates.reduce((sum, { events }) => sum + events, 0)),
-    isExact: rates.every(({ exact }) => exact),
     lines: [top, top / 2, 0].map(countText),
     times: [...times, per === 'day' ? 'today' : 'now'],
     spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
@@ -84,7 +82,7 @@ interface Scale {
   readonly now: number;
 }
 
-function barView({ from, events, exact }: Rate, i: number, { span, spans, top, characters, now }: Scale): BarView {
+function barView({ from, events }: Rate, i: number, { span, spans, top, characters, now }: Scale): BarView {
   const slot = WIDTH / spans;
   // One event among many is still seen.
   const height = events === 0 ? 0 : Math.max(2, (events / top) * HEIGHT);
@@ -97,7 +95,7 @@ function barView({ from, events, exact }: Rate, i: number, { span, spans, top, c
     height: rounded(height),
     from: timeText(from).slice(0, characters),
     dateTime: start,
-    events: exact ? countText(events) : `≈ ${countText(events)}`,
+    events: countText(events),
     href: `?${addressQuery({ events: '', from: start.slice(0, 16), to: end.slice(0, 16) })}`,
     isCurrent: from <= now && now < from + span,
   };

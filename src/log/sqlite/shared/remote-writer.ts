@@ -1,5 +1,5 @@
 import { deferred, type Deferred } from '../../../util/promises';
-import type { Channel } from '../../channel';
+import type { Channel } from '../../engine';
 import type { RecordedEvents } from '../recorder';
 import type { WriterAnswer, WriterQuestion } from './messages';
 

@@ -1,5 +1,5 @@
 import { deferred } from '../../../util/promises';
-import type { Channel, SharedWriter } from '../../channel';
+import type { Channel, SharedWriter } from '../../engine';
 import { RetentionLoop } from '../../retention-loop';
 import type { SqliteOptions } from '../connection/connection';
 import { DatabaseThread } from '../database-thread';
