@@ -25,7 +25,7 @@ form.addEventListener('submit', async (event) => {
   event.preventDefault();
   if (isCalling) return;
   isCalling = true;
-  byId('outcome').className = 'outcome';
+  byId('outcome').className = '';
   byId('outcome').textContent = 'Waiting for the answer …';
   try {
     await call();
@@ -66,7 +66,6 @@ async function call() {
     link.firstElementChild.href = withQuery(fields);
   }
   byId('answer').hidden = false;
-  byId('answer').classList.toggle('refusal', !response.ok);
   showAnswer();
   const status = `${response.status} ${response.statusText}`.trim();
   if (response.ok) byId('outcome').textContent = `${status}, after ${milliseconds} ms`;
@@ -86,7 +85,7 @@ function withQuery(fields) {
 }
 
 function fail(message) {
-  byId('outcome').className = 'outcome failed';
+  byId('outcome').className = 'failed';
   byId('outcome').textContent = message;
 }
 
