@@ -28,7 +28,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
 export async function restore(backup: string, location: EventLogLocation): Promise<void> {
   if (location.engine !== 'sqlite')
     throw new UsageError('--restore works on a SQLite file. Use --import for NATS JetStream.');
-  const { restoreLog } = await import('../log/sqlite/restore.js');
+  const { restoreLog } = await import('../log/sqlite/upkeep/restore.js');
   const before = await restoreLog(backup, location.file);
   console.error(before === undefined ? 'Restored.' : `Restored. The log before is kept as ${before}.`);
 }

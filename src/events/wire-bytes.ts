@@ -14,13 +14,12 @@ for (const [character, reference] of [
  * escaped: the measure in which `GET_EVENTS_MAX_BYTES` is promised.
  */
 export function wireBytes(text: string): number {
-  const bytes = Buffer.from(text);
-  return wireBytesBetween(bytes, 0, bytes.length);
+  return wireBytesIn(Buffer.from(text));
 }
 
-/** As {@link wireBytes}, of the text in UTF-8 that begins at a place among some bytes and ends before another. */
-export function wireBytesBetween(bytes: Uint8Array, start: number, end: number): number {
-  let size = end - start;
-  for (let i = start; i < end; i++) size += ADDED[bytes[i] ?? 0] ?? 0;
+/** As {@link wireBytes}, of a text in UTF-8. */
+export function wireBytesIn(utf8: Uint8Array): number {
+  let size = utf8.length;
+  for (let i = 0; i < utf8.length; i++) size += ADDED[utf8[i] ?? 0] ?? 0;
   return size;
 }

@@ -3,7 +3,7 @@ import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel, SharedWriter } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 
-export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/messages';
+export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/remote-writer';
 
 /** What the engines need to know besides the location. */
 export interface EventLogSettings {

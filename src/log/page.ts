@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/stored-event';
 import type { EventQuery } from './event-log';
-import { wireBytes } from '../events/wire-bytes';
+import { wireBytesIn } from '../events/wire-bytes';
 
 /** Digits of the largest position that any engine numbers events with (2^64 - 1). */
 export const SEQUENCE_DIGITS = 20;
@@ -34,12 +34,15 @@ export const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** Measures an event. */
 export function sizeOf({ attributes, data }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
-  return sizeFrom(wireBytes(attributes), data === undefined ? undefined : wireBytes(data));
+  return sizeOfUtf8(Buffer.from(attributes), data === undefined ? null : Buffer.from(data));
 }
 
-/** The size of an event from that of its attributes and its data, as `wireBytes` counts; undefined: no data. */
-export function sizeFrom(attributes: number, data: number | undefined): EventSize {
-  return { headBytes: attributes + SEQUENCE_MEMBER_BYTES, dataBytes: data === undefined ? 0 : data + 1 };
+/** As {@link sizeOf}, of texts in UTF-8. */
+export function sizeOfUtf8(attributes: Uint8Array, data: Uint8Array | null): EventSize {
+  return {
+    headBytes: wireBytesIn(attributes) + SEQUENCE_MEMBER_BYTES,
+    dataBytes: data === null ? 0 : wireBytesIn(data) + 1,
+  };
 }
 
 /** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what still fits. */

@@ -1,22 +1,13 @@
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
-import type {
-  EventQuery,
-  LoggedEvent,
-  LogStats,
-  LogUpkeep,
-  Progress,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from '../event-log';
-import { MAX_PACKED_EVENTS, packEvents } from './batch';
+import type { LogUpkeep, Progress } from '../event-log';
 import type { SqliteOptions } from './connection/connection';
-import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared/remote-writer';
-import { SqliteUpkeep } from './upkeep';
+import { MAX_PACKED_EVENTS, packEvents } from './thread/batch';
+import { DatabaseThread } from './thread/database-thread';
+import { compact, forget } from './upkeep/upkeep';
 
 /** The event log in a SQLite file. */
 export class SqliteEventLog extends EngineLog {
@@ -57,13 +48,11 @@ class SqliteEngine implements LogEngine {
   readonly #searches: DatabaseThread;
   /** The writer in the supervisor, which takes the place of this process's thread. */
   readonly #remote: RemoteWriter | undefined;
-  readonly #upkeep: SqliteUpkeep;
 
   constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
     this.#thread = thread;
     this.#searches = new DatabaseThread({ file });
     this.#remote = remote;
-    this.#upkeep = new SqliteUpkeep(thread);
     this.retention = thread.retention;
   }
 
@@ -76,32 +65,16 @@ class SqliteEngine implements LogEngine {
     return { appended, newest: results.findLast(({ newest }) => newest !== undefined)?.newest };
   }
 
-  read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#thread.ask('read', query);
-  }
-
-  scan(query: ScanQuery): Promise<StoredEvent[]> {
-    return this.#thread.ask('scan', query);
-  }
-
-  search(query: SearchQuery): Promise<SearchResult> {
-    return this.#searches.ask('search', query);
-  }
-
-  counts(times: readonly number[]): Promise<number[]> {
-    return this.#searches.ask('counts', times);
-  }
-
-  stats(): Promise<LogStats> {
-    return this.#thread.ask('stats');
-  }
+  readonly read: LogEngine['read'] = (query) => this.#thread.ask('read', query);
+  readonly scan: LogEngine['scan'] = (query) => this.#thread.ask('scan', query);
+  readonly search: LogEngine['search'] = (query) => this.#searches.ask('search', query);
+  readonly counts: LogEngine['counts'] = (times) => this.#searches.ask('counts', times);
+  readonly stats: LogEngine['stats'] = () => this.#thread.ask('stats');
+  readonly newest: LogEngine['newest'] = () => this.#thread.ask('newest');
+  readonly verify: LogEngine['verify'] = () => this.#thread.ask('verify');
 
   check(): Promise<void> {
     return (this.#remote ?? this.#thread).check();
-  }
-
-  newest(): Promise<number> {
-    return this.#thread.ask('newest');
   }
 
   follow(tell: (newest: number) => void): () => Promise<void> {
@@ -110,11 +83,7 @@ class SqliteEngine implements LogEngine {
   }
 
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    return this.#upkeep.forget(positions, progress);
-  }
-
-  verify(): Promise<string[]> {
-    return this.#thread.ask('verify');
+    return forget(this.#thread, positions, progress);
   }
 
   backup(file: string): Promise<void> {
@@ -122,7 +91,7 @@ class SqliteEngine implements LogEngine {
   }
 
   compact(progress: Progress): Promise<number> {
-    return this.#upkeep.compact(progress);
+    return compact(this.#thread, progress);
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,9 @@
-import { sizeFrom } from '../page';
-import { wireBytesBetween } from '../../events/wire-bytes';
-import { PackedEvents, type TextProperty } from './batch';
-import type { SqlValue, Statement } from './binding';
+import { sizeOfUtf8 } from '../page';
+import type { Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { MinuteCounts } from './minutes';
-import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, PROPERTIES, type Property } from './table';
+import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, PROPERTIES } from './table';
+import { unpackEvents, type PackedEvent } from './thread/batch';
 
 /** What came of recording a batch of events. */
 export interface RecordedEvents {
@@ -19,6 +18,8 @@ const ROW_BYTES = 4096;
 
 /** How long a check waits for another program's lock, in milliseconds: shorter than its caller waits. */
 const CHECK_BUSY_TIMEOUT = 500;
+
+const NOTHING = new Uint8Array();
 
 /** Records events. */
 export class SqliteRecorder {
@@ -45,10 +46,10 @@ export class SqliteRecorder {
    * throws. Returns what came of each batch.
    */
   append(batches: readonly Uint8Array[]): RecordedEvents[] {
-    const packed = batches.map((batch) => new PackedEvents(batch));
+    const unpacked = batches.map(unpackEvents);
     try {
       const recorded = this.#connection.transaction(() => {
-        const results = packed.map((events) => this.#insertAll(events));
+        const results = unpacked.map((events) => this.#insertAll(events));
         this.#minutes.write();
         return results;
       }, batches);
@@ -56,24 +57,25 @@ export class SqliteRecorder {
       return recorded;
     } catch (error) {
       this.#minutes.discard();
-      this.#failed = packed.reduce((sum, { bytes, count }) => sum + bytes.length + count * ROW_BYTES, 0);
+      this.#failed = unpacked.reduce((sum, { length }, i) => sum + (batches[i]?.length ?? 0) + length * ROW_BYTES, 0);
       throw error;
     }
   }
 
   /** Inserts the events of a batch, but for those that are in the log. */
-  #insertAll(events: PackedEvents): RecordedEvents {
+  #insertAll(events: readonly PackedEvent[]): RecordedEvents {
     const firstIds = new Map<number, string>();
     let newest: number | undefined;
-    for (let i = 0; i < events.count; i++) {
-      const values = valuesOf(events, i);
+    for (const [i, event] of events.entries()) {
+      // The texts stay the bytes that they are in the batch.
+      const values = { ...event, ...sizeOfUtf8(event.attributes ?? NOTHING, event.data) };
       const { changes, lastInsertRowid } = this.#insert.run(...PROPERTIES.map((property) => values[property]));
       if (changes === 0) {
         const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => values[property])) as { id: string };
         firstIds.set(i, id);
       } else {
         newest = Number(lastInsertRowid);
-        this.#minutes.note(events.recordedAt(i), newest);
+        this.#minutes.note(event.recordedAt, newest);
       }
     }
     return { firstIds, newest };
@@ -104,28 +106,4 @@ export class SqliteRecorder {
       this.#connection.setBusyTimeout();
     }
   }
-}
-
-/** The texts stay the bytes that they are in the batch. */
-function valuesOf(events: PackedEvents, i: number): Readonly<Record<Property, SqlValue>> {
-  const text = (name: TextProperty): Uint8Array | null => events.bytesOf(i, name) ?? null;
-  return {
-    id: text('id'),
-    source: text('source'),
-    attributes: text('attributes'),
-    arrival: text('arrival'),
-    data: text('data'),
-    idempotencyKey: text('idempotencyKey'),
-    webhookId: text('webhookId'),
-    recordedAt: events.recordedAt(i),
-    ...sizeIn(events, i),
-  };
-}
-
-function sizeIn(events: PackedEvents, i: number): ReturnType<typeof sizeFrom> {
-  const wireBytesOf = (name: TextProperty): number => {
-    const start = events.start(i, name);
-    return wireBytesBetween(events.bytes, start, start + events.length(i, name));
-  };
-  return sizeFrom(wireBytesOf('attributes'), events.has(i, 'data') ? wireBytesOf('data') : undefined);
 }

@@ -1,6 +1,5 @@
 import type { Database } from './binding';
 import { CREATE_EVENTS } from './table';
-import { WRITE_STAMP } from './connection/stamp';
 import { Transactions } from './connection/transaction';
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */
@@ -8,6 +7,9 @@ const APPLICATION_ID = 0x57484b31;
 
 /** Gives the file an identity of its own. */
 export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)))';
+
+/** Writes the stamp of a transaction, its one parameter; see `Stamps`. */
+export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
 /** The version of the schema below. A change to it needs the next number, and a way to bring older files up to it. */
 const VERSION = 2;

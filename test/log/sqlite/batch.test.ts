@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../../src/events/stored-event';
-import { packEvents, PackedEvents, TEXTS } from '../../../src/log/sqlite/batch';
+import { packEvents, unpackEvents, type PackedEvent } from '../../../src/log/sqlite/thread/batch';
 
 const plain: NewEvent = {
   id: '1',
@@ -20,13 +20,14 @@ const full: NewEvent = {
   webhookId: 'ü',
 };
 
-/** The event at a place in a batch. */
-function eventIn(packed: PackedEvents, i: number): NewEvent {
-  const texts = TEXTS.map((name) => {
-    const bytes = packed.bytesOf(i, name);
-    return [name, bytes && Buffer.from(bytes).toString()];
-  });
-  return { ...(Object.fromEntries(texts) as NewEvent), recordedAt: packed.recordedAt(i) };
+/** The events in a batch. */
+function eventsIn(packed: Uint8Array): NewEvent[] {
+  const text = (value: PackedEvent[keyof PackedEvent]) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined);
+  return unpackEvents(packed).map(
+    (event) =>
+      Object.fromEntries(Object.entries(event).map(([name, value]) => [name, text(value)])) as unknown as NewEvent,
+  );
 }
 
 describe('a packed batch of events', () => {
@@ -35,19 +36,18 @@ describe('a packed batch of events', () => {
     ['of other texts', [full, plain, full]],
     ['without events', []],
   ])('%s holds them as they were', (_, events) => {
-    const packed = new PackedEvents(packEvents(events));
-    expect(Array.from({ length: packed.count }, (_, i) => eventIn(packed, i))).toEqual(events);
+    expect(eventsIn(packEvents(events))).toEqual(events);
   });
 
   it('keeps the halves of a character in two texts apart', () => {
-    const packed = new PackedEvents(packEvents([{ ...plain, id: 'a\ud83d', source: '\ude00b' }]));
-    expect(eventIn(packed, 0)).toEqual({ ...plain, id: 'a\ufffd', source: '\ufffdb' });
+    const packed = packEvents([{ ...plain, id: 'a\ud83d', source: '\ude00b' }]);
+    expect(eventsIn(packed)).toEqual([{ ...plain, id: 'a\ufffd', source: '\ufffdb' }]);
   });
 
   it('is read where it stands in a larger buffer', () => {
     const packed = packEvents([plain, full]);
     const received = Buffer.concat([Buffer.from('abc'), packed, Buffer.from('d')]).subarray(3, 3 + packed.length);
-    expect(eventIn(new PackedEvents(received), 1)).toEqual(full);
+    expect(eventsIn(received)).toEqual([plain, full]);
   });
 
   it('has a buffer of its own, which can be transferred', () => {

@@ -1,7 +1,7 @@
 import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
-import { restoreLog } from '../../../src/log/sqlite/restore';
+import { restoreLog } from '../../../src/log/sqlite/upkeep/restore';
 import { holdInProcess } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../event-log-suite';

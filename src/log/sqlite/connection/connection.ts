@@ -4,8 +4,8 @@ import { isBusy, openDatabase, type Database, type Statement } from '../binding'
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
 import { DatabaseFiles, hasCompanions, requireUsable } from './files';
-import { provideSchema } from '../schema';
-import { MarksReader, readMarks, Stamps, WRITE_STAMP, type Marks } from './stamp';
+import { provideSchema, WRITE_STAMP } from '../schema';
+import { MarksReader, readMarks, Stamps, type Marks } from './stamp';
 import { Transactions } from './transaction';
 
 /** How a SQLite event log is opened. */

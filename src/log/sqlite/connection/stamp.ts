@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { pause } from '../../../util/time';
-import { openInMemory } from '../binding';
-import { schemaState } from '../schema';
+import { openInMemory, type Database } from '../binding';
+import { schemaState, WRITE_IDENTITY, WRITE_STAMP } from '../schema';
 import { searchWal } from './wal';
 
 /**
@@ -22,8 +22,10 @@ export class Stamps {
   }
 }
 
-/** Writes the stamp that is its one parameter. */
-export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
+/** Gives a copy an identity and a stamp of its own: a write-ahead log of the original is not taken for one of the copy. */
+export function makeDistinct(copy: Database): void {
+  copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+}
 
 /** What a database file says of itself. */
 export interface Marks {

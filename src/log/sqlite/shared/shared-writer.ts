@@ -1,22 +1,20 @@
 import { deferred } from '../../../util/promises';
 import type { Channel, SharedWriter } from '../../engine';
+import { GroupCommit } from '../../group-commit';
 import { RetentionLoop } from '../../retention-loop';
 import type { SqliteOptions } from '../connection/connection';
-import { DatabaseThread } from '../database-thread';
-import type { WriterAnswer, WriterQuestion } from './messages';
+import type { RecordedEvents } from '../recorder';
+import { DatabaseThread } from '../thread/database-thread';
+import type { WriterAnswer, WriterQuestion } from './remote-writer';
 
 /** Most bytes of batches that share a commit, unless a single request has more. */
 const COMMIT_BYTES = 1024 * 1024;
 
-/** What a worker wants to be recorded. */
-interface Request {
-  readonly worker: Worker;
-  readonly batches: readonly Uint8Array<ArrayBuffer>[];
-  readonly bytes: number;
-}
+/** What one worker asks to be recorded at once. */
+type Batches = readonly Uint8Array<ArrayBuffer>[];
 
 interface Worker {
-  readonly send: (answer: WriterAnswer, sent?: () => void) => void;
+  readonly channel: Channel;
   watches: boolean;
   /** Whether the last news has not left yet. Further ones are dropped: workers look for themselves now and then. */
   isBehind: boolean;
@@ -30,8 +28,11 @@ interface Worker {
 export class SqliteSharedWriter implements SharedWriter {
   readonly #thread: DatabaseThread;
   readonly #workers = new Map<Worker, Promise<void>>();
-  #waiting: Request[] = [];
-  #committing: Promise<void> | undefined;
+  readonly #group = new GroupCommit<Batches, readonly RecordedEvents[]>({
+    maxSize: COMMIT_BYTES,
+    sizeOf: (batches) => batches.reduce((sum, { length }) => sum + length, 0),
+    commit: (requests) => this.#commit(requests),
+  });
   #retention: RetentionLoop | undefined;
 
   constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
@@ -47,13 +48,7 @@ export class SqliteSharedWriter implements SharedWriter {
   /** Answers a worker until it has gone. What it asked before is done all the same. */
   serve(channel: Channel): void {
     const gone = deferred();
-    const worker: Worker = {
-      send: (answer, sent) => {
-        channel.send(answer, sent);
-      },
-      watches: false,
-      isBehind: false,
-    };
+    const worker = { channel, watches: false, isBehind: false };
     this.#workers.set(worker, gone.promise);
     channel.onMessage((question) => {
       this.#asked(worker, question as WriterQuestion);
@@ -67,54 +62,41 @@ export class SqliteSharedWriter implements SharedWriter {
   /** Resolves once all workers have gone and the database is closed. */
   async close(): Promise<void> {
     await Promise.all(this.#workers.values());
-    await this.#committing;
+    await this.#group.settled();
     await this.#retention?.stop();
     await this.#thread.end();
   }
 
   #asked(worker: Worker, question: WriterQuestion): void {
-    if (question === 'check') void this.#check(worker);
+    if (question === 'check') void this.#answer(worker, this.#check());
     else if (typeof question === 'string') worker.watches = question === 'watch';
-    else {
-      // Each with a buffer of its own, which can be transferred to the thread.
-      const batches = question.append.map((batch) => new Uint8Array(batch));
-      this.#waiting.push({ worker, batches, bytes: batches.reduce((sum, { length }) => sum + length, 0) });
-      this.#committing ??= this.#commitWaiting();
-    }
+    else void this.#answer(worker, this.#append(question.append));
   }
 
-  async #check({ send }: Worker): Promise<void> {
-    const failure = await this.#thread.check().then(
-      () => undefined,
-      (error: unknown) => (error as Error).message,
+  async #answer({ channel }: Worker, answer: Promise<WriterAnswer>): Promise<void> {
+    channel.send(await answer);
+  }
+
+  #check(): Promise<WriterAnswer> {
+    return this.#thread.check().then(
+      () => ({ checked: undefined }),
+      (error: unknown) => ({ checked: (error as Error).message }),
     );
-    send({ checked: failure });
   }
 
-  async #commitWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const requests = this.#takeRequests();
-      try {
-        const recorded = await this.#thread.append(requests.flatMap(({ batches }) => batches));
-        let place = 0;
-        for (const { worker, batches } of requests)
-          worker.send({ appended: recorded.slice(place, (place += batches.length)) });
-        this.#tell(Math.max(0, ...recorded.map(({ newest }) => newest ?? 0)));
-      } catch (error) {
-        for (const { worker } of requests) worker.send({ appendFailed: (error as Error).message });
-      }
-    }
-    this.#committing = undefined;
+  #append(batches: readonly Uint8Array[]): Promise<WriterAnswer> {
+    // Each with a buffer of its own, which can be transferred to the thread.
+    return this.#group.add(batches.map((batch) => new Uint8Array(batch))).then(
+      (appended) => ({ appended }),
+      (error: unknown) => ({ appendFailed: (error as Error).message }),
+    );
   }
 
-  /** Those that share the next commit. */
-  #takeRequests(): Request[] {
-    let taken = 0;
-    const size = this.#waiting.findIndex(({ bytes }, i) => {
-      taken += bytes;
-      return i > 0 && taken > COMMIT_BYTES;
-    });
-    return this.#waiting.splice(0, size === -1 ? this.#waiting.length : size);
+  async #commit(requests: readonly Batches[]): Promise<(readonly RecordedEvents[])[]> {
+    const recorded = await this.#thread.append(requests.flat());
+    this.#tell(Math.max(0, ...recorded.map(({ newest }) => newest ?? 0)));
+    let place = 0;
+    return requests.map(({ length }) => recorded.slice(place, (place += length)));
   }
 
   #tell(newest: number): void {
@@ -122,7 +104,7 @@ export class SqliteSharedWriter implements SharedWriter {
     for (const worker of this.#workers.keys()) {
       if (!worker.watches || worker.isBehind) continue;
       worker.isBehind = true;
-      worker.send({ newest }, () => {
+      worker.channel.send({ newest }, () => {
         worker.isBehind = false;
       });
     }

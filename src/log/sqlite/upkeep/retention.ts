@@ -1,8 +1,8 @@
-import type { Statement } from './binding';
-import type { Retention } from '../event-log';
-import type { SqliteConnection } from './connection/connection';
-import { adapted, Deletion, FreePages, type Bounds } from './forgetting';
-import { MINUTE, minuteOf } from './schema';
+import type { Statement } from '../binding';
+import type { Retention } from '../../event-log';
+import type { SqliteConnection } from '../connection/connection';
+import { adapted, FreePages, type Bounds, type Deletion } from './forgetting';
+import { MINUTE, minuteOf } from '../schema';
 
 /** How long one step should take, in milliseconds: a write that arrives meanwhile waits for it. */
 const STEP_TARGET = 4;
@@ -48,10 +48,10 @@ export class SqliteRetention {
   #rows = 64;
   #turn = 0;
 
-  constructor(connection: SqliteConnection, retention: Retention) {
+  constructor(connection: SqliteConnection, retention: Retention, deletion: Deletion) {
     this.#retention = retention;
     this.#connection = connection;
-    this.#deletion = new Deletion(connection);
+    this.#deletion = deletion;
     this.#total = connection.prepare('SELECT events FROM totals');
     const columns = 'sequence, recorded_at AS "recordedAt", head_bytes + data_bytes AS bytes';
     this.#first = connection.prepare(`SELECT ${columns} FROM events ORDER BY sequence LIMIT ?`);

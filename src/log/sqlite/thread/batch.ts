@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../events/stored-event';
+import type { NewEvent } from '../../../events/stored-event';
 
 /** The texts of an event, in the order in which they are packed. */
 export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
@@ -29,7 +29,7 @@ const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i *
 
 /**
  * Packs up to {@link MAX_PACKED_EVENTS} events, in their order, into bytes with a buffer of their own: it can be
- * transferred to another thread, and the bytes sent to another process. A lone surrogate becomes U+FFFD. {@link PackedEvents} reads them there.
+ * transferred to another thread, and the bytes sent to another process. A lone surrogate becomes U+FFFD.
  */
 export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   let joined = '';
@@ -60,45 +60,32 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** Reads what {@link packEvents} has packed, where it stands. Events are known by their places in the batch, from 0. */
-export class PackedEvents {
-  readonly bytes: Buffer;
-  readonly #heads: DataView;
+/** An event of a batch, with its texts in UTF-8, which are parts of the batch. */
+export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> & Pick<NewEvent, 'recordedAt'>;
 
-  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
-    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
-    this.#heads = new DataView(buffer, byteOffset, byteLength);
-  }
-
-  /** How many events there are. */
-  get count(): number {
-    return this.#heads.getUint32(0, true);
-  }
-
-  recordedAt(i: number): number {
-    return this.#heads.getFloat64(headOf(i), true);
-  }
-
-  /** Whether an event has a text. */
-  has(i: number, name: TextProperty): boolean {
-    return this.start(i, name) !== NOWHERE;
-  }
-
-  /** Where a text starts, in bytes; 0: the event does not have it. */
-  start(i: number, name: TextProperty): number {
-    return this.#heads.getUint32(headOf(i) + PLACES[name], true);
-  }
-
-  /** How long a text is, in bytes. */
-  length(i: number, name: TextProperty): number {
-    return this.#heads.getUint32(headOf(i) + PLACES[name] + LENGTH_OFFSET, true);
-  }
-
-  /** A text in UTF-8, where the event has it. */
-  bytesOf(i: number, name: TextProperty): Uint8Array | undefined {
-    const start = this.start(i, name);
-    return start === NOWHERE ? undefined : this.bytes.subarray(start, start + this.length(i, name));
-  }
+/** Finds the events in what {@link packEvents} has packed. */
+export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): PackedEvent[] {
+  const heads = new DataView(buffer, byteOffset, byteLength);
+  return Array.from({ length: heads.getUint32(0, true) }, (_, i) => {
+    const head = headOf(i);
+    const text = (name: TextProperty): Uint8Array | null => {
+      const place = head + PLACES[name];
+      const start = heads.getUint32(place, true);
+      return start === NOWHERE
+        ? null
+        : new Uint8Array(buffer, byteOffset + start, heads.getUint32(place + LENGTH_OFFSET, true));
+    };
+    return {
+      recordedAt: heads.getFloat64(head, true),
+      id: text('id'),
+      source: text('source'),
+      attributes: text('attributes'),
+      arrival: text('arrival'),
+      data: text('data'),
+      idempotencyKey: text('idempotencyKey'),
+      webhookId: text('webhookId'),
+    };
+  });
 }
 
 /** In the order of {@link TEXTS}; written out, which takes a third of the time. */

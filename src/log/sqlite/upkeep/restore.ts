@@ -1,12 +1,11 @@
 import { copyFile, link, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { temporaryName } from '../../util/files';
-import { EventLogError } from '../event-log';
-import { isBusy, openDatabase } from './binding';
-import { MarksReader, Stamps, WRITE_STAMP } from './connection/stamp';
-import { SqliteEventLog } from './event-log';
-import { WRITE_IDENTITY } from './schema';
+import { temporaryName } from '../../../util/files';
+import { EventLogError } from '../../event-log';
+import { isBusy, openDatabase } from '../binding';
+import { makeDistinct, MarksReader } from '../connection/stamp';
+import { SqliteEventLog } from '../event-log';
 
 /**
  * Puts a backup in the place of a log, which is kept beside it.
@@ -30,15 +29,14 @@ export async function restoreLog(backup: string, log: string): Promise<string | 
   }
 }
 
-/** Verifies a copy, and gives it an identity of its own: a write-ahead log of the original is not taken for its own. */
+/** Verifies a copy, and makes it a file of its own without a write-ahead log. */
 async function requireWhole(file: string): Promise<void> {
   const log = await SqliteEventLog.open({ file });
   const findings = await log.verify().finally(() => log.close());
   if (findings.length > 0) throw new EventLogError(`The backup is damaged: ${findings.join(' ')}`);
   const database = openDatabase(file);
-  database.exec(
-    `${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}; PRAGMA journal_mode = DELETE`,
-  );
+  makeDistinct(database);
+  database.exec('PRAGMA journal_mode = DELETE');
   database.close();
 }
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import type { SqliteOptions } from './connection/connection';
+import type { SqliteOptions } from '../connection/connection';
 import { openOperations, type Operations } from './operations';
-import { LostFileError } from './connection/files';
+import { LostFileError } from '../connection/files';
 
 /** A question to the database thread; `call` numbers it. */
 export interface WorkerCall {

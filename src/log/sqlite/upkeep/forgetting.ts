@@ -1,6 +1,6 @@
-import type { Statement } from './binding';
-import type { SqliteConnection } from './connection/connection';
-import { MinuteCounts } from './minutes';
+import type { Statement } from '../binding';
+import type { SqliteConnection } from '../connection/connection';
+import { MinuteCounts } from '../minutes';
 
 /** Deletes events, with their keys and their counts, in the transaction of its caller. */
 export class Deletion {
@@ -20,23 +20,6 @@ export class Deletion {
     const rows = this.#delete.all(JSON.stringify(positions)) as { sequence: number; recordedAt: number }[];
     this.#minutes.subtract(rows.map(({ recordedAt }) => recordedAt));
     return new Set(rows.map(({ sequence }) => sequence));
-  }
-}
-
-/** Removes events and their keys. */
-export class SqliteForgetting {
-  readonly #connection: SqliteConnection;
-  readonly #deletion: Deletion;
-
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection;
-    this.#deletion = new Deletion(connection);
-  }
-
-  /** Deletes the events at some positions. Returns of each whether there was one. */
-  forget(positions: readonly number[]): boolean[] {
-    const deleted = this.#connection.transaction(() => this.#deletion.delete(positions));
-    return positions.map((position) => deleted.has(position));
   }
 }
 

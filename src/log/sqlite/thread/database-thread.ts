@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred, type Deferred } from '../../util/promises';
-import type { RetentionSteps } from '../engine';
-import { EventLogError } from '../event-log';
-import { holdOpen } from './binding';
-import type { SqliteOptions } from './connection/connection';
+import { deferred, type Deferred } from '../../../util/promises';
+import type { RetentionSteps } from '../../engine';
+import { EventLogError } from '../../event-log';
+import { holdOpen } from '../binding';
+import type { SqliteOptions } from '../connection/connection';
 import type { Operations } from './operations';
-import type { RecordedEvents } from './recorder';
+import type { RecordedEvents } from '../recorder';
 import type { WorkerCall, WorkerReply } from './worker';
 
 /** How long a database that could not be opened is not tried again, in milliseconds. */

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { wireBytesBetween } from '../../events/wire-bytes';
-import { paddedSequence, sizeFrom } from '../page';
-import { openDatabase } from './binding';
-import type { SqliteConnection } from './connection/connection';
-import { Stamps, WRITE_STAMP } from './connection/stamp';
-import { COUNT_MINUTES, WRITE_IDENTITY } from './schema';
+import { paddedSequence, sizeOfUtf8 } from '../../page';
+import { openDatabase } from '../binding';
+import type { SqliteConnection } from '../connection/connection';
+import { makeDistinct } from '../connection/stamp';
+import { COUNT_MINUTES } from '../schema';
 
 interface Totals {
   readonly total: number;
@@ -67,17 +66,13 @@ function* damagedEvents(connection: SqliteConnection): Generator<string> {
   );
   for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
     const { sequence, head, size, id, attributes, arrival, data } = row;
-    const noted = sizeFrom(wireBytesIn(attributes), data === null ? undefined : wireBytesIn(data));
+    const noted = sizeOfUtf8(attributes, data);
     if (![id, attributes, arrival, data ?? new Uint8Array()].every((bytes) => isUtf8(bytes))) {
       yield `Event ${paddedSequence(sequence)} has a text that is not UTF-8.`;
     } else if (noted.headBytes !== head || noted.dataBytes !== size) {
       yield `Event ${paddedSequence(sequence)} has another size than was noted.`;
     }
   }
-}
-
-function wireBytesIn(bytes: Uint8Array): number {
-  return wireBytesBetween(bytes, 0, bytes.length);
 }
 
 /** What the check of the pages and indexes says. Some damage ends it with an error. */
@@ -97,14 +92,13 @@ function oneLine(text: string): string {
 }
 
 /**
- * Writes a copy of the whole log, as it is at one moment, into a new file. Others can go on writing meanwhile. The copy gets an
- * identity and a stamp of its own: restored beside a write-ahead log of the original, it is not taken for the original.
+ * Writes a copy of the whole log, as it is at one moment, into a new file. Others can go on writing meanwhile.
  */
 export function backUp(connection: SqliteConnection, file: string): void {
   connection.prepare('VACUUM INTO ?').run(file);
   const copy = openDatabase(file);
   try {
-    copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+    makeDistinct(copy);
   } finally {
     copy.close();
   }
