@@ -57,12 +57,11 @@ export const pathSegment = matching(
   'must be one path segment of letters, digits and - . _ ~, without slashes',
 );
 
-/** The XML namespace of the operations; ends with a slash. */
-export const namespace: Read<string> = (value) => {
-  if (!value.endsWith('/')) throw new ValueError('must end with a slash, as in http://tempuri.org/');
-  if (/^[^\s"<>{}|\\^`]+$/.test(value) && URL.canParse(value)) return value;
-  throw new ValueError('must be an absolute URI, as in http://tempuri.org/');
-};
+/** The XML namespace of the operations: a URI with a scheme (RFC 3986, section 3), in which letters beyond ASCII may stand. */
+export const namespace = matching(
+  /^[a-z][a-z\d+.-]*:[^\s\p{Cc}"<>{}|\\^`]+$/iu,
+  'must be an absolute URI, as in http://tempuri.org/ or urn:example:hooks',
+);
 
 /** A public base address, in the very characters in which callers see it; without a trailing slash once it is read. */
 export const baseUrl: Read<string> = (value) => {

@@ -44,11 +44,10 @@ export const VARIABLES = {
     default: 'webhooks',
     description: 'first segment of the path',
   }),
-  /** Ends with a slash. */
   namespace: required('SERVICE_NAMESPACE', namespace, {
     group: 'Address',
     default: 'http://tempuri.org/',
-    description: 'XML namespace of the operations, prefix of every SOAPAction',
+    description: 'XML namespace of the operations and their SOAPActions',
   }),
   /** Without a trailing slash. */
   baseUrl: optional('BASE_URL', baseUrl, {

@@ -12,6 +12,8 @@ const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 /** An operation as the WSDLs describe it. */
 export interface ContractOperation extends OperationInput {
   readonly name: string;
+  /** As {@link operationAction} makes it. */
+  readonly action: string;
   /** Its `wsdl:documentation`; empty if it has none. */
   readonly documentation: string;
 }
@@ -21,7 +23,7 @@ export interface ContractOperation extends OperationInput {
  * stays as it is; `WebHooks.extended.wsdl` differs from it only in what the operations take, and says so.
  */
 export interface Contract {
-  /** Namespace of the operations; ends with a slash. */
+  /** Namespace of the operations, any absolute URI. */
   readonly namespace: string;
   /** The service's name. */
   readonly serviceName: string;
@@ -39,6 +41,11 @@ export interface Contract {
   wsdl(address: string): string;
   /** Writes the WSDL 1.1 document that also describes the parameters. */
   extendedWsdl(address: string): string;
+}
+
+/** The SOAP action of an operation, which ASP.NET makes from the namespace: with one slash between them. */
+export function operationAction(namespace: string, operation: string): string {
+  return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
 }
 
 /** Thrown at start when WSDL and service object differ. */
@@ -67,10 +74,11 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER, offe
     const name = nameOf(operation);
     const input = operationInput(schema, name);
     hasParametersOf(operationInput(original.schema, name), input, name);
-    return { name, documentation: documentationOf(operation), ...input };
+    const action = operationAction(namespace, name);
+    return { name, action, documentation: documentationOf(operation), ...input };
   });
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
-  const actions = new Map(operations.map(({ name }) => [namespace + name, name]));
+  const actions = new Map(operations.map(({ name, action }) => [action, name]));
   return {
     operation: (elementNamespace, localName) =>
       elementNamespace === namespace && byName.has(localName) ? localName : undefined,
@@ -99,9 +107,11 @@ export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
 /** Makes the function that writes a WSDL with an address for its ports. */
 function wsdlWriter(template: string, namespace: string, { bindings }: Offer): (address: string) => string {
-  const escapedNamespace = xmlAttribute(namespace);
-  // A function, since in a replacement text `$` has a meaning.
-  const named = template.replaceAll('{namespace}', () => escapedNamespace).replaceAll('{bindings}', namesOf(bindings));
+  // Functions, since in a replacement text `$` has a meaning.
+  const named = template
+    .replaceAll('{namespace}', () => xmlAttribute(namespace))
+    .replaceAll(/\{action ([^}]+)\}/g, (_placeholder, name: string) => xmlAttribute(operationAction(namespace, name)))
+    .replaceAll('{bindings}', namesOf(bindings));
   const parts = named.split('{address}');
   return (address) => parts.join(xmlAttribute(address));
 }

@@ -24,7 +24,7 @@ export function operationOf(
   const given = soapActionValue(String(soapAction));
   const operation = withAction(contract, given);
   if (operation !== undefined) return operation;
-  throw FAULTS.unknownSoapAction(given);
+  throw FAULTS.unknownSoapAction(urlDecoded(given));
 }
 
 /**
@@ -41,20 +41,24 @@ export function operationOfHeader(
   return action === undefined ? undefined : withAction(contract, actionValue(action));
 }
 
-/** Names the operation with an action. Some senders write it in UTF-8, of which Node makes a character for each byte. */
+/**
+ * Names the operation with an action, as it is written or URL-decoded: namespaces may have escapes themselves. Some senders write
+ * it in UTF-8, of which Node makes a character for each byte.
+ */
 function withAction(contract: Contract, action: string): string | undefined {
-  const operation = contract.action(action);
-  if (operation !== undefined || !/[\x80-\xff]/.test(action)) return operation;
-  return contract.action(Buffer.from(action, 'latin1').toString('utf8'));
+  const decoded = urlDecoded(action);
+  const operation = contract.action(action) ?? contract.action(decoded);
+  if (operation !== undefined || !/[\x80-\xff]/.test(decoded)) return operation;
+  return contract.action(Buffer.from(decoded, 'latin1').toString('utf8'));
 }
 
 function soapActionValue(header: string): string {
   const text = header.trim();
-  return urlDecoded(text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text);
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
 }
 
 function actionValue(parameter: string): string {
-  return urlDecoded(parameter.replace(/^'+|(?<!')'+$/g, ''));
+  return parameter.replace(/^'+|(?<!')'+$/g, '');
 }
 
 /** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). What is no text in UTF-8 stays as it is. */

@@ -5,7 +5,7 @@ export type Check =
   'HelloWorld' | 'RecordEvent' | 'payload' | 'GetEvents' | 'fault' | 'size' | 'length' | 'note' | 'paging' | 'waiting';
 
 /**
- * One toolchain: `clients/<folder>/run.sh <WSDL's URL> <text>` makes a client from the live WSDL and prints what it got;
+ * One toolchain: `clients/<folder>/run.sh <WSDL's URL> <text> <namespace>` makes a client from the live WSDL and prints what it got;
  * `extended.sh`, where there is one, does so from `?WSDL=extended`.
  */
 export interface Client {

@@ -22,9 +22,9 @@ export interface Lane {
 }
 
 /** Starts a service in a new folder and fills its log: an answer of GetEvents is then as large as it may be. */
-export async function startLane(folder: string): Promise<Lane> {
+export async function startLane(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Lane> {
   await mkdir(folder);
-  const service = await startProcess({}, folder);
+  const service = await startProcess(settings, folder);
   await record(service.url, 'application/cloudevents-batch+json', [
     ...Array.from({ length: SMALL_EVENTS }, (_, i) => cloudEvent('small', i, {})),
     ...Array.from({ length: LARGE_EVENTS }, (_, i) => cloudEvent('large', i, { filling: 'x'.repeat(1000) })),

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { missingPrograms } from '../support/tools';
+import { NAMESPACE } from '../support/bindings';
 import { TEXT, type Client } from './clients';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /** Most milliseconds for making, building and running one client. */
 const ALLOWED = 150_000;
@@ -34,10 +35,17 @@ export function missingFor(client: Client): string | undefined {
 }
 
 /** Makes the clients of a toolchain from both WSDLs of a service, each in a new folder inside the given one, and runs them. */
-export async function runClient(client: Client, url: string, folder: string): Promise<Transcript> {
-  const output = [await runScript(client, 'run.sh', `${url}?WSDL`, join(folder, 'original'))];
+export async function runClient(
+  client: Client,
+  url: string,
+  folder: string,
+  namespace = NAMESPACE,
+): Promise<Transcript> {
+  const run = (script: string, wsdl: string, inside: string) =>
+    runScript(client, script, [url + wsdl, client.text ?? TEXT, namespace], join(folder, inside));
+  const output = [await run('run.sh', '?WSDL', 'original')];
   if (existsSync(join(folderOf(client), 'extended.sh'))) {
-    output.push(await runScript(client, 'extended.sh', `${url}?WSDL=extended`, join(folder, 'extended')));
+    output.push(await run('extended.sh', '?WSDL=extended', 'extended'));
   }
   const lines = output.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.split('\t')));
   return {
@@ -52,11 +60,11 @@ interface Output {
   readonly trouble: string;
 }
 
-async function runScript(client: Client, script: string, wsdl: string, folder: string): Promise<Output> {
+async function runScript(client: Client, script: string, values: readonly string[], folder: string): Promise<Output> {
   await mkdir(folder, { recursive: true });
   const env = { ...process.env, LC_ALL: 'C.UTF-8', DOTNET_CLI_TELEMETRY_OPTOUT: '1' };
   const options = { cwd: folder, env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
-  return run('bash', [join(folderOf(client), script), wsdl, client.text ?? TEXT], options).then(
+  return execute('bash', [join(folderOf(client), script), ...values], options).then(
     (ended) => ({ stdout: ended.stdout, trouble: '' }),
     (error: unknown) => {
       const ended = error as { stdout: string; stderr: string; message: string };

@@ -29,6 +29,12 @@ describe('the operator is told what to change', () => {
     expect(endpoint.hints[0]?.message.length).toBeLessThan(600);
   });
 
+  it('if the namespace of a message lacks the slash at the end, although its SOAPAction is the same', async () => {
+    const body = envelope11('HelloWorld').replace(NAMESPACE, 'http://tempuri.org');
+    expect((await post(body, { SOAPAction: `${NAMESPACE}HelloWorld` })).status).toBe(200);
+    expect(endpoint.hints[0]?.message).toContain('"http://tempuri.org", but the service has "http://tempuri.org/"');
+  });
+
   it.each(['http://www.w3.org/2005/08/addressing', 'http://schemas.xmlsoap.org/ws/2004/08/addressing'])(
     'if a message has WS-Addressing headers (%s)',
     async (namespace) => {

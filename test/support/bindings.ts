@@ -1,40 +1,54 @@
 import { send, type Answer, type Question } from './http';
+import { xmlAttribute } from '../../src/xml/characters';
 import { parsedText } from './xml';
 
 export const NAMESPACE = 'http://tempuri.org/';
 export const SOAP_11_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const SOAP_12_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
 
+/** The namespace of a service, and what stands before an operation's name in its action. */
+export interface Names {
+  readonly namespace: string;
+  readonly stem: string;
+}
+
+const NAMES: Names = { namespace: NAMESPACE, stem: NAMESPACE };
+
 export const BINDINGS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
 export type BindingName = (typeof BINDINGS)[number];
 
-export function envelope11(operation: string, inside = ''): string {
-  return `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${SOAP_11_NAMESPACE}"><soap:Body><${operation} xmlns="${NAMESPACE}">${inside}</${operation}></soap:Body></soap:Envelope>`;
+export function envelope11(operation: string, inside = '', namespace = NAMESPACE): string {
+  return `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${SOAP_11_NAMESPACE}"><soap:Body><${operation} xmlns="${xmlAttribute(namespace)}">${inside}</${operation}></soap:Body></soap:Envelope>`;
 }
 
-export function envelope12(operation: string, inside = ''): string {
-  return envelope11(operation, inside)
+export function envelope12(operation: string, inside = '', namespace = NAMESPACE): string {
+  return envelope11(operation, inside, namespace)
     .replaceAll('soap:', 'soap12:')
     .replace(':soap=', ':soap12=')
     .replace(SOAP_11_NAMESPACE, SOAP_12_NAMESPACE);
 }
 
 /** The request of an operation over one binding, as the interface document shows it. */
-export function requestOf(binding: BindingName, operation: string, inside = ''): Question & { readonly path: string } {
+export function requestOf(
+  binding: BindingName,
+  operation: string,
+  inside = '',
+  { namespace, stem } = NAMES,
+): Question & { readonly path: string } {
   switch (binding) {
     case 'soap11':
       return {
         path: '',
         method: 'POST',
-        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}${operation}"` },
-        body: envelope11(operation, inside),
+        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${stem}${operation}"` },
+        body: envelope11(operation, inside, namespace),
       };
     case 'soap12':
       return {
         path: '',
         method: 'POST',
         headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
-        body: envelope12(operation, inside),
+        body: envelope12(operation, inside, namespace),
       };
     case 'httpget':
       return { path: `/${operation}?` };
@@ -55,8 +69,9 @@ export async function callOperation(
   operation: string,
   inside = '',
   headers: Readonly<Record<string, string>> = {},
+  names = NAMES,
 ): Promise<string> {
-  const { path, ...question } = requestOf(binding, operation, inside);
+  const { path, ...question } = requestOf(binding, operation, inside, names);
   const answer = await send(url + path, { ...question, headers: { ...question.headers, ...headers } });
   if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
   return resultOf(answer);

@@ -15,7 +15,7 @@ describeWith({ curl: 'curl', bash: 'bash' }, 'the curl lines on the pages', () =
   let service: TestService;
   beforeAll(async () => {
     service = await startService({
-      SERVICE_NAMESPACE: "http://example.com/it's/",
+      SERVICE_NAMESPACE: "urn:it's",
       RECORD_KEYS: RECORD_KEY,
       READ_KEYS: READ_KEY,
     });
@@ -33,8 +33,8 @@ describeWith({ curl: 'curl', bash: 'bash' }, 'the curl lines on the pages', () =
   });
 
   it.each([
-    ['SOAP 1.1', `<order xmlns="http://example.com/it's/">17</order>`],
-    ['SOAP 1.2', `<order xmlns="http://example.com/it's/">17</order>`],
+    ['SOAP 1.1', `<order xmlns="urn:it's">17</order>`],
+    ['SOAP 1.2', `<order xmlns="urn:it's">17</order>`],
     ['HTTP GET', { order: '17' }],
     ['HTTP POST', { order: '17' }],
   ])('over %s record the example and find it, with a key in place of KEY', async (binding, data) => {

@@ -1,3 +1,4 @@
+import { operationAction } from '../../contract/contract';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OperationCall, Wsdl } from './wsdl';
@@ -69,11 +70,11 @@ function successes(old: Wsdl, operation: string, have: (protocol: string) => boo
 
 function soap11Mistakes(old: Wsdl): Call[] {
   const call = old.call(HARMLESS, 'SOAP 1.1');
-  const action = call?.action ?? `${old.targetNamespace}${HARMLESS}`;
+  const action = call?.action ?? operationAction(old.targetNamespace, HARMLESS);
   const body = envelope(SOAP_11, call?.element ?? { namespace: old.targetNamespace, name: HARMLESS });
   const mistake = (name: string, question: Question): Call => ({ ...ALL, location: '', ...question, name });
   return [
-    mistake('an unknown SOAPAction', soap11(body, `${old.targetNamespace}${UNKNOWN}`)),
+    mistake('an unknown SOAPAction', soap11(body, operationAction(old.targetNamespace, UNKNOWN))),
     mistake('an empty SOAPAction', soap11(body, '')),
     mistake('a SOAP 1.1 envelope that ends too early', soap11(unfinished(SOAP_11), action)),
     mistake('an envelope of an unknown version', soap11('<e:Envelope xmlns:e="urn:x"><e:Body/></e:Envelope>', action)),

@@ -1,3 +1,4 @@
+import { operationAction } from '../../contract/contract';
 import { qualifiedName, type XmlElement } from '../../xml/xml-tree';
 import { quoted } from '../terminal';
 
@@ -36,7 +37,7 @@ export interface Namespaces {
 
 /**
  * Says in one sentence each how two parts differ, and the parts inside them. A text that begins with the namespace of its own
- * contract equals one that begins with that of the other: their namespaces are compared once.
+ * contract, or with that of its SOAPActions, equals one that does so with that of the other: their namespaces are compared once.
  */
 export function differencesOf(old: Part, other: Part, namespaces: Namespaces, path: readonly Part[] = []): string[] {
   const here = [...path, old];
@@ -83,10 +84,13 @@ function keyed(parts: readonly Part[]): Map<string, Part> {
   return found;
 }
 
+/** A text that is or begins with a namespace or the actions in it, with a mark in place of either. */
 function relative(text: string | undefined, namespace: string): string | undefined {
-  return text !== undefined && namespace !== '' && text.startsWith(namespace)
-    ? `\0${text.slice(namespace.length)}`
-    : text;
+  if (text === undefined || namespace === '') return text;
+  if (text === namespace) return '\0';
+  const actions = operationAction(namespace, '');
+  if (text.startsWith(actions)) return `\0/${text.slice(actions.length)}`;
+  return text.startsWith(namespace) ? `\0${text.slice(namespace.length)}` : text;
 }
 
 function shown(text: string | undefined): string {

@@ -55,7 +55,7 @@ export async function addSettings(file: string, lines: readonly string[]): Promi
 function namespaceLines(targetNamespace: string): Replacement {
   if (isValue(namespace, targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
   const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
-  return incomplete(`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI that ends with a slash.`);
+  return incomplete(`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI.`);
 }
 
 function addressLines({ ports }: Wsdl): Replacement {

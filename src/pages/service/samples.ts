@@ -47,7 +47,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
   return (operation, needsKey, endpointUrl) => {
-    const { name } = operation;
+    const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
     const fields = formFields(given);
@@ -58,10 +58,9 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
       body: soapRequest(name, contract, version, true, given),
     });
-    const action = { SOAPAction: `"${contract.namespace}${name}"` };
     const form = { 'Content-Type': FORM, ...key };
     const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
-      ['soap11', overSoap(SOAP_11, action), soap11.get(name)],
+      ['soap11', overSoap(SOAP_11, { SOAPAction: `"${action}"` }), soap11.get(name)],
       ['soap12', overSoap(SOAP_12, {}), soap12.get(name)],
       ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
       ['httppost', { method: 'POST', url, headers: form, body: fields }, string],

@@ -233,15 +233,32 @@ describe('calls on the old service and the new one', () => {
     expect(outcome).toMatchObject({ differences: 2, failures: 0 });
   });
 
-  it('find that another namespace is what a client stumbles over', async () => {
-    const other = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks/' });
-    const { outcome, text } = await compared(service.url, other.url);
-    expect(text).toContain(
-      'The target namespace is http://tempuri.org/ in the old service, http://example.com/hooks/ in',
-    );
-    expect(text).toContain('WSDL: 1 difference');
-    expect(text).toMatch(/HelloWorld over SOAP 1\.1: \d differences\n {2}- the status is 200 in the old service, 500/);
-    expect(outcome.differences).toBeGreaterThan(1);
+  it.each(['http://example.com/hooks/', 'http://example.com/hooks', 'urn:shop:hooks'])(
+    'find that another namespace, %s, is what a client stumbles over',
+    async (namespace) => {
+      const other = await startService({ SERVICE_NAMESPACE: namespace });
+      for (const [old, now, named] of [
+        [service.url, other.url, `http://tempuri.org/ in the old service, ${namespace} in`],
+        [other.url, service.url, `${namespace} in the old service, http://tempuri.org/ in`],
+      ] as const) {
+        const { outcome, text } = await compared(old, now);
+        expect(text).toContain(`The target namespace is ${named}`);
+        expect(text).toContain('WSDL: 1 difference');
+        expect(text).toMatch(
+          /HelloWorld over SOAP 1\.1: \d differences\n {2}- the status is 200 in the old service, 500/,
+        );
+        expect(outcome.differences).toBeGreaterThan(1);
+      }
+    },
+  );
+
+  it.each(['urn:shop:hooks', 'http://example.com/hooks'])('call two services under %s', async (namespace) => {
+    const url = async () => (await startService({ SERVICE_NAMESPACE: namespace })).url;
+    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const { outcome, text } = await compared(await url(), await url(), asked);
+    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 27 });
+    expect(text).toContain(`SERVICE_NAMESPACE=${namespace}`);
+    expect(text).toMatch(/HelloWorld over SOAP 1\.1: same/);
   });
 
   it('show only other addresses for two services with different roots', async () => {

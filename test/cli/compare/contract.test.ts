@@ -280,6 +280,14 @@ describe('the contracts of two services', () => {
 
   it('are compared by names relative to their namespaces', () => {
     expect(differences(RECORDED_WSDL.replaceAll('http://tempuri.org/', 'http://example.com/hooks/'))).toEqual([]);
+    for (const namespace of ['urn:shop:hooks', 'http://example.com/hooks']) {
+      const actions = RECORDED_WSDL.replaceAll('soapAction="http://tempuri.org/', `soapAction="${namespace}/`);
+      expect(differences(actions.replaceAll('http://tempuri.org/', namespace))).toEqual([]);
+      const [joined] = differences(RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace));
+      expect(joined).toContain(
+        `SOAPAction is http://tempuri.org/RecordEvent in the old service, ${namespace}RecordEvent in the new one.`,
+      );
+    }
     const half = RECORDED_WSDL.replaceAll('"http://tempuri.org/"', '"http://example.com/hooks/"');
     const [first, ...rest] = differences(half);
     expect(first).toBe(

@@ -20,7 +20,8 @@ describe('the settings that an old WSDL asks for', () => {
   it.each([
     ['http://tempuri.org/', 'http://host/webhooks/Services/WebHooks.asmx', ''],
     ['http://example.com/hooks/', 'https://host:8443/Hooks/services/webhooks.ASMX', ''],
-    ["urn:it's#1/", 'http://host/a/b/hooks/Services/WebHooks.asmx', '/a/b'],
+    ["urn:it's#1", 'http://host/a/b/hooks/Services/WebHooks.asmx', '/a/b'],
+    ['urn:shop:hooks', 'http://host/webhooks/Services/WebHooks.asmx', ''],
   ])('make the service answer as %s at %s', async (namespace, address, prefix) => {
     const file = join(folder.path, '.env');
     const { lines, isComplete } = settings(namespace, address);
@@ -34,10 +35,10 @@ describe('the settings that an old WSDL asks for', () => {
   });
 
   it('are comments where the service cannot have what the old one had', () => {
-    const { lines, isComplete } = settings('urn:hooks', 'http://host/hooks.asmx?a=1');
+    const { lines, isComplete } = settings('hooks', 'http://host/hooks.asmx?a=1');
     expect(isComplete).toBe(false);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('# urn:hooks is the namespace of the old service, which cannot be set');
+    expect(lines[0]).toContain('# hooks is the namespace of the old service, which cannot be set: ');
     expect(lines[1]).toContain('# The old address is http://host/hooks.asmx?a=1.');
   });
 

@@ -44,6 +44,20 @@ describe('a program with the package', () => {
     expect(await readdir(join(folder.path, 'data'))).toEqual(['events.db']);
   });
 
+  it('answers under a namespace without a slash at its end', async () => {
+    const lines = await printed(`
+      import { createWebHook } from 'asmx-webhook';
+      const webhook = await createWebHook({ PORT: 0, SERVICE_NAMESPACE: 'urn:shop:hooks' });
+      const answer = await fetch(webhook.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'text/xml', SOAPAction: '"urn:shop:hooks/HelloWorld"' },
+        body: '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body/></e:Envelope>',
+      });
+      console.log(answer.status, (await answer.text()).includes('<HelloWorldResponse xmlns="urn:shop:hooks">'));
+      await webhook.close();`);
+    expect(lines).toEqual(['200 true']);
+  });
+
   it.each([
     [{ PORTS: 1 }, 'PORTS: there is no such setting; did you mean PORT?'],
     [

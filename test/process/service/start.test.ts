@@ -63,11 +63,11 @@ describe('the service as a process', () => {
     expect(events).toEqual(expect.arrayContaining(answered));
   });
 
-  it('does not start with SERVICE_NAMESPACE=urn:x, and says that it must end with a slash', async () => {
-    const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'urn:x' }, folder.path);
+  it('does not start with SERVICE_NAMESPACE=hooks, and says that it must be an absolute URI', async () => {
+    const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'hooks' }, folder.path);
     expect(code).toBe(1);
     expect(output).toBe(
-      'The configuration is wrong.\nSERVICE_NAMESPACE=urn:x: must end with a slash, as in http://tempuri.org/\n',
+      'The configuration is wrong.\nSERVICE_NAMESPACE=hooks: must be an absolute URI, as in http://tempuri.org/ or urn:example:hooks\n',
     );
   });
 

@@ -80,9 +80,9 @@ SERVICE_ROOT=webhooks
   });
 
   it('exits with 1 where no settings make the new service like the old one', async () => {
-    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'urn:hooks'));
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks'));
     const { code, output, errors } = await run('old.wsdl');
-    expect([code, output]).toEqual([1, expect.stringContaining('# urn:hooks is the namespace of the old service')]);
+    expect([code, output]).toEqual([1, expect.stringContaining('# hooks is the namespace of the old service')]);
     expect(errors).toContain('do not make the new service like the old one');
   });
 

@@ -12,7 +12,7 @@ show() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
 soap11() {
   curl --silent --show-error "$url" \
     -H 'Content-Type: text/xml; charset=utf-8' \
-    -H "SOAPAction: \"$namespace$1\"" \
+    -H "SOAPAction: \"${namespace%/}/$1\"" \
     -d "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body><$1 xmlns=\"$namespace\">$2</$1></s:Body></s:Envelope>" "${@:3}"
 }
 soap12() {

@@ -14,11 +14,12 @@ import webhook.WebHook;
 import webhook.WebHookSoap;
 
 public class Client {
-    static final String NAMESPACE = "http://tempuri.org/";
+    static String namespace;
     static PrintStream out;
 
     public static void main(String[] arguments) throws Exception {
         out = new PrintStream(System.out, true, "UTF-8");
+        namespace = arguments[1];
 
         // docs:begin
         WebHook service = new WebHook();
@@ -46,12 +47,12 @@ public class Client {
     /** Sends an operation element that the generated proxy cannot write, through an untyped dispatch. */
     static Document send(WebHook service, String port, String operation, String text) throws Exception {
         Document request = javax.xml.parsers.DocumentBuilderFactory.newInstance().newDocumentBuilder().newDocument();
-        Element element = (Element) request.appendChild(request.createElementNS(NAMESPACE, operation));
-        element.appendChild(request.createElementNS(NAMESPACE, "note")).setTextContent(text);
+        Element element = (Element) request.appendChild(request.createElementNS(namespace, operation));
+        element.appendChild(request.createElementNS(namespace, "note")).setTextContent(text);
         Dispatch<Source> dispatch =
-            service.createDispatch(new QName(NAMESPACE, port), Source.class, Service.Mode.PAYLOAD);
+            service.createDispatch(new QName(namespace, port), Source.class, Service.Mode.PAYLOAD);
         dispatch.getRequestContext().put(BindingProvider.SOAPACTION_USE_PROPERTY, true);
-        dispatch.getRequestContext().put(BindingProvider.SOAPACTION_URI_PROPERTY, NAMESPACE + operation);
+        dispatch.getRequestContext().put(BindingProvider.SOAPACTION_URI_PROPERTY, namespace.replaceFirst("/?$", "/") + operation);
         DOMResult reply = new DOMResult();
         TransformerFactory.newInstance().newTransformer().transform(dispatch.invoke(new DOMSource(request)), reply);
         return (Document) reply.getNode();

@@ -15,7 +15,7 @@ for my $version ( [ soap11 => '1.1' ], [ soap12 => '1.2' ] ) {
 
     # docs:begin
     my $client = SOAP::Lite->soapversion($number)->proxy($url)->default_ns('http://tempuri.org/');
-    $client->on_action( sub { '"' . join( '', @_ ) . '"' } );
+    $client->on_action( sub { '"' . $_[0] =~ s{/?$}{/}r . $_[1] . '"' } );
     my $greeting = $client->call('HelloWorld')->result;
 
     # docs:end

@@ -4,8 +4,7 @@ import sys
 
 import zeep
 
-wsdl, text = sys.argv[1:3]
-NAMESPACE = "http://tempuri.org/"
+wsdl, text, NAMESPACE = sys.argv[1:4]
 
 
 def show(binding, check, value):

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canonicalText } from '../src/cli/compare/intended';
+import { readXml, type XmlElement } from '../src/xml/xml-tree';
+import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './support/bindings';
+import { send, type Answer } from './support/http';
+import { samplesOn } from './support/page';
+import { startService, type TestService } from './support/service';
+
+/** Namespaces, and what stands before an operation's name in its action, as recorded on the original. */
+const RECORDED: readonly (readonly [namespace: string, stem: string])[] = [
+  ['urn:shop:hooks', 'urn:shop:hooks/'],
+  ['http://example.com/hooks', 'http://example.com/hooks/'],
+  ['http://example.com/a?b=1', 'http://example.com/a?b=1/'],
+  ['urn:shop/', 'urn:shop/'],
+];
+const ALIKE: typeof RECORDED = [
+  ['http://example.com/hooks#', 'http://example.com/hooks#/'],
+  ['http://example.com/a?b=1&c=2', 'http://example.com/a?b=1&c=2/'],
+  ["urn:it's:$&$1", "urn:it's:$&$1/"],
+  ['urn:a%20b', 'urn:a%20b/'],
+  ['http://example.com/a+b//', 'http://example.com/a+b//'],
+];
+const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
+
+const escaped = (namespace: string): string => namespace.replaceAll('&', '&amp;');
+const soap11 = (url: string, action: string, body: string): Promise<Answer> =>
+  send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', SOAPAction: `"${action}"` }, body });
+const soap12 = (url: string, action: string, body: string): Promise<Answer> =>
+  send(url, { method: 'POST', headers: { 'Content-Type': `application/soap+xml; action="${action}"` }, body });
+
+describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, stem) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ SERVICE_NAMESPACE: namespace });
+  });
+  afterAll(() => service.stop());
+
+  const hello = `<HelloWorldResponse xmlns="${escaped(namespace)}"><HelloWorldResult>Hello World</HelloWorldResult></HelloWorldResponse>`;
+  const soapBody = (answer: Answer): string | undefined => /<soap:Body>(.*)<\/soap:Body>/.exec(answer.body)?.[1];
+
+  it('each binding answers in it', async () => {
+    const [over11, over12] = [envelope11('HelloWorld', '', namespace), envelope12('HelloWorld', '', namespace)];
+    const answers = [
+      await soap11(service.url, `${stem}HelloWorld`, over11),
+      await soap12(service.url, `${stem}HelloWorld`, over12),
+      await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: over11 }),
+      await send(service.url, { method: 'POST', headers: { 'Content-Type': 'application/soap+xml' }, body: over12 }),
+    ];
+    for (const answer of answers) expect([answer.status, soapBody(answer)]).toEqual([200, hello]);
+    const string = `<?xml version="1.0" encoding="utf-8"?>\n<string xmlns="${escaped(namespace)}">Hello World</string>`;
+    expect((await send(`${service.url}/HelloWorld`)).body).toBe(string);
+    expect((await send(`${service.url}/HelloWorld`, { method: 'POST', body: '' })).body).toBe(string);
+  });
+
+  it('every operation is called by its action alone, and records and reads over all bindings', async () => {
+    for (const operation of OPERATIONS) {
+      const empty = envelope11('HelloWorld').replace(/(?<=<soap:Body>).*(?=<\/soap:Body>)/, '');
+      expect((await soap11(service.url, `${stem}${operation}`, empty)).status).toBe(200);
+    }
+    for (const binding of BINDINGS)
+      await callOperation(service.url, binding, 'RecordEvent', '', {}, { namespace, stem });
+    const found = eventsOf(await callOperation(service.url, 'soap12', 'GetEvents', '', {}, { namespace, stem }));
+    expect(found.map(({ binding }) => binding)).toEqual(['soap11', ...BINDINGS]);
+  });
+
+  it('an action that is not made this way is refused', async () => {
+    for (const action of [`${namespace}:HelloWorld`, 'HelloWorld', `${stem}/HelloWorld`, `${stem}Helloworld`]) {
+      const other = await soap11(service.url, action, envelope11('HelloWorld', '', namespace));
+      expect([other.status, other.body]).toEqual([500, expect.stringContaining('did not recognize the value of')]);
+    }
+    if (stem === namespace) return;
+    const joined = await soap11(service.url, `${namespace}HelloWorld`, envelope11('HelloWorld'));
+    expect(joined.body).toContain('did not recognize the value of HTTP Header SOAPAction: ');
+    const joined12 = await soap12(service.url, `${namespace}HelloWorld`, envelope12('Unknown'));
+    expect(joined12.body).toContain('was not recognized');
+  });
+
+  it.each(['?WSDL', '?WSDL=extended'])('%s has these actions', async (query) => {
+    const definitions = readXml((await send(service.url + query)).body);
+    const actions = all(definitions).flatMap(({ attributes }) =>
+      attributes.filter(({ local }) => local === 'soapAction').map(({ value }) => value),
+    );
+    const expected = OPERATIONS.map((operation) => `${stem}${operation}`);
+    expect(actions).toEqual([...expected, ...expected]);
+    const targets = all(definitions).flatMap(({ attributes }) =>
+      attributes.filter(({ local }) => local === 'targetNamespace').map(({ value }) => value),
+    );
+    expect(targets).toEqual([namespace, namespace]);
+  });
+
+  it('the discovery document and the pages name it', async () => {
+    expect((await send(`${service.url}?disco`)).body.split(`xmlns:q1="${escaped(namespace)}"`)).toHaveLength(3);
+    const { body } = await send(`${service.url}?op=HelloWorld`);
+    expect(samplesOn(body, 'SOAP 1.1').request).toContain(`\nSOAPAction: "${stem}HelloWorld"\n`);
+    for (const binding of ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST']) {
+      const sample = samplesOn(body, binding);
+      expect(sample.response).toContain(`xmlns="${escaped(namespace)}"`);
+    }
+  });
+});
+
+it.each([
+  ['Urn.wsdl', 'urn:shop:hooks'],
+  ['NoSlash.wsdl', 'http://example.com/hooks'],
+])('?WSDL is %s of the original but for documentation and addresses', async (file, namespace) => {
+  const service = await startService({ SERVICE_NAMESPACE: namespace });
+  const recorded = await readFile(join(__dirname, 'fixtures', 'namespaces', file), 'utf8');
+  const { body } = await send(`${service.url}?WSDL`);
+  expect(bare(body)).toBe(bare(recorded));
+  await service.stop();
+});
+
+/** What a WSDL says without documentation and addresses, in a form that only its meaning decides. */
+function bare(wsdl: string): string {
+  const strip = (element: XmlElement): XmlElement => ({
+    ...element,
+    attributes: element.name === 'address' ? [] : element.attributes,
+    content: element.content
+      .filter((child) => typeof child === 'string' || child.name !== 'documentation')
+      .map((child) => (typeof child === 'string' ? child : strip(child))),
+  });
+  return canonicalText(strip(readXml(wsdl)));
+}
+
+function all(element: XmlElement): XmlElement[] {
+  return [element, ...element.content.flatMap((child) => (typeof child === 'string' ? [] : all(child)))];
+}
