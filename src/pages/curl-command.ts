@@ -10,12 +10,12 @@ export interface CurlRequest {
 
 /** The body of a request. */
 export interface CurlBody {
-  /** Whether it is certainly longer than {@link SHORT_BODY}: then it is better not made for nothing. */
+  /** Whether it is longer than {@link SHORT_BODY}, so that making it would be in vain. */
   readonly isLong: boolean;
   bytes(this: void): Buffer;
 }
 
-/** Bytes of a body that a command may contain. */
+/** Most bytes of a body within a command. */
 export const SHORT_BODY = 4096;
 
 /** A command for a POSIX shell. */
@@ -26,7 +26,7 @@ export interface CurlCommand {
 }
 
 /**
- * Writes the command with which curl sends a request. Each word is quoted, so that no character of a caller's means anything to
+ * Writes the command with which curl sends a request. Each word is quoted, so that nothing a caller sent means anything to
  * the shell. A long body is read from a file. A body that is not text, or not visible in full, is written in base64. Header fields
  * with invisible characters are left out.
  */
@@ -41,30 +41,20 @@ export function curlCommand({ method, url, headers, body }: CurlRequest, file: s
   if (method === 'POST' && body === undefined) options.unshift('-X POST');
   // curl would read brackets and braces as a list of URLs.
   const start = /[[\]{}]/.test(url) ? 'curl -g' : 'curl';
-  const { before = '', option, needsFile = false } = body === undefined ? NO_BODY : bodyOption(body, file);
-  if (option !== undefined) options.push(option);
-  return { command: `${before}${[`${start} ${shellWord(url)}`, ...options].join(' \\\n  ')}`, needsFile };
-}
-
-interface BodyOption {
-  readonly before?: string;
-  readonly option?: string;
-  readonly needsFile?: boolean;
-}
-
-const NO_BODY: BodyOption = {};
-
-function bodyOption({ isLong, bytes }: CurlBody, file: string): BodyOption {
-  const body = isLong ? undefined : bytes();
-  if (body === undefined || body.length > SHORT_BODY) {
-    return { option: `--data-binary ${shellWord(`@${file}`)}`, needsFile: true };
+  const command = (...more: string[]) => [`${start} ${shellWord(url)}`, ...options, ...more].join(' \\\n  ');
+  if (body === undefined) return { command: command(), needsFile: false };
+  const bytes = body.isLong ? undefined : body.bytes();
+  if (bytes === undefined || bytes.length > SHORT_BODY) {
+    return { command: command(`--data-binary ${shellWord(`@${file}`)}`), needsFile: true };
   }
-  const text = body.toString();
-  if (Buffer.from(text).equals(body) && isVisible(text)) return { option: `--data-raw ${shellWord(text)}` };
-  return { before: `echo ${body.toString('base64')} | base64 -d | `, option: '--data-binary @-' };
+  const text = bytes.toString();
+  if (Buffer.from(text).equals(bytes) && isVisible(text)) {
+    return { command: command(`--data-raw ${shellWord(text)}`), needsFile: false };
+  }
+  return { command: `echo ${bytes.toString('base64')} | base64 -d | ${command('--data-binary @-')}`, needsFile: false };
 }
 
-/** Whether a person who reads a text before sending it sees all of it. */
+/** Whether a person who reads the command sees all of a text. */
 function isVisible(text: string): boolean {
   return replaceInvisible(text, () => '') === text;
 }

@@ -6,7 +6,7 @@ import helmet from 'helmet';
 import { VERSION } from '../config/package-info';
 import type { Contract } from '../contract/contract';
 
-/** Sets the security headers of all documents. A page has a Content-Security-Policy as well, which depends on its scripts. */
+/** Sets the security headers of all documents. Each page adds a Content-Security-Policy, which depends on its scripts. */
 export const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: false,
   // Whether a host may be reached over plain HTTP is for the operator to decide.
@@ -22,15 +22,15 @@ export interface Page {
 /**
  * Writes a page.
  *
- * @param title - stands before the name of the service.
+ * @param title - precedes the name of the service.
  * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
- * @param values - those that the template names.
+ * @param values - what the template uses.
  */
 export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => Page;
 
 const SHARED = join(__dirname, 'templates');
 
-/** Writes pages from the templates of a folder, within the layout and with the styles and scripts that all pages share. */
+/** Writes pages from the templates of a folder, in the layout that all pages share. */
 export class PageWriter {
   readonly #contract: Contract;
   readonly #folder: string;

@@ -3,11 +3,10 @@ import { markup, type Markup } from './markup';
 
 /** An event's payload for its page. */
 export interface DataView extends Markup {
-  /** What it is, in a word for a person. */
   readonly kind: 'JSON' | 'XML' | 'Form' | 'Text' | 'Bytes';
-  /** Its size in bytes. */
+  /** The size of the payload. */
   readonly bytes: number;
-  /** Of a form: its fields, each name with its values. Its `html` is empty. */
+  /** The fields of a form, whose `html` is empty. */
   readonly fields?: readonly FieldView[];
 }
 
@@ -19,7 +18,7 @@ export interface FieldView {
 /** Most bytes of a payload on the page, as markup. */
 const MAX_BYTES = 100_000;
 
-/** Most characters that are decoded and indented for it; in markup a character has at least one byte. */
+/** Most characters that are decoded and indented; as markup each takes at least one byte. */
 const MAX_CHARACTERS = MAX_BYTES;
 
 /** Most bytes of a payload that are shown in hexadecimal. */
@@ -29,7 +28,7 @@ const MAX_DUMPED = 4096;
 const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
-/** Shows a payload by its kind: JSON and XML indented, the fields of a form, text as it is, bytes in hexadecimal. */
+/** Shows JSON and XML indented, a form as its fields, text as it is and bytes in hexadecimal. */
 export function dataView(data: EventData, isForm: boolean): DataView {
   const bytes = dataSize(data);
   if (data.kind === 'bytes') {
@@ -52,7 +51,7 @@ function shown(kind: DataView['kind'], bytes: number, text: string, isCut: boole
   return { kind, bytes, html, isCut: isCut || isCutHere };
 }
 
-/** The fields of a form or a query; undefined: the JSON is not that of a form. */
+/** Shows the fields of a form or a query. Undefined: the JSON does not come from one. */
 function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> | undefined {
   const members: unknown = JSON.parse(json);
   if (!isForm(members)) return undefined;
@@ -71,17 +70,16 @@ function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> |
   return { fields, html: '', isCut: false };
 }
 
-/** About as many bytes of markup stand around each text. */
+/** About how many bytes the page adds to each text. */
 const MARKUP_AROUND = 40;
 
-/** Whether a value is what becomes of a form: an object of strings, or of lists of strings. */
+/** Whether a value is what the service makes of a form: an object of strings or lists of strings. */
 export function isForm(value: unknown): value is Readonly<Record<string, string | readonly string[]>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const values = Object.values(value).flat() as unknown[];
   return values.every((text) => typeof text === 'string');
 }
 
-/** How far each level is indented. */
 const INDENT = '  ';
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
@@ -120,19 +118,12 @@ const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?|[^\s{}[\],:"]
 
 const BYTES_IN_LINE = 16;
 
-/** Writes bytes as `hexdump -C` does: offset, sixteen bytes in hexadecimal, and beside them those that are printable ASCII. */
+/** Writes bytes as `hexdump -C` does: offset, sixteen bytes in hexadecimal, and those of them that are printable ASCII. */
 export function hexDump(bytes: Buffer): string {
   const lines: string[] = [];
   for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {
     const line = bytes.subarray(offset, offset + BYTES_IN_LINE);
-    const hex = [line.subarray(0, 8), line.subarray(8)]
-      .map((half) =>
-        [...half]
-          .map((byte) => byte.toString(16).padStart(2, '0'))
-          .join(' ')
-          .padEnd(23),
-      )
-      .join('  ');
+    const hex = [line.subarray(0, 8), line.subarray(8)].map((half) => hexText(half).padEnd(23)).join('  ');
     const text = [...line].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
     lines.push(`${offset.toString(16).padStart(8, '0')}  ${hex}  |${text}|`);
   }
@@ -152,7 +143,7 @@ export interface EventData {
   readonly encoded: string;
 }
 
-/** Reads what `StoredEvent.data` holds, and decodes nothing: it may be large. */
+/** Reads what `StoredEvent.data` holds, without decoding it: it may be large. */
 export function eventData(data: string): EventData {
   const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(data) ?? [];
   const value = data.slice(start.length).trimEnd();
@@ -166,7 +157,7 @@ export function dataBytes({ kind, encoded }: EventData): Buffer {
   return Buffer.from(kind === 'json' ? encoded : (JSON.parse(`"${encoded}"`) as string));
 }
 
-/** A text up to this length is decoded to find its size. */
+/** The longest text that is decoded to find its size. */
 const MAX_DECODED = 65_536;
 
 /** The size of the payload in bytes; of a long text, as JSON writes it. */
@@ -185,7 +176,7 @@ export function textStart(data: EventData, maxLength: number): string {
 function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
   if (kind === 'json') return encoded.slice(0, maxLength);
   if (encoded.length <= maxLength) return JSON.parse(`"${encoded}"`) as string;
-  // An escape has at most six characters; a cut in the middle of one leaves what is no JSON.
+  // The cut may divide an escape, which leaves invalid JSON.
   for (let length = maxLength; ; length--) {
     try {
       return JSON.parse(`"${encoded.slice(0, length)}"`) as string;
@@ -195,9 +186,10 @@ function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
   }
 }
 
+/** The length of the longest escape: `\\uXXXX`. */
 const MAX_ESCAPE = 6;
 
-/** The first bytes of a payload that is bytes. */
+/** The first bytes of a payload of the kind `bytes`. */
 export function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
   return Buffer.from(encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
 }

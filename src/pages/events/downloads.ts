@@ -14,26 +14,21 @@ const BYTES = 'application/octet-stream';
 
 /** Makes a file of an event: `event`, `data` or `request`. Undefined: there is no such file. */
 export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
+  const names = fileNames(event);
   if (what === 'event') {
-    return {
-      name: eventFileName(event),
-      contentType: 'application/cloudevents+json',
-      body: Buffer.from(eventJson(event.attributes, event.sequence, event.data)),
-    };
+    const body = Buffer.from(eventJson(event.attributes, event.sequence, event.data));
+    return { name: names.event, contentType: 'application/cloudevents+json', body };
   }
   if (what === 'data' && event.data !== undefined) {
-    return { name: dataFileName(event), contentType: BYTES, body: dataBytes(eventData(event.data)) };
+    return { name: names.data, contentType: BYTES, body: dataBytes(eventData(event.data)) };
   }
-  if (what === 'request') {
-    const { body } = requestAgain(event, address);
-    if (body !== undefined) return { name: requestFileName(event), contentType: BYTES, body: body.bytes() };
-  }
-  return undefined;
+  const body = what === 'request' ? requestAgain(event, address).body : undefined;
+  return body === undefined ? undefined : { name: names.request, contentType: BYTES, body: body.bytes() };
 }
 
 /**
- * The header fields of a download. Whatever a sender has put into it, a browser neither guesses its type nor shows it, and if
- * it did, nothing in it would run.
+ * The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing that a sender put into
+ * it would run.
  */
 export function downloadHeaders({ name }: Download): OutgoingHttpHeaders {
   return {
@@ -43,19 +38,11 @@ export function downloadHeaders({ name }: Download): OutgoingHttpHeaders {
   };
 }
 
-export function eventFileName(event: StoredEvent): string {
-  return `${fileName(event)}.json`;
-}
+const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 
-export function requestFileName(event: StoredEvent): string {
-  return `${fileName(event)}.body`;
-}
-
-export function dataFileName(event: StoredEvent): string {
-  const endings = { json: 'json', text: 'txt', bytes: 'bin' } as const;
-  return `${fileName(event)}-data.${event.data === undefined ? 'bin' : endings[eventData(event.data).kind]}`;
-}
-
-function fileName({ sequence }: StoredEvent): string {
-  return `event-${String(BigInt(sequence))}`;
+/** The names of the files that {@link downloadOf} makes. */
+export function fileNames({ sequence, data }: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
+  const name = `event-${String(BigInt(sequence))}`;
+  const ending = data === undefined ? 'bin' : ENDINGS[eventData(data).kind];
+  return { event: `${name}.json`, data: `${name}-data.${ending}`, request: `${name}.body` };
 }

@@ -2,51 +2,24 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { arrivalOf, headerOf, isCloudEvent, requestAgain, type EndpointAddress } from './request-again';
 import { curlCommand } from '../curl-command';
-import { dataView, type DataView, eventData } from './data-view';
-import { dataFileName, eventFileName, requestFileName } from './downloads';
+import { dataView, eventData } from './data-view';
+import { fileNames } from './downloads';
 import { addressQuery, filterValues, type Filter } from './list-query';
-import { bindingView, type RowView } from './list-view';
+import { bindingView } from './list-view';
 import { markup, shownText, sizeText, timeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
 
 /** A name with its value, both HTML. */
-export interface PairView {
+interface Pair {
   readonly name: string;
   readonly value: string;
 }
 
-/** An event for its page; its texts are HTML. Addresses have only the query; undefined: there is nothing. */
-export interface EventView extends Pick<RowView, 'binding' | 'bindingName'> {
-  readonly sequence: string;
-  readonly type: string;
-  readonly time: string;
-  readonly dateTime: string;
-  readonly attributes: readonly PairView[];
-  readonly keys: readonly PairView[];
-  readonly data: (DataView & { readonly size: string; readonly contentType: string | undefined }) | undefined;
-  readonly arrival: {
-    readonly request: string | undefined;
-    readonly address: string | undefined;
-    readonly headers: readonly PairView[];
-  };
-  readonly curl: string;
-  /** The file that the command reads, to be saved first; undefined: it reads none. */
-  readonly curlFile: string | undefined;
-  /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
-  readonly sendsOwnId: boolean;
-  readonly eventFile: string;
-  readonly dataFile: string;
-  readonly downloads: { readonly event: string; readonly data: string; readonly request: string };
-  readonly list: string;
-  readonly newer: string | undefined;
-  readonly older: string | undefined;
-}
-
-/** Most names with values that are shown of each kind, and most bytes of all of them, as markup. */
+/** Most pairs of each kind, and most bytes of all of them, as markup. */
 const MAX_PAIRS = 200;
 const PAIRS_BYTES = 20_000;
 
-/** Most bytes of the command on the page: with a body of 4 KiB and a header of 16 KiB it fits. */
+/** Most bytes of the command as markup: enough for a body of 4 KiB and a header of 16 KiB. */
 const CURL_BYTES = 40_000;
 
 /** Reads the event at a position; undefined: it is not in the log. */
@@ -56,13 +29,11 @@ export async function storedEvent(log: EventLog, position: bigint): Promise<Stor
   return event !== undefined && BigInt(event.sequence) === position ? event : undefined;
 }
 
-/** Makes the page of an event, with the way to its neighbours in the list from which it was opened. */
-export async function eventView(
-  log: EventLog,
-  event: StoredEvent,
-  filter: Filter,
-  address: EndpointAddress,
-): Promise<EventView> {
+/**
+ * Shows an event, with links to its neighbours in the list from which it was opened. What a sender wrote is HTML; links have
+ * only the query.
+ */
+export async function eventView(log: EventLog, event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const position = BigInt(event.sequence);
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(
@@ -82,11 +53,10 @@ export async function eventView(
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
     keys: keysOf(event),
-    data: dataOf(event, attributes.datacontenttype),
+    data: dataOf(event),
     arrival: arrivalView(event),
     ...curlOf(event, address),
-    eventFile: eventFileName(event),
-    dataFile: dataFileName(event),
+    files: fileNames(event),
     downloads: { event: download('event'), data: download('data'), request: download('request') },
     list: `?${addressQuery({ events: '', ...values })}`,
     newer,
@@ -94,20 +64,16 @@ export async function eventView(
   };
 }
 
-function dataOf(event: StoredEvent, contentType: unknown): EventView['data'] {
+function dataOf(event: StoredEvent) {
   if (event.data === undefined) return undefined;
   const arrival = arrivalOf(event);
   const sent = headerOf(arrival, 'content-type');
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : sent.toLowerCase().startsWith(FORM);
   const view = dataView(eventData(event.data), isForm);
-  return {
-    ...view,
-    size: sizeText(view.bytes),
-    contentType: typeof contentType === 'string' ? shownText(contentType) : undefined,
-  };
+  return { ...view, size: sizeText(view.bytes) };
 }
 
-function arrivalView(event: StoredEvent): EventView['arrival'] {
+function arrivalView(event: StoredEvent) {
   const { method, target, remoteAddress, headers } = arrivalOf(event);
   return {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
@@ -116,8 +82,8 @@ function arrivalView(event: StoredEvent): EventView['arrival'] {
   };
 }
 
-/** The keys under which the log records the event once; the line feed keeps GitHub's apart from the others. */
-function keysOf({ idempotencyKey, webhookId }: StoredEvent): PairView[] {
+/** The keys under which the log records the event once. GitHub's follows a line feed. */
+function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
   const [first = '', gitHub] = webhookId?.split('\n') ?? [];
   const keys: [string, string | undefined][] = [
     ['Idempotency-Key', idempotencyKey],
@@ -126,20 +92,21 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): PairView[] {
   return pairs(keys.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
-function curlOf(event: StoredEvent, address: EndpointAddress): Pick<EventView, 'curl' | 'curlFile' | 'sendsOwnId'> {
-  const file = requestFileName(event);
+function curlOf(event: StoredEvent, address: EndpointAddress) {
   const request = requestAgain(event, address);
-  const { command, needsFile } = curlCommand(request, file);
+  const { command, needsFile } = curlCommand(request, fileNames(event).request);
   return {
     curl: markup(command, CURL_BYTES).html,
-    curlFile: needsFile ? file : undefined,
+    /** Whether the body has to be saved first. */
+    curlNeedsFile: needsFile,
+    /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };
 }
 
-function pairs(entries: readonly (readonly [name: string, value: unknown])[]): PairView[] {
+function pairs(entries: readonly (readonly [name: string, value: unknown])[]): Pair[] {
   let left = PAIRS_BYTES;
-  const shown: PairView[] = [];
+  const shown: Pair[] = [];
   for (const [name, value] of entries.slice(0, MAX_PAIRS)) {
     const pair = { name: shownText(name, 300), value: shownText(String(value), Math.max(300, Math.min(left, 4000))) };
     left -= Buffer.byteLength(pair.name) + Buffer.byteLength(pair.value) + 60;

@@ -14,7 +14,6 @@ import { PageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, storedEvent } from './event-view';
-import type { EndpointAddress } from './request-again';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { isRateSpan, rateView } from './rate-view';
@@ -25,27 +24,49 @@ import { countText } from './markup';
 export interface EventsPagesParts {
   readonly log: EventLog;
   readonly mayLook: RequestCheck;
-  /** The last refused and failed calls of all processes that answer together, newest first. */
+  /** The last refused and failed calls of all processes of the service, newest first. */
   refusedCalls(this: void): Promise<readonly RefusedCall[]>;
-  /** Hears of callers that may not look. */
+  /** Called for requests that are refused, except for events that do not exist. */
   readonly refused: ServerObserver['refused'];
-  /** Hears of a page that could not be shown. */
+  /** Called when a page could not be shown. */
   failed(this: void, request: IncomingMessage, status: number, error: unknown): void;
 }
 
 /** What the pages need to know of the endpoint. */
 export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'admission'> & {
   readonly rate: RateLimit | undefined;
-  /** Whether whoever records an event needs a key. */
+  /** Whether RecordEvent needs a key. */
   readonly needsKey: boolean;
 };
 
-/** What is sent for a request. */
-interface Answer {
-  readonly page: Exclude<keyof Templates, 'rows'>;
-  readonly title: string;
-  readonly status?: number;
-  readonly values: object;
+/**
+ * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
+ * `?events=refusals` shows refused calls, `?event=SEQUENCE` shows one event. Leaves other queries to the next handler.
+ */
+export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
+  const pages = new EventsPages(contract, options, parts);
+  const router = Router({ strict: true });
+  // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
+  router.all(options.path, (request, response, next) => {
+    const parameters = parametersOf(request.url);
+    if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
+      next();
+      return;
+    }
+    SECURITY_HEADERS(request, response, (error?: unknown) => {
+      if (error === undefined) pages.answer(response, parameters).catch(next);
+      else next(error);
+    });
+  });
+  return router;
+}
+
+const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Reads the query. Names are case-insensitive, as on the service's other pages. */
+function parametersOf(url: string): URLSearchParams {
+  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
 type Templates = ReturnType<typeof loadTemplates>;
@@ -62,126 +83,69 @@ function loadTemplates(contract: Contract) {
   };
 }
 
+/** A template with its values. */
+interface View {
+  readonly page: Exclude<keyof Templates, 'rows'>;
+  readonly title: string;
+  readonly status?: number;
+  readonly values: object;
+}
+
 const HTML = 'text/html; charset=utf-8';
 
-/** What the pages show changes all the time, and is nobody else's business. */
+/** Events change all the time and are private. */
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/**
- * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
- * `?events=refusals` shows what was refused, `?event=SEQUENCE` shows one. Other queries are left to whoever comes next.
- */
-export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
-  const templates = loadTemplates(contract);
-  const slots = new PageSlots(Math.max(1, Math.floor(options.admission.maxInFlight / 4)));
-  const router = Router({ strict: true });
-  // Not `get`: Express would answer OPTIONS for it, and leave out the methods of whoever comes next.
-  router.all(options.path, (request, response, next) => {
-    const parameters = parametersOf(request.url);
-    if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
-      next();
-      return;
-    }
-    SECURITY_HEADERS(request, response, (error?: unknown) => {
-      if (error === undefined)
-        answer(new Viewing(request, response, contract, templates, options, parts), parameters, slots).catch(next);
-      else next(error);
-    });
-  });
-  return router;
-}
-
-const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
-/** Names in any case, as of the other queries. */
-function parametersOf(url: string): URLSearchParams {
-  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-  return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
-}
-
-/** Counts the pages that are being made. A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
-class PageSlots {
-  readonly #max: number;
-  #taken = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** @throws {RequestError} 503: too many pages are being made. */
-  take(): void {
-    if (this.#taken >= this.#max) throw HTTP_ERRORS.pagesInFlight(this.#max);
-    this.#taken++;
-  }
-
-  giveBack(): void {
-    this.#taken--;
-  }
-}
-
-async function answer(viewing: Viewing, parameters: URLSearchParams, slots: PageSlots): Promise<void> {
-  const { options, parts, request, response } = viewing;
-  try {
-    options.rate?.(request);
-    parts.mayLook(request);
-    slots.take();
-    const ticket = options.admission.ticket(response);
-    try {
-      ticket.takeSlot();
-      await viewing.show(parameters);
-    } finally {
-      ticket.giveBack();
-      slots.giveBack();
-    }
-  } catch (error) {
-    await viewing.refuse(error);
-  }
-}
-
-/** One look at one page. */
-class Viewing {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly options: EventsPagesOptions;
-  readonly parts: EventsPagesParts;
+class EventsPages {
   readonly #contract: Contract;
+  readonly #options: EventsPagesOptions;
+  readonly #parts: EventsPagesParts;
   readonly #templates: Templates;
+  /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
+  readonly #maxInProgress: number;
+  #inProgress = 0;
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    contract: Contract,
-    templates: Templates,
-    options: EventsPagesOptions,
-    parts: EventsPagesParts,
-  ) {
-    this.request = request;
-    this.response = response;
-    this.options = options;
-    this.parts = parts;
+  constructor(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts) {
     this.#contract = contract;
-    this.#templates = templates;
+    this.#options = options;
+    this.#parts = parts;
+    this.#templates = loadTemplates(contract);
+    this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
   }
 
-  async show(parameters: URLSearchParams): Promise<void> {
-    const event = parameters.get('event');
-    if (event !== null) {
-      await this.#showEvent(event, parameters);
-      return;
+  /** Answers with a page or a download, or with a page that says why not. */
+  async answer(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+    const { rate, admission } = this.#options;
+    try {
+      rate?.(response.req);
+      this.#parts.mayLook(response.req);
+      if (this.#inProgress >= this.#maxInProgress) throw HTTP_ERRORS.pagesInFlight(this.#maxInProgress);
+      this.#inProgress++;
+      const ticket = admission.ticket(response);
+      try {
+        ticket.takeSlot();
+        await this.#show(response, parameters);
+      } finally {
+        ticket.giveBack();
+        this.#inProgress--;
+      }
+    } catch (error) {
+      await this.#refuse(response, error);
     }
-    const tab = parameters.get('events') ?? '';
-    if (tab === 'rows') await this.#sendRows(parameters);
-    else await this.#send(await this.#tab(tab, parameters));
   }
 
-  #tab(tab: string, parameters: URLSearchParams): Promise<Answer> {
-    if (tab === 'rate') return this.#rate(parameters.get('per') ?? 'minute');
-    if (tab === 'refusals') return this.#refusals();
-    return this.#list(parameters);
+  async #show(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+    const event = parameters.get('event');
+    const tab = parameters.get('events');
+    if (event !== null) await this.#showEvent(response, event, parameters);
+    else if (tab === 'rows') await this.#sendRows(response, parameters);
+    else if (tab === 'rate') await this.#send(response, await this.#rate(parameters.get('per') ?? 'minute'));
+    else if (tab === 'refusals') await this.#send(response, await this.#refusals());
+    else await this.#send(response, await this.#list(parameters));
   }
 
-  async #list(parameters: URLSearchParams): Promise<Answer> {
-    const { log } = this.parts;
+  async #list(parameters: URLSearchParams): Promise<View> {
+    const { log } = this.#parts;
     const query = listQuery(parameters);
     const { filter, problem } = query;
     const [stats, list] = await Promise.all([log.stats(), problem === undefined ? listView(log, query) : EMPTY_LIST]);
@@ -196,86 +160,80 @@ class Viewing {
         count: countText(stats.events),
         bindings: BINDING_LABELS,
         filter: filterValues(filter),
-        needsKey: this.options.needsKey,
+        needsKey: this.#options.needsKey,
       },
     };
   }
 
-  async #sendRows(parameters: URLSearchParams): Promise<void> {
-    const { log } = this.parts;
+  async #sendRows(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+    const { log } = this.#parts;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
     const html = this.#templates.rows({ rows });
     const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText((await log.stats()).events) };
-    await replyCompressed(this.request, this.response, HTML, html, { ...NO_STORE, ...headers });
+    await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });
   }
 
-  async #rate(per: string): Promise<Answer> {
+  async #rate(per: string): Promise<View> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
-    return {
-      page: 'rate',
-      title: 'Rate',
-      values: { tab: 'rate', ...(await rateView(this.parts.log, per, Date.now())) },
-    };
+    const rate = await rateView(this.#parts.log, per, Date.now());
+    return { page: 'rate', title: 'Rate', values: { tab: 'rate', ...rate } };
   }
 
-  async #refusals(): Promise<Answer> {
-    const calls = await this.parts.refusedCalls();
+  async #refusals(): Promise<View> {
+    const calls = await this.#parts.refusedCalls();
     return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', calls: calls.map(refusalView) } };
   }
 
-  async #showEvent(text: string, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.parts;
+  async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
+    const { log } = this.#parts;
     const sequence = position(text);
     const event = sequence === undefined ? undefined : await storedEvent(log, sequence);
-    if (event === undefined) {
-      throw HTTP_ERRORS.noSuchEvent();
-    }
+    if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
+    const { callers, path, needsKey } = this.#options;
+    const address = { contract: this.#contract, base: callers.baseUrl(response.req), path, needsKey };
     const download = parameters.get('download');
     if (download === null) {
-      const view = await eventView(log, event, listQuery(parameters).filter, this.#address());
-      await this.#send({ page: 'event', title: `Event ${view.sequence}`, values: view });
+      const view = await eventView(log, event, listQuery(parameters).filter, address);
+      await this.#send(response, { page: 'event', title: `Event ${view.sequence}`, values: view });
       return;
     }
-    const file = downloadOf(download, event, this.#address());
+    const file = downloadOf(download, event, address);
     if (file === undefined) throw HTTP_ERRORS.noSuchPart();
-    reply(this.response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
+    reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
   }
 
-  #address(): EndpointAddress {
-    const { callers, path, needsKey } = this.options;
-    return { contract: this.#contract, base: callers.baseUrl(this.request), path, needsKey };
-  }
-
-  /** Says why nothing is shown, on a page. */
-  async refuse(error: unknown): Promise<void> {
-    const { parts, request, response } = this;
+  async #refuse(response: ServerResponse, error: unknown): Promise<void> {
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    const isRefusal = error instanceof RequestError;
-    const status = isRefusal ? error.status : 500;
-    const reason = isRefusal ? error.message : messageChain(error);
-    // An event that is gone is nothing that was refused.
-    if (isRefusal && status !== 404) {
+    const { req: request } = response;
+    const refusal = error instanceof RequestError ? error : undefined;
+    const status = refusal?.status ?? 500;
+    const reason = refusal?.message ?? messageChain(error);
+    if (refusal === undefined) this.#parts.failed(request, status, error);
+    // An event that was forgotten is no refused call.
+    else if (status !== 404) {
       const { remoteAddress } = request.socket;
-      parts.refused({ refusal: error.refusal, reason, status, remoteAddress, request });
-    } else if (!isRefusal) parts.failed(request, status, error);
-    for (const [name, value] of Object.entries(isRefusal ? (error.headers ?? {}) : {})) {
+      this.#parts.refused({ refusal: refusal.refusal, reason, status, remoteAddress, request });
+    }
+    for (const [name, value] of Object.entries(refusal?.headers ?? {})) {
       if (value !== undefined) response.setHeader(name, value);
     }
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await this.#send({ page: 'problem', title, status, values: { reason } });
+    await this.#send(response, { page: 'problem', title, status, values: { reason } });
   }
 
-  async #send({ page, title, status = 200, values }: Answer): Promise<void> {
-    const { callers, path } = this.options;
-    const { request, response } = this;
-    const endpointUrl = callers.baseUrl(request) + path;
-    const { html, headers } = this.#templates[page](title, endpointUrl, { heading: title, ...values });
+  async #send(response: ServerResponse, { page, title, status = 200, values }: View): Promise<void> {
+    const { callers, path } = this.#options;
+    const { req: request } = response;
+    const { html, headers } = this.#templates[page](title, callers.baseUrl(request) + path, {
+      heading: title,
+      ...values,
+    });
     const fields = { ...NO_STORE, ...headers };
     if (status === 200) {
       await replyCompressed(request, response, HTML, html, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
@@ -283,5 +241,5 @@ class Viewing {
   }
 }
 
-/** What is listed of an address that cannot be used. */
+/** Shown for an address that cannot be used. */
 const EMPTY_LIST = { rows: [], isNarrowed: true };

@@ -3,26 +3,26 @@ import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shortened } from '../../util/text';
 import { parseTime } from '../../util/time';
 
-/** What the list of events is narrowed to. Undefined: to nothing. */
+/** What the list of events is narrowed to. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
 
 /** Where in the log the list is. Undefined: at the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
-/** What the address of a list says. */
+/** The query of a list's address. */
 export interface ListQuery {
   readonly filter: Filter;
   readonly place: ListPosition;
-  /** Why the address cannot be used; undefined: it can. */
+  /** Why the address cannot be used. */
   readonly problem: string | undefined;
 }
 
-/** What the pages call each binding, in short. */
+/** Short names of the bindings: `GET` for `HTTP GET`. */
 export const BINDING_LABELS: ReadonlyMap<string, string> = new Map(
   Object.entries(BINDING_NAMES).map(([binding, name]) => [binding, name.replace(/^HTTP /, '')]),
 );
 
-/** Reads the query of a list's address. A parameter that is empty, as a form sends it, was not given. */
+/** Reads the query of a list's address. Forms send empty parameters, which count as absent. */
 export function listQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string): string | undefined => parameters.get(name) || undefined;
   const problems: string[] = [];
@@ -73,7 +73,7 @@ export function filterValues({ text, binding, type, from, to }: Filter): Record<
   return { text, binding, type, from: time(from), to: time(to) };
 }
 
-/** What an input of the type `datetime-local` takes and gives: without a zone, perhaps without seconds. */
+/** The value of an input of the type `datetime-local`: without a zone, perhaps without seconds. */
 const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /**

@@ -14,36 +14,6 @@ import { shownText, sizeText, timeText } from './markup';
 /** Events on one page of the list. */
 export const EVENTS_ON_PAGE = 50;
 
-/** An event in the list; its texts are HTML. */
-export interface RowView {
-  readonly sequence: string;
-  readonly href: string;
-  readonly time: string;
-  readonly dateTime: string;
-  /** A name of a binding that the style knows. */
-  readonly binding: string | undefined;
-  readonly bindingName: string;
-  readonly type: string;
-  readonly address: string;
-  readonly size: string;
-  readonly data: string;
-}
-
-/** One page of the list. Addresses are relative to the endpoint and have only the query; undefined: there is nothing. */
-export interface ListView {
-  readonly rows: readonly RowView[];
-  readonly isNarrowed: boolean;
-  readonly newer: string | undefined;
-  readonly newest: string | undefined;
-  readonly older: string | undefined;
-  /** Where the search has stopped for this page, if it has found less than a page; undefined: it has looked at everything. */
-  readonly searchedTo: string | undefined;
-  /** Whether the search went towards newer events. */
-  readonly isUpwards: boolean;
-  /** Where live rows begin: after this position; undefined: this page does not show the newest events. */
-  readonly liveAfter: string | undefined;
-}
-
 /** Most bytes of each text in a row, as markup: fifty rows of escapes have to fit into a page. */
 const CELL_BYTES = 400;
 const DATA_BYTES = 1200;
@@ -51,13 +21,10 @@ const DATA_BYTES = 1200;
 /** Bytes of a payload in a row, in hexadecimal: about as wide as a text. */
 const BYTES_IN_ROW = 40;
 
-/** Searches for the events of one page. */
-export async function listView(
-  log: EventLog,
-  { filter, place }: Pick<ListQuery, 'filter' | 'place'>,
-): Promise<ListView> {
+/** Searches for the events of one page of the list. Links have only the query. */
+export async function listView(log: EventLog, { filter, place }: Pick<ListQuery, 'filter' | 'place'>) {
   const isNewest = place.before === undefined && place.after === undefined;
-  // Taken first: what is recorded during the search may be sent twice, but is not missed.
+  // Read first: an event recorded during the search may be sent twice, but none is missed.
   const newest = isNewest ? await newestPosition(log) : 0n;
   const found = await log.search({ ...filter, ...place, limit: EVENTS_ON_PAGE });
   const { events, reached, more } = found;
@@ -71,17 +38,17 @@ export async function listView(
     newest: isNewest ? undefined : address({}),
     newer: isNewest ? undefined : newer && address(newer),
     older: older && address(older),
+    /** Where the search stopped before the page was full; undefined: at the end of the log. */
     searchedTo: isUnfinished && reached !== undefined ? timeText(reached.recordedAt) : undefined,
+    /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,
+    /** The position after which live rows begin; undefined on pages that do not show the newest events. */
     liveAfter: isNewest && filter.to === undefined ? String(newest) : undefined,
   };
 }
 
-/** Where the pages before and after one begin; undefined: there is nothing there. */
-function neighbours(
-  { events, reached, more }: SearchResult,
-  { before, after }: ListPosition,
-): { readonly newer: ListPosition | undefined; readonly older: ListPosition | undefined } {
+/** The positions at which the neighbouring pages begin. */
+function neighbours({ events, reached, more }: SearchResult, { before, after }: ListPosition) {
   const highest = events[0] === undefined ? undefined : BigInt(events[0].sequence);
   const lowest = events.at(-1) === undefined ? undefined : BigInt(events.at(-1)?.sequence ?? 0);
   const end = reached?.position;
@@ -94,18 +61,11 @@ function neighbours(
   };
 }
 
-/** New events for a list that is open. */
-export interface NewRows {
-  readonly rows: readonly RowView[];
-  /** Events after this position have not been looked at. */
-  readonly after: bigint;
-}
-
 /**
- * Searches for the events that came after a position: of a list that is narrowed the oldest of them, otherwise the newest, at
- * most a page of them.
+ * Finds events for a list that is open: at most a page of those after a position, the oldest of them in a list that is narrowed,
+ * otherwise the newest. `after` is the position after which to look next.
  */
-export async function newRows(log: EventLog, filter: Filter, after: bigint): Promise<NewRows> {
+export async function newRows(log: EventLog, filter: Filter, after: bigint) {
   if (!isNarrowed(filter)) {
     const { events } = await log.search({ limit: EVENTS_ON_PAGE });
     const rows = events.filter(({ sequence }) => BigInt(sequence) > after).map((event) => rowView(event, filter));
@@ -122,7 +82,8 @@ async function newestPosition(log: EventLog): Promise<bigint> {
   return BigInt(events[0]?.sequence ?? 0);
 }
 
-function rowView(event: FoundEvent, filter: Filter): RowView {
+/** Shows an event as a row of the list. What a sender wrote is HTML. */
+function rowView(event: FoundEvent, filter: Filter) {
   const { sequence, recordedAt, binding, type, remoteAddress, data } = event;
   return {
     sequence,
@@ -138,13 +99,13 @@ function rowView(event: FoundEvent, filter: Filter): RowView {
 }
 
 function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): string {
-  // Base64 says nothing to a person.
+  // People cannot read base64.
   const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
   return shownText(cut ? `${text}…` : text, DATA_BYTES);
 }
 
-/** A binding for a page: its name, and whether the style knows it. */
-export function bindingView(binding: string | undefined): Pick<RowView, 'binding' | 'bindingName'> {
+/** A binding's name, and its class in the style sheet if it is one of ours. */
+export function bindingView(binding: string | undefined) {
   const name = binding === undefined ? undefined : BINDING_LABELS.get(binding);
   return { binding: name === undefined ? undefined : binding, bindingName: name ?? '–' };
 }

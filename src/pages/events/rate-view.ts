@@ -1,4 +1,4 @@
-import type { EventLog, Rate } from '../../log/event-log';
+import type { EventLog } from '../../log/event-log';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
 
@@ -19,51 +19,40 @@ export function isRateSpan(text: string): text is RateSpan {
   return Object.hasOwn(RATE_SPANS, text);
 }
 
-/** A bar of the chart, in units of its view box, and its row in the table. */
-export interface BarView {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-  /** When the span begins, and the same as the value of a `time` element. */
-  readonly from: string;
-  readonly dateTime: string;
-  readonly events: string;
-  /** The events of that span in the list. */
-  readonly href: string;
-  /** Whether the span has not ended yet. */
-  readonly isCurrent: boolean;
-}
-
-export interface RateView {
-  readonly period: string;
-  readonly each: string;
-  readonly bars: readonly BarView[];
-  readonly total: string;
-  /** The values at the lines of the chart, the highest first. */
-  readonly lines: readonly string[];
-  /** The times below the chart, equally far from each other. */
-  readonly times: readonly string[];
-  readonly spans: readonly { readonly title: string; readonly href: string; readonly isThis: boolean }[];
-  readonly viewBox: string;
-}
-
 const WIDTH = 600;
 const HEIGHT = 200;
 
-/** Counts events for the chart. The spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, per: RateSpan, now: number): Promise<RateView> {
+/** Counts events for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
+export async function rateView(log: EventLog, per: RateSpan, now: number) {
   const { span, spans, title, each, characters, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const rates = await log.rates({ until, span, spans });
   const top = roundTop(Math.max(...rates.map(({ events }) => events)));
   const times = rates.filter((_rate, i) => i % every === 0).map(({ from }) => shortTime(from, per));
+  const slot = WIDTH / spans;
   return {
     period: title.toLowerCase(),
     each,
-    bars: rates.map((rate, i) => barView(rate, i, { span, spans, top, characters, now })),
+    bars: rates.map(({ from, events }, i) => {
+      // A single event stays visible beside many.
+      const height = events === 0 ? 0 : Math.max(2, (events / top) * HEIGHT);
+      const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
+      return {
+        x: rounded(i * slot + slot * 0.1),
+        y: rounded(HEIGHT - height),
+        width: rounded(slot * 0.8),
+        height: rounded(height),
+        from: timeText(from).slice(0, characters),
+        dateTime: new Date(from).toISOString(),
+        events: countText(events),
+        href: `?${addressQuery({ events: '', from: start, to: end })}`,
+        isCurrent: from <= now && now < from + span,
+      };
+    }),
     total: countText(rates.reduce((sum, { events }) => sum + events, 0)),
+    /** The values at the lines of the chart. */
     lines: [top, top / 2, 0].map(countText),
+    /** The times below the chart, at equal distances. */
     times: [...times, per === 'day' ? 'today' : 'now'],
     spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
       title: one.title,
@@ -71,33 +60,6 @@ export async function rateView(log: EventLog, per: RateSpan, now: number): Promi
       isThis: name === per,
     })),
     viewBox: `0 0 ${String(WIDTH)} ${String(HEIGHT)}`,
-  };
-}
-
-interface Scale {
-  readonly span: number;
-  readonly spans: number;
-  readonly top: number;
-  readonly characters: number;
-  readonly now: number;
-}
-
-function barView({ from, events }: Rate, i: number, { span, spans, top, characters, now }: Scale): BarView {
-  const slot = WIDTH / spans;
-  // One event among many is still seen.
-  const height = events === 0 ? 0 : Math.max(2, (events / top) * HEIGHT);
-  const start = new Date(from).toISOString();
-  const end = new Date(from + span).toISOString();
-  return {
-    x: rounded(i * slot + slot * 0.1),
-    y: rounded(HEIGHT - height),
-    width: rounded(slot * 0.8),
-    height: rounded(height),
-    from: timeText(from).slice(0, characters),
-    dateTime: start,
-    events: countText(events),
-    href: `?${addressQuery({ events: '', from: start.slice(0, 16), to: end.slice(0, 16) })}`,
-    isCurrent: from <= now && now < from + span,
   };
 }
 
@@ -111,7 +73,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** The lowest round number that is not less, and of which half is a round number too. */
+/** The lowest round number from `most` up whose half is round too. */
 function roundTop(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, most)));
   const steps = power === 1 ? [2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];

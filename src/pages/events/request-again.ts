@@ -8,20 +8,20 @@ import { SOAP_11, SOAP_12 } from '../../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type CurlRequest } from '../curl-command';
 import { dataBytes, type EventData, eventData, isForm } from './data-view';
 
-/** What the request has to know of the endpoint. */
+/** The endpoint to which the request goes. */
 export interface EndpointAddress {
   readonly contract: Contract;
   /** The public URL of the service, without the path of the endpoint. */
   readonly base: string;
   readonly path: string;
-  /** Whether recording needs a key; then the request has `KEY` in its place. */
+  /** Whether recording needs a key, for which the request has `KEY`. */
   readonly needsKey: boolean;
 }
 
-/** Most characters that the log keeps for a byte of a body. */
+/** Most characters in the log for a byte of a body. */
 const MAX_GROWTH = 6;
 
-/** Belong to one connection or to one message on its way, or were added by a proxy or by a browser. */
+/** Fields that belong to one connection or one message, or that a proxy or browser added. */
 const NOT_SENT_AGAIN =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding|forwarded|x-forwarded-.*|x-real-ip|x-request-id|via|origin|referer|sec-.*)$/;
 
@@ -66,7 +66,7 @@ function keylessRequest(event: StoredEvent, { contract, base, path: endpointPath
   return { method: 'POST', url, headers: withUtf8(kept), body: bodyOf(data, () => httpBody(data, contentType)) };
 }
 
-/** The value of a header field; undefined: it did not come. */
+/** The value of a header field, by its name in lower case. */
 export function headerOf({ headers }: Pick<ArrivalView, 'headers'>, name: string): string | undefined {
   return headers.find(([field]) => field === name)?.[1];
 }
@@ -76,7 +76,7 @@ export function isCloudEvent({ headers }: Pick<CurlRequest, 'headers'>): boolean
   return headers.some(([name, value]) => name === 'ce-id' || (name === 'content-type' && CLOUD_EVENTS.test(value)));
 }
 
-/** Writes an event as a CloudEvent in the JSON format, without what the log itself added to it. */
+/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
 function structuredEvent({ attributes, data }: StoredEvent): Buffer {
   const members = [...memberTexts(attributes)].filter(([name]) => name !== 'binding').map(([, { text }]) => text);
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
@@ -111,7 +111,7 @@ function formText(fields: Readonly<Record<string, string | readonly string[]>>):
   return new URLSearchParams(pairs).toString();
 }
 
-/** Whether the payload is what the query says: then the request had no body. */
+/** Whether the payload came from the query, so that the request had no body. */
 function isQuery(data: EventData, target = ''): boolean {
   const query = target.slice(target.indexOf('?') + 1);
   if (query === target || query.length > 2 * data.encoded.length + 64) return false;
@@ -119,7 +119,7 @@ function isQuery(data: EventData, target = ''): boolean {
   return data.kind === 'json' && fields !== undefined && JSON.stringify(fields.values) === data.encoded;
 }
 
-/** Names UTF-8 where another character set was named: text is sent again in UTF-8. XML might name another one itself. */
+/** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */
 function withUtf8(headers: CurlRequest['headers']): CurlRequest['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
@@ -129,7 +129,7 @@ function withUtf8(headers: CurlRequest['headers']): CurlRequest['headers'] {
   });
 }
 
-/** What a target may hold although no URL does. */
+/** Escapes the characters that request targets may contain and URLs may not. */
 function encodedTarget(target: string): string {
   return target.replace(/[^!$-~]/g, (character) => {
     const bytes = [...Buffer.from(character, 'latin1')];
@@ -137,7 +137,7 @@ function encodedTarget(target: string): string {
   });
 }
 
-/** How an event arrived, as far as the log has kept it; an imported event may have nothing of it. */
+/** How an event arrived. Events that were imported may have none of it. */
 export interface ArrivalView {
   readonly method: string | undefined;
   /** Path and query. */
@@ -147,7 +147,7 @@ export interface ArrivalView {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Reads what the log keeps of an event's arrival. */
+/** Reads how an event arrived. */
 export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalView {
   const { method, path, remoteAddress, headers } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
   const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];

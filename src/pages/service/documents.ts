@@ -14,7 +14,7 @@ import { builderText } from '../../xml/xml-builder';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
 import { loadPages, type Pages } from './pages';
 
-/** What the documents need to know of the endpoint; the access is for the pages, which say what a caller needs. */
+/** What the documents need to know of the endpoint; the pages say which access a caller needs. */
 export type DocumentOptions = EndpointOptions & Pick<PipelineOptions, 'rate' | 'access'>;
 
 interface Document {
@@ -57,7 +57,7 @@ export async function documents(
       replyWithoutBody(response, 204, { Allow: allow });
     })
     .post((_request, response) => {
-      // Messages never come here.
+      // Only for what is not a message: SOAP is answered before.
       replyError(response, unofferedAtEndpoint(contract.offer, 'POST', allow));
     })
     .all((_request, response) => {
@@ -126,7 +126,7 @@ export function discoveryDocument({ namespace, serviceName, offer }: Contract, e
   return discovery.end({ prettyPrint: true, spaceBeforeSlash: true });
 }
 
-/** Refuses what the endpoint's path does not serve where the documentation is off: everything but messages and OPTIONS. */
+/** Refuses everything but messages and OPTIONS, for an endpoint whose documentation is off. */
 export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
   const allow = takesSoap(offer.bindings) ? 'OPTIONS, POST' : 'OPTIONS';
   const router = Router({ strict: true });

@@ -6,19 +6,19 @@ import type { ContractOperation } from '../../contract/contract';
 /** How the form on an operation's page asks for a parameter. */
 export interface FormField {
   readonly name: string;
-  /** The type of its values, as a reader of the schema knows it. */
+  /** The type of its values, as the schema names it. */
   readonly type: string;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** The values to choose from; undefined: any text. */
+  /** The values to choose from, if not every text is allowed. */
   readonly choices: readonly string[] | undefined;
-  /** The `step` of a number (HTML, section 4.10.5.3.8); undefined: it is no number. */
+  /** The `step` of a number (HTML, section 4.10.5.3.8). */
   readonly step: '1' | 'any' | undefined;
-  /** What a value looks like, where its type does not say so; empty: it does. */
+  /** An example, where the type does not show what a value looks like. */
   readonly placeholder: string;
-  /** How many values there is room for at first. */
+  /** Fields shown at first. */
   readonly rows: number;
-  /** Most values; `Infinity`: any number of them. */
+  /** Most values, possibly `Infinity`. */
   readonly mostRows: number;
 }
 
@@ -40,10 +40,10 @@ export function formField({ name, type, minOccurs, maxOccurs, documentation }: P
   };
 }
 
-/** What the samples send to an operation that takes anything: as an element, or as a field of a query string or form. */
+/** What the samples send to an operation that takes any XML: an element, or a field of a query string or form. */
 const ANYTHING: ArgumentTexts = new Map([['order', ['17']]]);
 
-/** Values to try as the example of a type, the best first; a restricted type may refuse some. */
+/** Candidates for the example of a type, the best first; a restricted type may refuse some. */
 const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
   string: ['text'],
   boolean: ['true'],
@@ -53,7 +53,7 @@ const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
   dateTime: ['2026-01-31T12:00:00Z'],
 };
 
-/** A value of a type, as it is written. Where a restriction allows no usual value, one that only shows the type. */
+/** An example of a type, as text. Where a restriction allows none of the usual values, one that only shows the type. */
 export function exampleValue({ name, choices, read }: SimpleType): string {
   const values = choices ?? VALUES[name];
   const accepted = values.find((value) => {
@@ -69,8 +69,8 @@ export function exampleValue({ name, choices, read }: SimpleType): string {
 }
 
 /**
- * Arguments for the samples of an operation, which it accepts: all that it requires or, if it requires none, the first whose
- * type says what a value looks like. Those of an operation that takes any XML are an element of no meaning.
+ * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
+ * what a value looks like. An operation that takes any XML gets an element.
  */
 export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
   const required = parameters.filter(({ minOccurs }) => minOccurs > 0);

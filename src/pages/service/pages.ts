@@ -22,16 +22,16 @@ export interface Pages {
 
 /** Who may call an operation. */
 export interface CallRules {
-  /** The access that a caller needs; `record`: the call leaves something in the event log. */
+  /** The access that a caller needs. A call that needs `record` leaves an event in the log. */
   readonly access: Access;
-  /** What proves that a caller may call it, any one of them; empty: everybody may. */
+  /** What proves that a caller may call it, any one of them. Empty if everybody may. */
   readonly proofs: readonly Proof[];
 }
 
 /**
  * Loads the templates and prepares everything that does not depend on the request.
  *
- * @param rulesOf - says of each operation who may call it.
+ * @param rulesOf - returns who may call an operation.
  */
 export async function loadPages(
   contract: Contract,
@@ -76,12 +76,11 @@ export async function loadPages(
   };
 }
 
-/** A suggestion may differ from what was given in a third of its letters. */
 const LETTERS_PER_ERROR = 3;
 
 /**
- * Finds the operation that was probably meant by an unknown name: the same in other letter case, else the one that differs
- * least, by a third of its letters at most.
+ * Finds the operation that an unknown name probably meant: the most similar one, ignoring case, that differs in at most a third
+ * of its letters.
  */
 export function meantOperation(unknown: string, operations: readonly string[]): string | undefined {
   const given = unknown.toLowerCase();

@@ -26,7 +26,6 @@ export interface Sample {
 /** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
 export type WriteSamples = (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => Sample[];
 
-/** Placeholder for the result in the samples. */
 const RESULT_PLACEHOLDER = 'string';
 
 interface SampleRequest {
@@ -81,8 +80,8 @@ function formFields(given: ArgumentTexts): string {
 }
 
 /**
- * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls; of a version
- * that is off there are none.
+ * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. Empty for a
+ * version that is off.
  */
 async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion): Promise<ReadonlyMap<string, string>> {
   const server = soap?.servers[version.binding];

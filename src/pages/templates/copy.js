@@ -8,14 +8,14 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       await navigator.clipboard.writeText(code.textContent);
       say(button, 'Copied');
     } catch {
-      // Browsers give no clipboard to a page loaded over plain HTTP from another machine.
+      // Browsers deny the clipboard to pages loaded over plain HTTP from another machine.
       getSelection().selectAllChildren(code);
       say(button, 'Press Ctrl+C or ⌘C');
     }
   });
 }
 
-/** Says on the button itself, and to screen readers, what has happened. */
+/** Tells the user what happened, on the button and through the screen reader. */
 function say(button, text) {
   button.textContent = text;
   announcement.textContent = text;

@@ -8,7 +8,7 @@ document.addEventListener('keydown', (event) => {
   else if (!isTyping && move(event.key)) event.preventDefault();
 });
 
-/** Does what a key stands for; false: it stands for nothing here. */
+/** Does what a key stands for. Returns false for other keys. */
 function move(key) {
   if (key === '/' && search !== null) search.select();
   else if (key === 'ArrowDown') return focusRow(1);

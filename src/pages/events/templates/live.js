@@ -1,6 +1,6 @@
-// New rows: GetEvents waits until there is an event, and then the list gets the new rows as HTML.
+// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML.
 
-/** Shortest time between two requests for rows, in milliseconds: many events come together. */
+/** Shortest time between two requests for rows, in milliseconds, since many events arrive together. */
 const PAUSE = 250;
 /** How long GetEvents is asked to wait. */
 const WAIT = '30s';
@@ -34,7 +34,7 @@ function start({ dataset }) {
   addEventListener('pageshow', update);
   update();
 
-  /** Begins or ends to follow, as the button and the visibility of the page say. */
+  /** Starts or stops following, depending on the button and on whether the page is visible. */
   function update() {
     const shouldRun = isOn && !document.hidden;
     if (shouldRun && (running === undefined || running.signal.aborted)) {
@@ -62,7 +62,7 @@ function start({ dataset }) {
     }
   }
 
-  /** Resolves to whether there is an event after the last one that was looked at. */
+  /** Waits for an event after the last one seen. Resolves to whether there is one. */
   async function waitForEvent(signal) {
     const query = new URLSearchParams({ after, limit: '1', wait: WAIT });
     const response = await get(`${dataset.endpoint}/GetEvents?${query}`, 'application/json', signal);
@@ -96,7 +96,7 @@ function start({ dataset }) {
     document.getElementById('empty')?.remove();
   }
 
-  /** Lets the next page begin where this one now ends. */
+  /** Makes the next page begin where this one now ends. */
   function leadOn(last) {
     const older = document.getElementById('older');
     const query = new URLSearchParams(location.search);
@@ -119,7 +119,7 @@ async function get(url, accept, signal) {
   return response;
 }
 
-/** Resolves after so many milliseconds, or at once when the signal says so. */
+/** Resolves after some milliseconds, or when the signal aborts. */
 function delay(milliseconds, signal) {
   return new Promise((resolve) => {
     if (milliseconds <= 0 || signal.aborted) resolve();

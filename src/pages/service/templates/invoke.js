@@ -1,4 +1,4 @@
-// Calls the operation from within the page and shows the answer there. Without this the form shows the raw answer.
+// Calls the operation and shows the answer on the page. Without this script the browser shows the raw answer.
 const byId = (id) => document.getElementById(id);
 const form = byId('call');
 const body = byId('body');
@@ -15,7 +15,7 @@ let texts = { raw: '', indented: '' };
 for (const field of document.querySelectorAll('[data-scripted]')) field.hidden = false;
 for (const cell of document.querySelectorAll('[data-most]')) offerMore(cell, Number(cell.dataset.most));
 if (body !== null) {
-  // It is sent as the body itself, not as a field.
+  // Sent as the whole body, not as a field.
   body.removeAttribute('name');
   showExample();
   contentType.addEventListener('change', showExample);
@@ -55,7 +55,7 @@ async function call() {
       ...(key !== null && key.value !== '' && { 'X-API-Key': key.value }),
     },
     body: body === null ? fields : body.value,
-    // With them, the browser would ask for a password of its own where the key is wrong.
+    // With credentials, the browser would ask for a password when the key is wrong.
     ...(key !== null && { credentials: 'omit' }),
   });
   const text = await response.text();
@@ -73,7 +73,7 @@ async function call() {
   else fail(status);
 }
 
-/** The fields that are filled in: the others were not given. */
+/** The fields that are filled in. */
 function givenFields() {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (value !== '') fields.append(name, value);
@@ -93,7 +93,7 @@ function showAnswer() {
   byId('answer-text').textContent = isRaw ? texts.raw : texts.indented;
 }
 
-/** The text of problem details (RFC 9457), or of whatever else answered. */
+/** The text of problem details (RFC 9457), or of any other answer. */
 function problemText(text) {
   try {
     return JSON.parse(text).detail ?? text;
