@@ -109,7 +109,7 @@ export async function startApp(
     observer,
     health: healthPages(readiness),
     // On the public address the metrics need a read key, on the admin address nothing.
-    publicMetrics: metricsPage(metrics.registry, (request) => access?.check('read', request, {})),
+    publicMetrics: metricsPage(metrics.registry, (request) => void access?.check('read', request, {})),
     adminMetrics: metricsPage(metrics.registry, () => undefined),
   });
   return {

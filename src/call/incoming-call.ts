@@ -34,6 +34,7 @@ export abstract class IncomingCall implements Call {
   password: string | undefined;
   /** Why a WS-Security header yields no password. */
   passwordProblem: string | undefined;
+  signedBy: string | undefined;
 
   readonly request: HttpRequest;
   readonly response: ServerResponse;

@@ -100,11 +100,12 @@ export class Pipeline {
     return DECIDED;
   }
 
-  #checkAccess({ operation, request, password, passwordProblem }: IncomingCall, body: Buffer | undefined): void {
+  #checkAccess(call: IncomingCall, body: Buffer | undefined): void {
     const { access, service } = this.#options;
+    const { operation, request, password, passwordProblem } = call;
     // Only operations of the service object are routed to; any other would need the access that guards most.
     const needed = service[operation ?? '']?.access ?? 'record';
-    access?.check(needed, request, { body, password, passwordProblem });
+    call.signedBy = access?.check(needed, request, { body, password, passwordProblem });
   }
 
   #report(call: IncomingCall, error?: unknown, refusal?: RequestError): void {

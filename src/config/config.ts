@@ -26,6 +26,15 @@ type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNulla
 /** Who may call. Undefined: that kind of call is open. */
 export type AccessConfig = AllSettings['access'];
 
+/** The settings with the secrets of senders, which sign what they send. */
+export const SENDER_SECRETS = [
+  'webhookSecrets',
+  'stripeSecrets',
+  'shopifySecrets',
+  'slackSecrets',
+  'gitlabTokens',
+] as const satisfies readonly (keyof AccessConfig)[];
+
 /** Files in PEM of the server's certificate; `clientCa` undefined: clients need no certificate. */
 export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;
 
@@ -186,11 +195,13 @@ function contradictions({
     });
   if (webhookOrigins !== undefined && !protocols.has('httppost'))
     problems.push({ variable: VARIABLES.webhookOrigins, message: 'needs httppost in PROTOCOLS' });
-  if (access.webhookSecrets !== undefined && protocols.size === 1 && protocols.has('httpget'))
+  for (const setting of protocols.size === 1 && protocols.has('httpget') ? SENDER_SECRETS : []) {
+    if (access[setting] === undefined) continue;
     problems.push({
-      variable: VARIABLES.access.webhookSecrets,
+      variable: VARIABLES.access[setting],
       message: 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS',
     });
+  }
   if (limits.headersTimeout > limits.requestTimeout)
     problems.push({ variable: VARIABLES.limits.headersTimeout, message: 'must not be longer than REQUEST_TIMEOUT' });
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < maxRequestBytes)

@@ -8,10 +8,12 @@ import type { Config } from './config';
 export function openServiceWarnings({ host, baseUrl, trustProxy, access }: Config): string[] {
   const hasProxy = trustProxy !== 0 || (baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname));
   if (isLoopback(host) && !hasProxy) return [];
-  const { recordKeys, webhookSecrets, readKeys } = access;
+  const { readKeys, ...proofs } = access;
   const warnings: string[] = [];
-  if (recordKeys === undefined && webhookSecrets === undefined)
-    warnings.push('anybody who reaches this address may record events: set RECORD_KEYS or WEBHOOK_SECRETS');
+  if (Object.values(proofs).every((proof) => proof === undefined))
+    warnings.push(
+      'anybody who reaches this address may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
+    );
   if (readKeys === undefined)
     warnings.push('anybody who reaches this address may read events and metrics: set READ_KEYS');
   return warnings;

@@ -148,7 +148,8 @@ export const keys = listOf(
   'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces',
 );
 
-const sharedSecrets = listOf(
+/** A list of secrets that are shared with senders, separated as {@link keys} are. They may contain spaces. */
+export const senderSecrets = listOf(
   /^[\x20-\x7e]{16,256}$/,
   'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
 );
@@ -159,7 +160,7 @@ const sharedSecrets = listOf(
  * sign with. Any other secret is a text that may contain spaces.
  */
 export const webhookSecrets: Read<readonly string[]> = (value) => {
-  const secrets = sharedSecrets(value);
+  const secrets = senderSecrets(value);
   if (secrets.some((secret) => /^wh[ps]k_|^-----BEGIN /i.test(secret))) {
     throw new ValueError(
       'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',

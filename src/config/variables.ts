@@ -13,6 +13,7 @@ import {
   pathSegment,
   protocols,
   rate,
+  senderSecrets,
   standardSecrets,
   text,
   timeout,
@@ -82,9 +83,9 @@ export const VARIABLES = {
     default: '5s',
     description: 'longest time that a call waits for NATS',
   }),
-  eventType: required('EVENT_TYPE', eventType, {
+  eventType: optional('EVENT_TYPE', eventType, {
     group: 'Events',
-    default: 'webhook.recorded',
+    otherwise: '`webhook.recorded`',
     description: '`type` of an event whose sender named none',
   }),
   /** Host names, or `*` alone. */
@@ -129,7 +130,27 @@ export const VARIABLES = {
     webhookSecrets: optional('WEBHOOK_SECRETS', webhookSecrets, {
       group: 'Access',
       secret: true,
-      description: 'secrets of senders that sign what they send',
+      description: 'secrets of senders that sign as Standard Webhooks or GitHub do',
+    }),
+    stripeSecrets: optional('STRIPE_SECRETS', senderSecrets, {
+      group: 'Access',
+      secret: true,
+      description: 'signing secrets of Stripe endpoints',
+    }),
+    shopifySecrets: optional('SHOPIFY_SECRETS', senderSecrets, {
+      group: 'Access',
+      secret: true,
+      description: 'client secrets of Shopify apps',
+    }),
+    slackSecrets: optional('SLACK_SECRETS', senderSecrets, {
+      group: 'Access',
+      secret: true,
+      description: 'signing secrets of Slack apps',
+    }),
+    gitlabTokens: optional('GITLAB_TOKENS', senderSecrets, {
+      group: 'Access',
+      secret: true,
+      description: 'secret tokens of GitLab webhooks',
     }),
   },
   forwardSecrets: optional('FORWARD_SECRETS', standardSecrets, {

@@ -1,3 +1,4 @@
+import { keyOf, senderOf, typeOf, type Members } from '../http/auth/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
 import { isMediaType } from './cloudevents/syntax';
@@ -18,6 +19,8 @@ export interface Arrival {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
   readonly remoteAddress: string | undefined;
+  /** The name of the sender whose signature was verified. */
+  readonly signedBy?: string | undefined;
   /** The sender's context attributes, where it sent a CloudEvent. */
   readonly attributes: SenderAttributes | undefined;
   readonly payload: Payload | undefined;
@@ -26,11 +29,15 @@ export interface Arrival {
 /** CloudEvents attributes of an event whose sender named none. */
 export interface EventDefaults {
   readonly source: string;
-  readonly type: string;
+  /** Without it, the one that is known for the sender, or {@link DEFAULT_TYPE}. */
+  readonly type?: string | undefined;
 }
 
+/** The type of an event whose sender is not known. */
+const DEFAULT_TYPE = 'webhook.recorded';
+
 /** Header fields with such a name may hold a secret and are not kept. */
-const SECRET_HEADER = /auth|cookie|token|secret|password|signature|api-?key|subscription-key/;
+const SECRET_HEADER = /auth|cookie|token|secret|password|signature|hmac|api-?key|subscription-key/;
 
 /** Most characters of a content type that becomes `datacontenttype`. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
@@ -38,8 +45,8 @@ const MAX_MEDIA_TYPE_LENGTH = 255;
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
   readonly #defaults: EventDefaults;
-  /** The default `source` and `type` as JSON members. */
-  readonly #defaultMembers: string;
+  /** The default `source` and a type as JSON members. */
+  readonly #defaultMembers: (type: string) => string;
   readonly #uuids = new UuidGenerator();
   readonly #mayBeSecret = memoized((name) => SECRET_HEADER.test(name));
   /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty where there is none. */
@@ -50,8 +57,8 @@ export class EventFactory {
 
   constructor(defaults: EventDefaults) {
     this.#defaults = defaults;
-    const { source, type } = defaults;
-    this.#defaultMembers = xmlSafe(JSON.stringify({ source, type })).slice(1, -1);
+    const { source } = defaults;
+    this.#defaultMembers = memoized((type) => xmlSafe(JSON.stringify({ source, type })).slice(1, -1));
   }
 
   /**
@@ -67,10 +74,17 @@ export class EventFactory {
 
   #event(arrival: Arrival, data: string | undefined, recordedAt: number): NewEvent {
     const { headers } = arrival;
+    const sender = senderOf(headers);
+    const body = sender === undefined ? NO_MEMBERS : membersOf(arrival.payload);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = arrival.attributes
       ? this.#withSenderAttributes(arrival, arrival.attributes, trace, recordedAt)
-      : this.#withDefaults(arrival, trace, recordedAt);
+      : this.#withDefaults(
+          arrival,
+          this.#defaults.type ?? (sender && typeOf(sender, headers, body)),
+          trace,
+          recordedAt,
+        );
     return {
       id,
       source,
@@ -79,13 +93,14 @@ export class EventFactory {
       arrival: this.#describe(arrival),
       recordedAt,
       idempotencyKey: deliveryKey(headers['idempotency-key']),
-      webhookId: webhookIdOf(headers),
+      webhookId: deliveryKey(headers['webhook-id']) ?? (sender && keyOf(sender, headers, body)),
     };
   }
 
   /** Writes the attributes as text: `JSON.stringify` takes twice as long, and nearly every event is made here. */
   #withDefaults(
     { binding, payload }: Arrival,
+    type: string | undefined,
     trace: TraceAttributes | undefined,
     recordedAt: number,
   ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
@@ -94,7 +109,7 @@ export class EventFactory {
     const time = this.#timeText(recordedAt);
     const traceMembers = trace === undefined ? '' : `,${JSON.stringify(trace).slice(1, -1)}`;
     const attributes =
-      `{"specversion":"1.0","id":"${id}",${this.#defaultMembers},"time":"${time}",` +
+      `{"specversion":"1.0","id":"${id}",${this.#defaultMembers(type ?? DEFAULT_TYPE)},"time":"${time}",` +
       `"binding":"${binding}"${contentType}${traceMembers}}`;
     return { id, source: this.#defaults.source, attributes };
   }
@@ -126,8 +141,8 @@ export class EventFactory {
     return this.#lastTime.text;
   }
 
-  #describe({ method, target, headers, remoteAddress }: Arrival): string {
-    return JSON.stringify({ method, path: target, remoteAddress, headers: this.#withoutSecrets(headers) });
+  #describe({ method, target, headers, remoteAddress, signedBy }: Arrival): string {
+    return JSON.stringify({ method, path: target, remoteAddress, signedBy, headers: this.#withoutSecrets(headers) });
   }
 
   #withoutSecrets(headers: Arrival['headers']): Arrival['headers'] {
@@ -141,16 +156,12 @@ function isContentType(mediaType: string): boolean {
   return mediaType.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(mediaType);
 }
 
-/**
- * The `webhook-id` (Standard Webhooks), or else GitHub's `X-GitHub-Delivery`. A line feed, which no header field can hold,
- * keeps the two apart.
- */
-function webhookIdOf(headers: Arrival['headers']): string | undefined {
-  const gitHubDelivery = deliveryKey(headers['x-github-delivery']);
-  return (
-    deliveryKey(headers['webhook-id']) ??
-    (gitHubDelivery === undefined ? undefined : `x-github-delivery\n${gitHubDelivery}`)
-  );
+const NO_MEMBERS: Members = {};
+
+/** The members of a payload that is a JSON object. */
+function membersOf(payload: Payload | undefined): Members {
+  const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
+  return typeof value === 'object' && value !== null ? (value as Members) : NO_MEMBERS;
 }
 
 function deliveryKey(value: string | string[] | undefined): string | undefined {

@@ -5,6 +5,8 @@ export type Payload = { readonly mediaType: string | undefined } & (
   | {
       /** Valid JSON text, kept as it is: numbers keep their digits. */
       readonly json: string;
+      /** What it stands for, if it has been parsed. */
+      readonly value?: unknown;
     }
   | { readonly text: string }
   | { readonly bytes: Buffer }

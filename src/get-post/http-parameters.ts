@@ -27,7 +27,7 @@ function bodyParameters({ mediaType, body }: HttpInput): ((parameter: Parameter)
   if (mediaType === undefined || body.length === 0) return undefined;
   const isForm = mediaType.essence === FORM;
   if (!isForm && !isJsonType(mediaType.essence)) return undefined;
-  const json = isForm ? jsonForm(mediaType, body) : (bodyText(mediaType, body) ?? '');
+  const json = isForm ? jsonForm(mediaType, body)?.json : (bodyText(mediaType, body) ?? '');
   if (json === undefined) return formParameters(fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
   const members = membersOf(json);
   return ({ name }) => {

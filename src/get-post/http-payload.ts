@@ -30,7 +30,7 @@ export function httpPayload(input: HttpInput): Payload | undefined {
   if (body.length === 0) return query === '' ? undefined : fieldsPayload(parseFormFields(query), query);
   if (mediaType?.essence !== FORM) return bodyPayload(input);
   const json = jsonForm(mediaType, body);
-  if (json !== undefined) return { mediaType: 'application/json', json };
+  if (json !== undefined) return { mediaType: 'application/json', ...json };
   const encoded = body.toString('latin1');
   return fieldsPayload(parseFormFields(encoded, bodyCharset(mediaType, body)), decode(body, 'utf-8') ?? encoded);
 }
@@ -44,7 +44,8 @@ export function bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'query
   const text = bodyText(mediaType, body);
   if (text === undefined) return { mediaType: contentType, bytes: body };
   if (!isJsonType(mediaType?.essence ?? '')) return { mediaType: contentType, text };
-  return isJson(text) ? { mediaType: contentType, json: text } : { mediaType: 'text/plain', text };
+  const json = parsedJson(text);
+  return json === undefined ? { mediaType: 'text/plain', text } : { mediaType: contentType, ...json };
 }
 
 /** Decodes a body that is text by its content type. Returns undefined for other types, or if the bytes are not text. */
@@ -54,13 +55,13 @@ export function bodyText(mediaType: MediaType | undefined, body: Buffer): string
 
 function fieldsPayload(fields: FormFields | undefined, text: string): Payload {
   if (fields === undefined || fields.hasUndecodable) return { mediaType: FORM, text };
-  return { mediaType: 'application/json', json: JSON.stringify(fields.values) };
+  return { mediaType: 'application/json', json: JSON.stringify(fields.values), value: fields.values };
 }
 
 /** Returns the JSON object or array that a form consists of, if it does. */
-export function jsonForm(mediaType: MediaType, body: Buffer): string | undefined {
+export function jsonForm(mediaType: MediaType, body: Buffer): ParsedJson | undefined {
   const text = decode(body, bodyCharset(mediaType, body))?.trim();
-  return text !== undefined && /^[[{]/.test(text) && isJson(text) ? text : undefined;
+  return text !== undefined && /^[[{]/.test(text) ? parsedJson(text) : undefined;
 }
 
 function isText(mediaType: MediaType | undefined): boolean {
@@ -85,12 +86,17 @@ export function isJsonType(essence: string): boolean {
   return JSON_TYPE.test(essence);
 }
 
-function isJson(text: string): boolean {
-  if (hasTooManyParts(text)) return false;
+/** A JSON text, and what it stands for. */
+export interface ParsedJson {
+  readonly json: string;
+  readonly value: unknown;
+}
+
+function parsedJson(json: string): ParsedJson | undefined {
+  if (hasTooManyParts(json)) return undefined;
   try {
-    JSON.parse(text);
-    return true;
+    return { json, value: JSON.parse(json) as unknown };
   } catch {
-    return false;
+    return undefined;
   }
 }

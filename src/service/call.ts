@@ -43,6 +43,8 @@ export interface Call {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The name of the sender whose signature was verified. */
+  readonly signedBy?: string | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
   /**

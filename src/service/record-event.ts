@@ -16,15 +16,15 @@ const EVENTS_IN_ONE_GO = 500;
  * @throws {EventLogError} nothing was recorded.
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
-  const { binding, method, target, headers } = call;
+  const { binding, method, target, headers, signedBy } = call;
   const content = call.content();
   const remoteAddress = call.remoteAddress();
   if (content.batch === undefined) {
     const { attributes, payload } = content;
-    const event = events.make({ binding, method, target, headers, remoteAddress, attributes, payload });
+    const event = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
     return (await log.append(event instanceof Promise ? await event : event)).id;
   }
-  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress }, events);
+  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress, signedBy }, events);
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
 }

@@ -2,7 +2,9 @@ import { readConfig } from '../../src/config/config';
 import { openServiceWarnings } from '../../src/config/open-service';
 
 const KEY = 'a-key-of-sixteen-or-more';
-const RECORD = expect.stringContaining('may record events: set RECORD_KEYS or WEBHOOK_SECRETS') as string;
+const RECORD = expect.stringContaining(
+  'may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
+) as string;
 const READ = expect.stringContaining('may read events and metrics: set READ_KEYS') as string;
 
 describe('the warnings of an open service', () => {
@@ -20,6 +22,7 @@ describe('the warnings of an open service', () => {
     expect(openServiceWarnings(readConfig({ ...variables, READ_KEYS: KEY }))).toEqual([RECORD]);
     expect(openServiceWarnings(readConfig({ ...variables, RECORD_KEYS: KEY }))).toEqual([READ]);
     expect(openServiceWarnings(readConfig({ ...variables, WEBHOOK_SECRETS: KEY, READ_KEYS: KEY }))).toEqual([]);
+    expect(openServiceWarnings(readConfig({ ...variables, SLACK_SECRETS: KEY, READ_KEYS: KEY }))).toEqual([]);
   });
 
   it.each<Record<string, string>>([

@@ -42,8 +42,13 @@ export interface AccessControl {
    * @throws {RequestError} 401: a key is in the header fields, but not a valid one; 403: a page of another site sent it.
    */
   checkHeader(needed: Access | undefined, request: IncomingMessage): BodyLimit | undefined;
-  /** @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it. */
-  check(needed: Access, request: IncomingMessage, credentials: Credentials): void;
+  /**
+   * Checks a call.
+   *
+   * @returns the name of the sender whose signature proved it.
+   * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it.
+   */
+  check(needed: Access, request: IncomingMessage, credentials: Credentials): string | undefined;
 }
 
 /** A message with a key inside it has to be read before its caller is known, so it must not be large. */
@@ -57,19 +62,23 @@ const UNPROVED_BODY: BodyLimit = {
  *
  * @param checkUnguarded - checks calls that record or read and need no key.
  */
-export function accessControl(options: AccessConfig, checkUnguarded?: RequestCheck): AccessControl | undefined {
-  const { recordKeys, readKeys, webhookSecrets } = options;
-  const hasKeys = recordKeys !== undefined || readKeys !== undefined || webhookSecrets !== undefined;
+export function accessControl(
+  options: Partial<AccessConfig>,
+  checkUnguarded?: RequestCheck,
+): AccessControl | undefined {
+  const { recordKeys, readKeys, ...secrets } = options;
+  const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
+  const hasKeys = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
   if (!hasKeys && checkUnguarded === undefined) return undefined;
-  const signatures = signatureCheck(webhookSecrets ?? []);
+  const signatures = signatureCheck(secrets);
   const checks: Readonly<Record<Access, KeyCheck | undefined>> = {
     open: undefined,
-    record: recordKeys || webhookSecrets ? keyCheck(recordKeys ?? []) : undefined,
+    record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
     read: readKeys && keyCheck(readKeys),
   };
   const proofs: Readonly<Record<Access, readonly Proof[]>> = {
     open: [],
-    record: [...(recordKeys ? KEY : []), ...(webhookSecrets ? SIGNATURE : [])],
+    record: [...(recordKeys ? KEY : []), ...(hasSecrets ? SIGNATURE : [])],
     read: readKeys ? KEY : [],
   };
   const needsBody = (request: IncomingMessage): boolean =>
@@ -94,17 +103,17 @@ export function accessControl(options: AccessConfig, checkUnguarded?: RequestChe
       const isValid = checks[needed];
       if (isValid === undefined) {
         if (needed !== 'open') checkUnguarded?.(request);
-        return;
+        return undefined;
       }
       if (needed === 'record' && body !== undefined && needsBody(request)) {
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
-        const problem = signatures.problem(request.headers, body);
-        if (problem === undefined) return;
+        const { sender, problem } = signatures.check(request.headers, body);
+        if (problem === undefined) return sender;
         throw HTTP_ERRORS.signature(problem);
       }
       const given = presentedKeys(request.headers);
       if (password !== undefined) given.push(password);
-      if (given.some(isValid)) return;
+      if (given.some(isValid)) return undefined;
       const what = given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`;
       throw HTTP_ERRORS.key(passwordProblem ?? what);
     },

@@ -74,20 +74,21 @@ function dataOf(event: StoredEvent) {
 }
 
 function arrivalView(event: StoredEvent) {
-  const { method, target, remoteAddress, headers } = arrivalOf(event);
+  const { method, target, remoteAddress, signedBy, headers } = arrivalOf(event);
   return {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
     address: remoteAddress && shownText(remoteAddress),
+    signedBy: signedBy && shownText(signedBy),
     headers: pairs(headers),
   };
 }
 
-/** The keys under which the log records the event once. GitHub's follows a line feed. */
+/** The keys under which the log records the event once. Before that of a known sender stand its name and a line feed. */
 function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
-  const [first = '', gitHub] = webhookId?.split('\n') ?? [];
+  const [first = '', ofSender] = webhookId?.split('\n') ?? [];
   const keys: [string, string | undefined][] = [
     ['Idempotency-Key', idempotencyKey],
-    gitHub === undefined ? ['webhook-id', first || undefined] : ['X-GitHub-Delivery', gitHub],
+    ofSender === undefined ? ['webhook-id', first || undefined] : [first, ofSender],
   ];
   return pairs(keys.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }

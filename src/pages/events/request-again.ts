@@ -143,18 +143,21 @@ export interface ArrivalView {
   /** Path and query. */
   readonly target: string | undefined;
   readonly remoteAddress: string | undefined;
+  /** The name of the sender whose signature was verified. */
+  readonly signedBy: string | undefined;
   /** Names in lower case; without those that may hold a secret. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 /** Reads how an event arrived. */
 export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalView {
-  const { method, path, remoteAddress, headers } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+  const { method, path, remoteAddress, signedBy, headers } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
   const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
   return {
     method: text(method),
     target: text(path),
     remoteAddress: text(remoteAddress),
+    signedBy: text(signedBy),
     headers: fields.flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, asUtf8(one)] as const] : [])),
     ),

@@ -25,7 +25,7 @@ const hexOf = (secret: string) => sign(secret, BODY).digest('hex');
 const github = (value: string) => ({ 'x-hub-signature-256': value });
 
 describe('the check of signatures', () => {
-  const check = signatureCheck([...STANDARD, ...GITHUB]);
+  const check = signatureCheck({ webhookSecrets: [...STANDARD, ...GITHUB] });
   beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW * 1000));
   afterEach(() => jest.restoreAllMocks());
 
@@ -57,7 +57,7 @@ describe('the check of signatures', () => {
   ])('of Standard Webhooks answers for %s', (_what, given, problem) => {
     const headers = standard(given);
     expect(check.isSigned(headers)).toBe(true);
-    expect(check.problem(headers, BODY)).toBe(problem);
+    expect(check.check(headers, BODY).problem).toBe(problem);
   });
 
   it.each<[string, string, string | undefined]>([
@@ -74,28 +74,28 @@ describe('the check of signatures', () => {
   ])('of GitHub answers for %s', (_what, value, problem) => {
     const headers = github(value);
     expect(check.isSigned(headers)).toBe(true);
-    expect(check.problem(headers, BODY)).toBe(problem);
+    expect(check.check(headers, BODY).problem).toBe(problem);
   });
 
   it('takes the signature of Standard Webhooks where both are there', () => {
     const headers = { ...standard({ 'webhook-signature': 'v1,AAAA' }), ...github(`sha256=${hexOf('a secret')}`) };
-    expect(check.problem(headers, BODY)).toBe(NOT_FOR_BODY);
-    expect(check.problem({ ...standard(), ...github('') }, BODY)).toBeUndefined();
+    expect(check.check(headers, BODY).problem).toBe(NOT_FOR_BODY);
+    expect(check.check({ ...standard(), ...github('') }, BODY).problem).toBeUndefined();
   });
 
   it('refuses a signature of an empty body', () => {
     const empty = Buffer.alloc(0);
     const headers = github(`sha256=${sign('a secret', empty).digest('hex')}`);
-    expect(check.problem(headers, empty)).toBe('A signature counts for a body, and there is none.');
+    expect(check.check(headers, empty).problem).toBe('A signature counts for a body, and there is none.');
   });
 
   it('ignores a signature without a secret of its kind', () => {
     const both = { ...standard(), ...github(`sha256=${hexOf('a secret')}`) };
     expect(check.isSigned({})).toBe(false);
-    expect(signatureCheck([]).isSigned(both)).toBe(false);
-    expect(signatureCheck(STANDARD).isSigned(github(''))).toBe(false);
-    expect(signatureCheck(GITHUB).isSigned(standard())).toBe(false);
-    expect(signatureCheck(GITHUB).problem(both, BODY)).toBeUndefined();
-    expect(signatureCheck(STANDARD).problem(both, BODY)).toBeUndefined();
+    expect(signatureCheck({ webhookSecrets: [] }).isSigned(both)).toBe(false);
+    expect(signatureCheck({ webhookSecrets: STANDARD }).isSigned(github(''))).toBe(false);
+    expect(signatureCheck({ webhookSecrets: GITHUB }).isSigned(standard())).toBe(false);
+    expect(signatureCheck({ webhookSecrets: GITHUB }).check(both, BODY).problem).toBeUndefined();
+    expect(signatureCheck({ webhookSecrets: STANDARD }).check(both, BODY).problem).toBeUndefined();
   });
 });

@@ -1,0 +1,234 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SENDER_SECRETS } from '../../config/config';
+import { STANDARD_PREFIX, standardKey, standardSignature } from './standard-webhooks';
+
+/** The members of a JSON object; none where a body is anything else. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A service that is known to send webhooks. */
+export interface Sender {
+  readonly name: string;
+  /** The header field, in lower case, by which its calls are recognised. */
+  readonly field: string;
+  /** The CloudEvents `type` of a call; {@link typeOf} checks it. */
+  readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
+  /** What stays the same when it sends a call again; {@link keyOf} checks it. */
+  readonly key?: {
+    /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
+    readonly name: string;
+    of(headers: IncomingHttpHeaders, body: Members): unknown;
+  };
+  readonly signature?: Signature;
+}
+
+/** How a sender proves that a call is its own. */
+export interface Signature {
+  /** The header field that holds the signature, in lower case. */
+  readonly field: string;
+  readonly setting: (typeof SENDER_SECRETS)[number];
+  /** The key of a secret; none where the setting holds secrets of several senders and this is not one of this one's. */
+  keyOf(secret: string): Buffer | undefined;
+  /** Why a signature is not valid for a body under any of the keys, as a sentence; undefined: it is. */
+  problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
+}
+
+/** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
+const TOLERANCE = 5 * 60;
+
+/** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
+const MAX_SIGNATURES = 8;
+
+/** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
+const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
+
+/** Every sender that is known. Where a call has the fields of several, the first one counts. */
+export const SENDERS: readonly Sender[] = [
+  {
+    name: 'Standard Webhooks',
+    field: 'webhook-signature',
+    type: (_headers, { type }) => type,
+    signature: {
+      field: 'webhook-signature',
+      setting: 'webhookSecrets',
+      keyOf: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
+      problem: standardProblem,
+    },
+  },
+  {
+    name: 'GitHub',
+    field: 'x-github-delivery',
+    type: ({ 'x-github-event': event }, { action }) => dotted('com.github', event, action),
+    key: { name: 'x-github-delivery', of: (headers) => headers['x-github-delivery'] },
+    signature: {
+      field: 'x-hub-signature-256',
+      setting: 'webhookSecrets',
+      keyOf: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
+      problem: ({ 'x-hub-signature-256': signature }, body, keys) => {
+        const hex = /^sha256=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
+        return matches([Buffer.from(hex, 'hex')], keys, (key) => hmac(key, body))
+          ? undefined
+          : 'The X-Hub-Signature-256 is not valid for this body.';
+      },
+    },
+  },
+  {
+    name: 'GitLab',
+    field: 'x-gitlab-event',
+    // `Merge Request Hook` becomes `com.gitlab.merge_request`.
+    type: ({ 'x-gitlab-event': event }) =>
+      dotted(
+        'com.gitlab',
+        String(event)
+          .replace(/ Hook$/i, '')
+          .toLowerCase()
+          .replace(/ /g, '_'),
+      ),
+    key: { name: 'x-gitlab-event-uuid', of: (headers) => headers['x-gitlab-event-uuid'] },
+    signature: {
+      field: 'x-gitlab-token',
+      setting: 'gitlabTokens',
+      keyOf: (secret) => Buffer.from(secret),
+      // The token itself. Digests have one length.
+      problem: ({ 'x-gitlab-token': token }, _body, keys) =>
+        matches([hmac('', String(token))], keys, (key) => hmac('', key))
+          ? undefined
+          : 'The X-Gitlab-Token is not valid.',
+    },
+  },
+  {
+    name: 'Stripe',
+    field: 'stripe-signature',
+    type: (_headers, { type }) => dotted('com.stripe', type),
+    key: { name: 'stripe-event', of: (_headers, { id }) => id },
+    signature: {
+      field: 'stripe-signature',
+      setting: 'stripeSecrets',
+      keyOf: (secret) => Buffer.from(secret),
+      problem: ({ 'stripe-signature': signature }, body, keys) => {
+        const parts = String(signature)
+          .split(',', MAX_SIGNATURES + 1)
+          .map((part) => part.trim().split('='));
+        const time = parts.find(([name]) => name === 't')?.[1] ?? '';
+        const given = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
+        return (
+          timeProblem(time, 'The time (t=) in Stripe-Signature') ??
+          (matches(given, keys, (key) => hmac(key, `${time}.`, body))
+            ? undefined
+            : 'The Stripe-Signature is not valid for this body.')
+        );
+      },
+    },
+  },
+  {
+    name: 'Shopify',
+    field: 'x-shopify-topic',
+    type: ({ 'x-shopify-topic': topic }) => dotted('com.shopify', String(topic).replace(/\//g, '.')),
+    key: { name: 'x-shopify-webhook-id', of: (headers) => headers['x-shopify-webhook-id'] },
+    signature: {
+      field: 'x-shopify-hmac-sha256',
+      setting: 'shopifySecrets',
+      keyOf: (secret) => Buffer.from(secret),
+      problem: ({ 'x-shopify-hmac-sha256': signature }, body, keys) =>
+        matches([Buffer.from(String(signature), 'base64')], keys, (key) => hmac(key, body))
+          ? undefined
+          : 'The X-Shopify-Hmac-Sha256 is not valid for this body.',
+    },
+  },
+  {
+    name: 'Slack',
+    field: 'x-slack-signature',
+    signature: {
+      field: 'x-slack-signature',
+      setting: 'slackSecrets',
+      keyOf: (secret) => Buffer.from(secret),
+      problem: ({ 'x-slack-signature': signature, 'x-slack-request-timestamp': time }, body, keys) => {
+        const hex = /^v0=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
+        return (
+          timeProblem(String(time), 'The X-Slack-Request-Timestamp') ??
+          (matches([Buffer.from(hex, 'hex')], keys, (key) => hmac(key, `v0:${String(time)}:`, body))
+            ? undefined
+            : 'The X-Slack-Signature is not valid for this body.')
+        );
+      },
+    },
+  },
+];
+
+const FIELDS = SENDERS.map((sender) => [sender.field, sender] as const);
+
+/** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
+export function senderOf(headers: IncomingHttpHeaders): Sender | undefined {
+  for (const [field, sender] of FIELDS) if (headers[field] !== undefined) return sender;
+  return undefined;
+}
+
+/** A type of a sender: names with dots between them. */
+const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
+
+/** A name of a sender's own after its domain, with one more where there is one. */
+function dotted(domain: string, name: unknown, more?: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined;
+  return typeof more === 'string' ? `${domain}.${name}.${more}` : `${domain}.${name}`;
+}
+
+/** The CloudEvents `type` of a call, unless its sender has none for it or one that is no type. */
+export function typeOf({ type }: Sender, headers: IncomingHttpHeaders, body: Members): string | undefined {
+  const text = type?.(headers, body);
+  return typeof text === 'string' && TYPE.test(text) ? text : undefined;
+}
+
+/** The name of a sender's key and the key, a line feed between them, which no header field can hold. */
+export function keyOf({ key }: Sender, headers: IncomingHttpHeaders, body: Members): string | undefined {
+  const text = key?.of(headers, body);
+  return key !== undefined && typeof text === 'string' && /^[\x20-\x7e]{1,256}$/.test(text)
+    ? `${key.name}\n${text}`
+    : undefined;
+}
+
+function standardProblem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined {
+  const id = headers['webhook-id'];
+  const timestamp = String(headers['webhook-timestamp']);
+  // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
+  if (typeof id !== 'string' || id.includes('.') || !isTime(timestamp))
+    return 'The webhook-id or the webhook-timestamp of the signature is missing or not valid.';
+  const given = String(headers['webhook-signature'])
+    .split(' ', MAX_SIGNATURES)
+    .filter((signature) => signature.startsWith('v1,'))
+    .map((signature) => Buffer.from(signature.slice(3), 'base64'));
+  return (
+    timeProblem(timestamp, 'The webhook-timestamp') ??
+    (matches(given, keys, (key) => standardSignature(key, { id, timestamp, body }))
+      ? undefined
+      : 'The webhook-signature is not valid for this body.')
+  );
+}
+
+function isTime(text: string): boolean {
+  return /^\d{1,12}$/.test(text);
+}
+
+/** @param what - names the time, in seconds since 1970-01-01T00:00Z. */
+function timeProblem(time: string, what: string): string | undefined {
+  if (!isTime(time)) return `${what} is missing or not valid.`;
+  if (Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE) return undefined;
+  return `${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
+}
+
+function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buffer {
+  const hash = createHmac('sha256', key);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/** Whether one of the signatures is that of one of the keys. Compares all of them, each in constant time. */
+function matches(given: readonly Buffer[], keys: readonly Buffer[], right: (key: Buffer) => Buffer): boolean {
+  let found = false;
+  for (const key of keys) {
+    const one = right(key);
+    for (const signature of given) {
+      found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,210 @@
+import { createHmac } from 'node:crypto';
+import { keyOf, senderOf, typeOf, type Members } from '../../../src/http/auth/senders';
+import { signatureCheck, type SenderSecrets } from '../../../src/http/auth/signature';
+import { callOperation, eventsOf } from '../../support/bindings';
+import { send } from '../../support/http';
+import { startService } from '../../support/service';
+
+interface Signed {
+  readonly secrets: SenderSecrets;
+  /** In seconds since 1970. */
+  readonly time: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text);
+
+const STRIPE_SECRET = 'whsec_test_secret_of_an_endpoint';
+const STRIPE_BODY = '{"id":"evt_1","object":"event","type":"invoice.paid"}';
+const stripe = (time: number | string, secret = STRIPE_SECRET) =>
+  `t=${String(time)},v1=${hmac(secret, `${String(time)}.${STRIPE_BODY}`).digest('hex')}`;
+
+/** Of GitHub, Slack and Standard Webhooks: the values that their documentation prints. */
+const SIGNED: Readonly<Record<string, Signed>> = {
+  'Standard Webhooks': {
+    secrets: { webhookSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] },
+    time: 1_614_265_330,
+    headers: {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+    body: '{"test": 2432232314}',
+  },
+  GitHub: {
+    secrets: { webhookSecrets: ["It's a Secret to Everybody"] },
+    time: 0,
+    headers: { 'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+    body: 'Hello, World!',
+  },
+  Slack: {
+    secrets: { slackSecrets: ['8f742231b10e8888abcd99yyyzzz85a5'] },
+    time: 1_531_420_618,
+    headers: {
+      'x-slack-request-timestamp': '1531420618',
+      'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+    },
+    body:
+      'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar' +
+      '&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com' +
+      '%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
+      '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+  },
+  Stripe: {
+    secrets: { stripeSecrets: ['an-earlier-secret', STRIPE_SECRET] },
+    time: 1_700_000_000,
+    headers: { 'stripe-signature': stripe(1_700_000_000).replace(',', ',v0=00,') },
+    body: STRIPE_BODY,
+  },
+  Shopify: {
+    secrets: { shopifySecrets: ['hush-of-an-app-16'] },
+    time: 0,
+    headers: { 'x-shopify-hmac-sha256': hmac('hush-of-an-app-16', '{"id":1}').digest('base64') },
+    body: '{"id":1}',
+  },
+  GitLab: {
+    secrets: { gitlabTokens: ['an-earlier-token', 'token-of-a-project'] },
+    time: 0,
+    headers: { 'x-gitlab-token': 'token-of-a-project' },
+    body: '{}',
+  },
+};
+
+describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, time, headers, body }) => {
+  const problemAt = (seconds: number, given = headers, sent = body, known = secrets) => {
+    jest.spyOn(Date, 'now').mockReturnValue(seconds * 1000);
+    const check = signatureCheck(known);
+    expect(check.isSigned(given)).toBe(true);
+    const { sender, problem } = check.check(given, Buffer.from(sent));
+    expect(sender).toBe(name);
+    return problem;
+  };
+  afterEach(() => jest.restoreAllMocks());
+
+  it('is valid', () => {
+    expect(problemAt(time)).toBeUndefined();
+  });
+
+  it('is not valid under another secret', () => {
+    const [setting = ''] = Object.keys(secrets);
+    const other = name === 'Standard Webhooks' ? `whsec_${Buffer.alloc(24).toString('base64')}` : 'another-secret-16';
+    expect(problemAt(time, headers, body, { [setting]: [other] })).toMatch(/ is not valid( for this body)?\.$/);
+  });
+
+  it('is no signature without a secret for it', () => {
+    expect(signatureCheck({}).isSigned(headers)).toBe(false);
+  });
+
+  it.each(Object.keys(headers).filter((field) => field !== 'webhook-id'))('is not valid with another %s', (field) => {
+    const value = headers[field] ?? '';
+    for (const changed of [`${value.slice(0, -4)}AAA0`, '', value.slice(0, -2)])
+      expect(problemAt(time, { ...headers, [field]: changed })).toMatch(/not valid|seconds from/);
+  });
+
+  if (name !== 'GitLab') {
+    it('is not valid for another body', () => {
+      expect(problemAt(time, headers, `${body} `)).toMatch(/not valid for this body\.$/);
+    });
+  }
+
+  if (time > 0) {
+    it('counts for five minutes', () => {
+      for (const seconds of [-300, 300]) expect(problemAt(time + seconds)).toBeUndefined();
+      for (const seconds of [-301, 301])
+        expect(problemAt(time + seconds)).toMatch(/more than 300 seconds from the time/);
+    });
+  }
+});
+
+it('of Stripe covers its time', () => {
+  jest.spyOn(Date, 'now').mockReturnValue(1_700_000_100_000);
+  const check = signatureCheck({ stripeSecrets: [STRIPE_SECRET] });
+  const moved = stripe(1_700_000_000).replace('t=1700000000', 't=1700000100');
+  const problem = (signature: string) =>
+    check.check({ 'stripe-signature': signature }, Buffer.from(STRIPE_BODY)).problem;
+  expect(problem(moved)).toBe('The Stripe-Signature is not valid for this body.');
+  expect(problem(stripe('x'))).toBe('The time (t=) in Stripe-Signature is missing or not valid.');
+  jest.restoreAllMocks();
+});
+
+describe('a known sender', () => {
+  it.each<[string, Record<string, string>, Members, string | undefined, string | undefined]>([
+    ['GitHub', { 'x-github-event': 'push', 'x-github-delivery': 'd1' }, {}, 'com.github.push', 'x-github-delivery\nd1'],
+    [
+      'GitHub',
+      { 'x-github-event': 'issues', 'x-github-delivery': 'd' },
+      { action: 'opened' },
+      'com.github.issues.opened',
+      'x-github-delivery\nd',
+    ],
+    ['GitHub', { 'x-github-delivery': 'd1' }, { action: 'opened' }, undefined, 'x-github-delivery\nd1'],
+    [
+      'GitLab',
+      { 'x-gitlab-event': 'Merge Request Hook', 'x-gitlab-event-uuid': 'u' },
+      {},
+      'com.gitlab.merge_request',
+      'x-gitlab-event-uuid\nu',
+    ],
+    [
+      'Stripe',
+      { 'stripe-signature': 't=1' },
+      { type: 'invoice.paid', id: 'evt_1' },
+      'com.stripe.invoice.paid',
+      'stripe-event\nevt_1',
+    ],
+    ['Stripe', { 'stripe-signature': 't=1' }, { type: 7, id: { a: 1 } }, undefined, undefined],
+    ['Stripe', { 'stripe-signature': 't=1' }, { type: 'a\u0000b', id: 'a\nb' }, undefined, undefined],
+    [
+      'Shopify',
+      { 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': 'w' },
+      {},
+      'com.shopify.orders.create',
+      'x-shopify-webhook-id\nw',
+    ],
+    ['Slack', { 'x-slack-signature': 'v0=' }, { type: 'event_callback' }, undefined, undefined],
+    ['Standard Webhooks', { 'webhook-signature': 'v1,' }, { type: 'contact.created' }, 'contact.created', undefined],
+  ])('%s: type and key of %j', (name, headers, body, type, key) => {
+    const sender = senderOf(headers);
+    if (sender === undefined) throw new Error('not recognised');
+    expect(sender.name).toBe(name);
+    expect(typeOf(sender, headers, body)).toBe(type);
+    expect(keyOf(sender, headers, body)).toBe(key);
+  });
+
+  it('is nobody whose header fields say nothing', () => {
+    expect(senderOf({ host: 'a', 'user-agent': 'b', 'content-type': 'application/json' })).toBeUndefined();
+  });
+});
+
+describe('an event of a known sender', () => {
+  const TIME = Math.floor(Date.now() / 1000);
+  const CALL = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': stripe(TIME) },
+    body: STRIPE_BODY,
+  };
+
+  it('has its type, is recorded once, and shows whose signature was verified', async () => {
+    const service = await startService({ STRIPE_SECRETS: STRIPE_SECRET });
+    const answers = [1, 2].map(async () => (await send(`${service.url}/RecordEvent`, CALL)).body);
+    expect((await answers[0]) ?? '').toBe(await answers[1]);
+    const refused = await send(`${service.url}/RecordEvent`, { ...CALL, body: `${STRIPE_BODY} ` });
+    expect([refused.status, refused.body]).toEqual([401, 'The Stripe-Signature is not valid for this body.\n']);
+    const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+    expect(events).toMatchObject([{ type: 'com.stripe.invoice.paid' }]);
+    const page = await send(`${service.url}?event=${String(events[0]?.sequence)}`);
+    expect(page.body).toContain('Signature verified: <bdi>Stripe</bdi>');
+    await service.stop();
+  });
+
+  it('has the type that EVENT_TYPE says, or its own if it is a CloudEvent', async () => {
+    const service = await startService({ EVENT_TYPE: 'a.b' });
+    await send(`${service.url}/RecordEvent`, CALL);
+    const own = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own' };
+    await send(`${service.url}/RecordEvent`, { ...CALL, headers: { ...CALL.headers, ...own }, body: '{"type":"x"}' });
+    const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
+    expect(events.map(({ type }) => type)).toEqual(['a.b', 'own']);
+    await service.stop();
+  });
+});
