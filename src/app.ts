@@ -17,7 +17,7 @@ import type { Service } from './service/call';
 import { webhookService } from './service/webhook-service';
 import { createLogger, Hints, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
-import { observation } from './telemetry/observation';
+import { logLines, observation } from './telemetry/observation';
 import { RefusedCalls, type RefusedCall } from './telemetry/refused-calls';
 
 /** A service that answers. */
@@ -77,8 +77,13 @@ export async function startApp(
     events: async () => (await log.stats()).events,
     bytes: async () => (await log.stats()).bytes,
   });
-  log.onCommit((commit) => {
-    metrics.commit(commit);
+  log.observe({
+    ...logLines(logger, () => {
+      metrics.retentionFailed();
+    }),
+    committed: (commit) => {
+      metrics.commit(commit);
+    },
   });
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);

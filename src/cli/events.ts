@@ -76,6 +76,11 @@ async function withLog(
     const problem = await logProblem(config);
     throw problem === undefined ? error : new Error(problem);
   });
+  log.observe({
+    lost(problem) {
+      console.error(`A file of the event log was lost: ${problem}`);
+    },
+  });
   try {
     await work(log, config);
   } finally {

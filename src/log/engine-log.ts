@@ -4,11 +4,11 @@ import type { LogEngine } from './engine';
 import {
   EventLogError,
   type Appended,
-  type Commit,
   type EventLog,
   type EventQuery,
   type FoundEvent,
   type LoggedEvent,
+  type LogObserver,
   type LogStats,
   type Progress,
   type Rate,
@@ -48,7 +48,7 @@ export class EngineLog implements EventLog {
   #closing: Promise<void> | undefined;
   #commits = 0;
   #lastCommit = -Infinity;
-  #committed: (commit: Commit) => void = () => undefined;
+  #observer: LogObserver = {};
   /** Resolves when the next step of a search may begin: other calls wait for one step at most. */
   #searchTurn: Promise<unknown> = Promise.resolve();
 
@@ -67,7 +67,10 @@ export class EngineLog implements EventLog {
       this.compact = (progress = ignored) =>
         this.#call('The log could not be compacted.', async () => (await engine.compact?.(progress)) ?? 0);
     }
-    if (engine.retention) this.#retention = new RetentionLoop(engine.retention);
+    engine.onLost?.((problem) => this.#observer.lost?.(problem));
+    if (engine.retention) {
+      this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
+    }
   }
 
   async append(event: NewEvent): Promise<Appended> {
@@ -93,7 +96,7 @@ export class EngineLog implements EventLog {
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     this.#lastCommit = performance.now();
     const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
-    this.#committed({ events: events.length, recorded, milliseconds: this.#lastCommit - started });
+    this.#observer.committed?.({ events: events.length, recorded, milliseconds: this.#lastCommit - started });
     let place = 0;
     return requests.map(({ length }) => appended.slice(place, (place += length)));
   }
@@ -154,8 +157,8 @@ export class EngineLog implements EventLog {
     return () => void watch.end().then(() => this.#watches.delete(watch));
   }
 
-  onCommit(listener: (commit: Commit) => void): void {
-    this.#committed = listener;
+  observe(observer: LogObserver): void {
+    this.#observer = observer;
   }
 
   check(): Promise<void> {

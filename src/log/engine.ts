@@ -3,6 +3,7 @@ import type {
   Appended,
   EventQuery,
   LoggedEvent,
+  LogObserver,
   LogStats,
   Progress,
   ScanQuery,
@@ -55,6 +56,9 @@ export interface LogEngine {
   backup?(file: string): Promise<void>;
   compact?(progress: Progress): Promise<number>;
 
+  /** Sets what is called when a file of the log is lost. */
+  onLost?(listener: (problem: string) => void): void;
+
   /** What the engine forgets by itself, step by step. */
   readonly retention?: RetentionSteps | undefined;
 
@@ -85,6 +89,7 @@ export interface Channel {
 
 /** Writes to one log for several processes. */
 export interface SharedWriter {
+  observe(observer: LogObserver): void;
   /** Resolves once the log is open. @throws {EventLogError} as `openEventLog`. */
   start(): Promise<void>;
   /** Writes what the process at the other end records, until that has gone. */

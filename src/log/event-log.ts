@@ -73,6 +73,16 @@ export interface Commit {
   readonly milliseconds: number;
 }
 
+/** Is told what happens to a log besides the answers of its calls. */
+export interface LogObserver {
+  /** Events were committed by this process. */
+  committed?(commit: Commit): void;
+  /** Nothing is left that is past retention; or, with an error, a step failed, which is tried again soon. */
+  retained?(error?: unknown): void;
+  /** A file of the log was moved, removed or replaced. The problem names the file that holds what would be lost. */
+  lost?(problem: string): void;
+}
+
 /** Which events {@link LogQueries.scan} returns. */
 export interface ScanQuery {
   /** Only events after this position. */
@@ -211,8 +221,8 @@ export interface ServiceLog {
    */
   watch(listener: (newest: bigint) => void): () => void;
 
-  /** Sets the listener, the only one, that is called after each commit of this process. */
-  onCommit(listener: (commit: Commit) => void): void;
+  /** Sets the observer, the only one. */
+  observe(observer: LogObserver): void;
 
   /**
    * Resolves if the log could take an event now, judged without recording one.

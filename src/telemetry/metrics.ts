@@ -38,6 +38,7 @@ export class Metrics {
   readonly #duplicates: Counter;
   readonly #commitSeconds: Histogram;
   readonly #commitEvents: Histogram;
+  readonly #retentionFailures: Counter;
 
   constructor(state: MeasuredState) {
     const registers = [this.registry];
@@ -71,6 +72,7 @@ export class Metrics {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
       registers,
     });
+    this.#retentionFailures = retentionFailures(this.registry);
     const build = 'The version of the service; always 1';
     new Gauge({ name: 'webhook_build_info', help: build, labelNames: ['version'], registers, aggregator: 'max' }).set(
       { version: VERSION },
@@ -107,6 +109,17 @@ export class Metrics {
     this.#commitSeconds.observe(commit.milliseconds / 1000);
     this.#commitEvents.observe(commit.events);
   }
+
+  /** Counts a step of retention that failed. */
+  retentionFailed(): void {
+    this.#retentionFailures.inc();
+  }
+}
+
+/** Makes the counter of the steps of retention that failed. */
+export function retentionFailures(registry: Registry): Counter {
+  const help = 'Steps of retention that failed; each is tried again within seconds';
+  return new Counter({ name: 'webhook_retention_failures_total', help, registers: [registry] });
 }
 
 /**

@@ -31,6 +31,31 @@ export interface Observation extends ServerObserver {
   pageFailed(this: void, request: IncomingMessage, status: number, error: unknown): void;
 }
 
+/**
+ * Writes a line when retention begins to fail, when it works again, and when a file of the log is lost.
+ *
+ * @param countFailure - called for each step of retention that fails, some of them without a line.
+ */
+export function logLines(
+  logger: Logger,
+  countFailure: () => void,
+): { retained(error?: unknown): void; lost(problem: string): void } {
+  let isFailing = false;
+  return {
+    retained(error) {
+      const fails = error !== undefined;
+      if (fails) countFailure();
+      if (fails && !isFailing)
+        logger.error({ reason: messageChain(error) }, 'retention fails, no events are forgotten');
+      if (!fails && isFailing) logger.info('retention works again');
+      isFailing = fails;
+    },
+    lost(problem) {
+      logger.error({ reason: problem }, 'a file of the event log was lost');
+    },
+  };
+}
+
 /** Makes the observation; `addressOf` returns the caller's address. */
 export function observation(
   metrics: Metrics,

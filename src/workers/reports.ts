@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
+import { retentionFailures } from '../telemetry/metrics';
 import { newestOf, type RefusedCall } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import type { Figures, Report } from './messages';
@@ -28,10 +29,16 @@ export class Reports implements MetricsSource {
   });
   /** What the workers that have ended had counted and refused. */
   #left: Report = { figures: [], refusals: [] };
+  readonly #retentionFailures = retentionFailures(this.#own);
   #merging = Promise.resolve();
 
   get contentType(): string {
     return this.#own.contentType;
+  }
+
+  /** Counts a step of retention that failed in this process, which writes for the workers. */
+  retentionFailed(): void {
+    this.#retentionFailures.inc();
   }
 
   /** Includes a worker, and answers it when it asks for the refused calls of all. */

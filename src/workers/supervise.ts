@@ -6,6 +6,7 @@ import { withWriterProtocol } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
 import type { Logger } from '../telemetry/logger';
+import { logLines } from '../telemetry/observation';
 import { startAdminServer } from './admin-server';
 import { claimPort } from './claim-port';
 import { Supervisor } from './supervisor';
@@ -36,6 +37,11 @@ export async function supervise(
     stdio: ['inherit', 'inherit', 'inherit', inherited?.fd ?? 'ignore', 'ipc'],
   });
   const reports = new Reports();
+  writer?.observe(
+    logLines(logger, () => {
+      reports.retentionFailed();
+    }),
+  );
   let port = config.port;
   let opened = Promise.resolve();
   const fork = () =>

@@ -77,6 +77,10 @@ class SqliteEngine implements LogEngine {
     return (this.#remote ?? this.#thread).check();
   }
 
+  onLost(listener: (problem: string) => void): void {
+    this.#thread.onLost = listener;
+  }
+
   follow(tell: (newest: number) => void): () => Promise<void> {
     const end = this.#remote?.watch(tell);
     return () => Promise.resolve(end?.());

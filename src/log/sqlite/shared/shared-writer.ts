@@ -1,5 +1,6 @@
 import { deferred } from '../../../util/promises';
 import type { Channel, SharedWriter } from '../../engine';
+import type { LogObserver } from '../../event-log';
 import { GroupCommit } from '../../group-commit';
 import { RetentionLoop } from '../../retention-loop';
 import type { SqliteOptions } from '../connection/connection';
@@ -34,15 +35,21 @@ export class SqliteSharedWriter implements SharedWriter {
     commit: (requests) => this.#commit(requests),
   });
   #retention: RetentionLoop | undefined;
+  #observer: LogObserver = {};
 
   constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
     this.#thread = new DatabaseThread(options);
+    this.#thread.onLost = (problem) => this.#observer.lost?.(problem);
   }
 
   async start(): Promise<void> {
     await this.#thread.start();
     const { retention } = this.#thread;
-    if (retention) this.#retention = new RetentionLoop(retention);
+    if (retention) this.#retention = new RetentionLoop(retention, (error) => this.#observer.retained?.(error));
+  }
+
+  observe(observer: LogObserver): void {
+    this.#observer = observer;
   }
 
   /** Answers a worker until it has gone. What it asked before is done all the same. */

@@ -38,6 +38,8 @@ export class DatabaseThread {
   #openFailure: { readonly at: number; readonly error: Error } | undefined;
   #calls = 0;
   readonly #answers = new Map<number, Deferred<unknown>>();
+  /** Called when a file was lost, with what became of its events. */
+  onLost: (problem: string) => void = () => undefined;
 
   constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
     this.#options = { busyTimeout: DEFAULT_BUSY_TIMEOUT, retentionPause: DEFAULT_RETENTION_PAUSE, ...options };
@@ -97,10 +99,6 @@ export class DatabaseThread {
     return retention && { busyPause: BUSY_PAUSE, idlePause, step: () => this.ask('retain') };
   }
 
-  #report(problem: string): void {
-    process.emitWarning(`The event log ${this.#options.file}: ${problem}`, 'EventLogWarning');
-  }
-
   /** Closes the database after the questions before, and ends the thread. */
   async end(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
@@ -143,7 +141,7 @@ export class DatabaseThread {
     };
     worker.on('message', (reply: WorkerReply) => {
       if ('lost' in reply) {
-        this.#report(`${reply.lost}. ${reply.saved ?? ''}`);
+        this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
         gone(new Error(reply.lost));
         void worker.terminate();
       } else this.#answered(reply);
