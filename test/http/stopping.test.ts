@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { openConnection, untilClosed } from '../support/raw';
@@ -24,6 +25,17 @@ describe('a service that stops', () => {
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
+  it('answers a caller that had connected and was about to send', async () => {
+    const service = await startService();
+    const wire = await openWire(service.url);
+    await send(`${service.url}/HelloWorld`);
+    const stopped = service.stop();
+    await setTimeout(10);
+    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 200 OK[^]*Connection: close[^]*Hello World/i);
+    await stopped;
+  });
+
   it('listens on neither of its ports any more', async () => {
     const service = await startService({ ADMIN_PORT: '0' });
     const adminUrl = service.adminUrl ?? '';
@@ -39,7 +51,8 @@ describe('a service that stops', () => {
     wire.write(`GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
     await eventually('the call is in flight', () => events() === 1);
     const stopped = service.stop();
-    setTimeout(answer, 200);
+    await setTimeout(200);
+    answer();
     expect(await wire.untilClosed()).toContain('the-id');
     await stopped;
   });

@@ -114,7 +114,7 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
     const data = join(folder.path, 'data');
     const calls = recorder(service.url);
     await calls.resumed();
-    await rm(data, { recursive: true });
+    await rm(data, { recursive: true, maxRetries: 10, retryDelay: 50 });
     await calls.failed();
     expect(await ready(service)).toBe(503);
     await mkdir(data);

@@ -142,8 +142,9 @@ export async function stopListening(
     server.closeIdleConnections();
     connections.destroyUnused();
   };
-  // The first sweep leaves one turn of the event loop to requests that have arrived.
-  setImmediate(() => setImmediate(sweep));
+  // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected is about
+  // to send one, and gets until the next sweep.
+  if (sweepFrom <= performance.now()) setImmediate(() => setImmediate(() => server.closeIdleConnections()));
   const sweeping = setInterval(sweep, SWEEP_INTERVAL);
   const end = setTimeout(() => {
     connections.destroyAll();
