@@ -9,15 +9,8 @@ export interface Appended {
 }
 
 /** An event as readers of the log get it. */
-export interface LoggedEvent {
-  readonly id: string;
-  /** As in {@link StoredEvent.sequence}. */
-  readonly sequence: string;
-  /** As in {@link NewEvent.attributes}. */
-  readonly attributes: string;
-  /** As in {@link NewEvent.data}; also undefined where it was omitted. */
-  readonly data: string | undefined;
-  /** True where the payload was omitted because it does not fit in `maxBytes`. */
+export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'attributes' | 'data'> {
+  /** True where `data` is left out because it does not fit in `maxBytes`. */
   readonly dataOmitted: boolean;
 }
 
@@ -55,7 +48,6 @@ export class EventLogError extends Error {
 
 /** What a log holds. */
 export interface LogStats {
-  /** Number of events. */
   readonly events: number;
   /** Bytes that the log takes up where it is kept. */
   readonly bytes: number;
@@ -69,7 +61,7 @@ export interface Commit {
   readonly events: number;
   /** Number of those that were new. */
   readonly recorded: number;
-  /** How long it took, in milliseconds. */
+  /** Duration of the commit. */
   readonly milliseconds: number;
 }
 
@@ -103,10 +95,7 @@ export const DATA_START = 120;
 export interface SearchQuery {
   /** Only events before this position. */
   readonly before?: bigint | undefined;
-  /**
-   * Only events after this position. The search then begins there and goes towards newer events; without it, it begins at the
-   * newest, or at `before`, and goes towards older ones.
-   */
+  /** Only events after this position: the search goes from there to newer events, and without it from the newest to older. */
   readonly after?: bigint | undefined;
   /** Maximum number of events, those that are met first; at least 1. */
   readonly limit: number;
@@ -118,9 +107,8 @@ export interface SearchQuery {
    * (`data_base64`) is not searched.
    */
   readonly text?: string | undefined;
-  /** Only events with this `binding`, exactly. */
+  /** Only events whose `binding` and `type` are exactly these. */
   readonly binding?: string | undefined;
-  /** Only events with this `type`, exactly. */
   readonly type?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly from?: number | undefined;
@@ -129,12 +117,7 @@ export interface SearchQuery {
 }
 
 /** An event in a list: what helps to recognize it. Each text is cut after some 200 characters, and ends with `…` then. */
-export interface FoundEvent {
-  /** As in {@link StoredEvent.sequence}. */
-  readonly sequence: string;
-  readonly id: string;
-  /** As in {@link NewEvent.recordedAt}. */
-  readonly recordedAt: number;
+export interface FoundEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'recordedAt'> {
   readonly binding: string | undefined;
   readonly type: string | undefined;
   /** The sender's address, unless the event was imported without one. */
@@ -184,13 +167,11 @@ export interface Rate {
 /** Called now and then during a long task. `total` may change while others write. */
 export type Progress = (done: number, total: number) => void;
 
-/** What the service does with the log: record events, read them, wait for more. */
+/** What the service does with the log: record events, read them, wait for more. Promises reject with an {@link EventLogError}. */
 export interface ServiceLog {
   /**
    * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
    * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again.
-   *
-   * @throws {EventLogError} the event was not recorded.
    */
   append(event: NewEvent): Promise<Appended>;
 
@@ -206,8 +187,6 @@ export interface ServiceLog {
   /**
    * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`. Returns none
    * after a position only where there are none. The cost does not depend on the size of the log.
-   *
-   * @throws {EventLogError}
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
@@ -221,31 +200,24 @@ export interface ServiceLog {
    */
   watch(listener: (newest: bigint) => void): () => void;
 
-  /** Sets the observer, the only one. */
+  /** Sets the one observer. */
   observe(observer: LogObserver): void;
 
-  /**
-   * Resolves if the log could take an event now, judged without recording one.
-   *
-   * @throws {EventLogError} it could not; the cause says why.
-   */
+  /** Resolves if the log could take an event now, judged without recording one; otherwise the error's cause says why. */
   check(): Promise<void>;
 
-  /** @throws {EventLogError} */
   stats(): Promise<LogStats>;
 
   /** Finishes the calls in progress and releases the log. Later calls are refused. */
   close(): Promise<void>;
 }
 
-/** How the pages and the operator's tools look through the log. */
+/** How the pages and the operator's tools look through the log. Promises reject with an {@link EventLogError}. */
 export interface LogQueries {
   /**
    * Reads events with everything that the log keeps of them, in log order: the first ones after a position, at most `limit`,
    * fewer where they are large, none only where there are no more. Times need not grow with positions, as events may be
    * imported.
-   *
-   * @throws {EventLogError}
    */
   scan(query: ScanQuery): Promise<StoredEvent[]>;
 
@@ -263,15 +235,13 @@ export interface LogQueries {
    * Counts the events that were recorded in each of some spans of time, oldest span first: only those that the log still holds.
    * Recording an event does not wait for it.
    *
-   * JetStream counts how many events were stored in a span: an imported event counts when it was imported, and one that is
-   * stored during the count, which takes milliseconds, may be missing from an earlier span.
-   *
-   * @throws {EventLogError}
+   * JetStream counts how many events were stored in a span: an imported event counts when it was imported. Those that are stored
+   * during the count, which takes milliseconds, may be subtracted from an earlier span.
    */
   rates(query: RatesQuery): Promise<Rate[]>;
 }
 
-/** What keeps a log in order. */
+/** What keeps a log in order. Promises reject with an {@link EventLogError}. */
 export interface LogUpkeep {
   /**
    * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more, copies
@@ -279,15 +249,12 @@ export interface LogUpkeep {
    * can go on reading and writing.
    *
    * @returns the positions of those events that the log held.
-   * @throws {EventLogError}
    */
   forget(positions: readonly bigint[], progress?: Progress): Promise<bigint[]>;
 
   /**
-   * Looks for damage in how the log is kept, and writes nothing. Returns what it found, a line each. Does not look at what
+   * Looks for damage in how the log is kept, and writes nothing. Resolves to what it found, a line each. Does not look at what
    * the events say.
-   *
-   * @throws {EventLogError} the log could not be read.
    */
   verify(): Promise<string[]>;
 
@@ -302,8 +269,6 @@ export interface LogUpkeep {
   /**
    * Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. Only
    * engines whose servers do not do so by themselves have this method.
-   *
-   * @throws {EventLogError}
    */
   compact?(progress?: Progress): Promise<number>;
 }

@@ -5,6 +5,7 @@ import { EngineLog } from '../engine-log';
 import {
   EventLogError,
   type EventQuery,
+  type FoundEvent,
   type LoggedEvent,
   type LogStats,
   type Progress,
@@ -14,27 +15,17 @@ import {
   type SearchResult,
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
+import { dataMemberOf, foundEvent } from '../search/found-event';
+import { eventMatcher } from '../search/search-event';
 import { JetStreamConnection } from './connection';
-import { JetStreamForgetting } from './forgetting';
+import { followEvents } from './follow';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';
-import { JetStreamRates } from './rates';
-import { JetStreamReader, type PlacedEvent } from './reader';
 import { JetStreamRecorder } from './recorder';
-import { JetStreamRetention } from './retention';
-import {
-  infoOf,
-  KEYS_EXTRA_AGE,
-  keysMissing,
-  noteOwnSource,
-  provideStreams,
-  requireEvents,
-  streamNames,
-  type StreamNames,
-} from './schema';
-import { JetStreamSearch } from './search';
-import { JetStreamStore } from './store';
-import { JetStreamWatch } from './watch';
+import { forgetEvents, JetStreamRetention } from './removal';
+import { KEYS_EXTRA_AGE, keysMissing, noteOwnSource, provideStreams } from './setup';
+import { logStreams, type BeginCall, type Stream } from './stream';
+import { EventWalk, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export interface JetStreamOptions extends JetStreamLocation {
@@ -52,6 +43,15 @@ export interface JetStreamOptions extends JetStreamLocation {
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 600_000;
 
+/** How long a step of a search looks at messages, in milliseconds: some hundred small ones, few large ones. */
+const SEARCH_STEP_TIME = 50;
+
+/** Maximum messages that a search asks for at a time: reading them takes this thread two milliseconds. */
+const SEARCH_WINDOW = 32;
+
+/** Maximum consumers that count at a time. */
+const COUNTING_CONSUMERS = 8;
+
 /**
  * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
  * acknowledged by the stream, that is, kept by a majority of its replicas.
@@ -64,20 +64,19 @@ export class JetStreamEventLog extends EngineLog {
    * messages of the other methods, this one names the servers.
    */
   static async open(options: JetStreamOptions): Promise<JetStreamEventLog> {
-    const names = streamNames(options.stream);
+    const { create, source, stream, timeout, servers } = options;
     let connection: JetStreamConnection | undefined;
     try {
-      const deadline = Date.now() + options.timeout;
-      connection = await JetStreamConnection.open(options, options.timeout);
-      if (options.create) await provideStreams(connection, names, options, deadline);
-      else await requireEvents(connection, names, deadline);
-      const { create, source } = options;
-      const sources = create ? await noteOwnSource(connection, names, source, deadline) : [source];
-      return new JetStreamEventLog(new JetStreamEngine(connection, names, options, sources));
+      const deadline = Date.now() + timeout;
+      connection = await JetStreamConnection.open(options, timeout);
+      const streams = logStreams(connection, stream, deadline);
+      if (create) await provideStreams(streams, options);
+      else await streams.events.requireInfo();
+      const ownSources = create ? await noteOwnSource(streams, source) : [source];
+      return new JetStreamEventLog(new JetStreamEngine(connection, options, ownSources));
     } catch (cause) {
       await connection?.close();
-      const where = `${options.stream} on ${options.servers.join(',')}`;
-      throw new EventLogError(`The event log ${where} cannot be opened.`, { cause });
+      throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
     }
   }
 }
@@ -88,30 +87,19 @@ class JetStreamEngine implements LogEngine {
   readonly watchPause = 500;
   readonly retention: JetStreamRetention | undefined;
   readonly #connection: JetStreamConnection;
-  readonly #names: StreamNames;
-  readonly #store: JetStreamStore;
+  readonly #begin: BeginCall;
+  readonly #ownSources: readonly string[];
   readonly #recorder: JetStreamRecorder;
-  readonly #reader: JetStreamReader;
-  readonly #search: JetStreamSearch;
-  readonly #rates: JetStreamRates;
-  readonly #probe: JetStreamProbe;
-  readonly #forgetting: JetStreamForgetting;
+  readonly #probe = new JetStreamProbe();
 
-  constructor(connection: JetStreamConnection, names: StreamNames, options: JetStreamOptions, sources: string[]) {
+  constructor(connection: JetStreamConnection, options: JetStreamOptions, ownSources: readonly string[]) {
+    const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
-    this.#names = names;
-    this.#store = new JetStreamStore(connection);
-    const ids = new JetStreamIds(names, this.#store, sources);
-    this.#recorder = new JetStreamRecorder(connection, names, this.#store, ids);
-    this.#reader = new JetStreamReader(names, this.#store, ids);
-    this.#search = new JetStreamSearch(this.#reader);
-    this.#rates = new JetStreamRates(connection, names);
-    this.#forgetting = new JetStreamForgetting(connection, names, this.#store, this.#reader, ids);
-    this.#probe = new JetStreamProbe(connection, names, this.#store);
-    const { create, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    this.#begin = () => logStreams(connection, stream);
+    this.#ownSources = ownSources;
+    this.#recorder = new JetStreamRecorder(this.#begin, ownSources);
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
-      const { maxAge } = retention;
-      this.retention = new JetStreamRetention(connection, names, this.#store, this.#reader, maxAge, keysExtraAge);
+      this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }
   }
 
@@ -125,18 +113,17 @@ class JetStreamEngine implements LogEngine {
   }
 
   async newest(): Promise<number> {
-    return (await this.#reader.state(this.#connection.deadline())).last;
+    return (await this.#begin().events.state()).last;
   }
 
   follow(tell: (newest: number) => void): () => Promise<void> {
-    const watch = new JetStreamWatch(this.#connection, this.#names, () => this.newest(), tell);
-    return () => watch.end();
+    return followEvents(this.#begin, tell);
   }
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
-    for await (const placed of this.#matching(query, this.#connection.deadline())) {
+    for await (const placed of this.#matching(query)) {
       const taken = page.take(sizeOf(placed.event));
       if (taken === 'full') break;
       logged.push(loggedEvent(placed, taken === 'without data'));
@@ -145,28 +132,29 @@ class JetStreamEngine implements LogEngine {
   }
 
   /** The events that a query asks for, in the order in which the page is filled. */
-  async *#matching(query: EventQuery, deadline: number): AsyncGenerator<PlacedEvent> {
+  async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
     const { id, sequence, limit } = query;
     const after = query.after === undefined ? undefined : sequenceNumber(query.after);
+    const streams = this.#begin();
+    const walk = new EventWalk(streams.events);
     if (sequence !== undefined) {
-      const placed = await this.#reader.at(sequenceNumber(sequence), deadline);
+      const placed = await walk.at(sequenceNumber(sequence));
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
-    } else if (id === undefined) {
-      if (after === undefined) yield* this.#reader.downwards(Infinity, limit, deadline);
-      else yield* this.#reader.upwards(after, limit, deadline);
+    } else if (id !== undefined) {
+      yield* walk.onSubjects(await new JetStreamIds(streams, this.#ownSources).slotsOf(id), after, limit);
     } else {
-      yield* this.#reader.withId(id, after, limit, deadline);
+      yield* after === undefined ? walk.downwards(Infinity, limit) : walk.upwards(after, limit);
     }
   }
 
   async scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    const deadline = this.#connection.deadline();
+    const { events } = this.#begin();
     const stored: StoredEvent[] = [];
     let bytes = 0;
     const most = since === -Infinity ? limit : Infinity;
-    const start = Math.max(sequenceNumber(after), await this.#startOf(since, deadline));
-    for await (const { sequence, event, bytes: size } of this.#reader.upwards(start, most, deadline)) {
+    const start = Math.max(sequenceNumber(after), await startOf(since, events));
+    for await (const { sequence, event, bytes: size } of new EventWalk(events).upwards(start, most)) {
       if (event.recordedAt < since) continue;
       bytes += size;
       if (stored.length > 0 && bytes > SCAN_BYTES) break;
@@ -176,52 +164,96 @@ class JetStreamEngine implements LogEngine {
     return stored;
   }
 
-  /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
-  async #startOf(time: number, deadline: number): Promise<number> {
-    if (time === -Infinity) return 0;
-    return (await this.#store.firstStoredSince(this.#names.events, time - CLOCK_TOLERANCE, deadline)) - 1;
-  }
-
+  /** Reads the events, few at a time: servers search for nothing but subjects. */
   async search(query: SearchQuery): Promise<SearchResult> {
-    const deadline = this.#connection.deadline();
-    return this.#search.search(query, await this.#startOf(query.from ?? -Infinity, deadline), deadline);
+    const matches = eventMatcher(query);
+    const events: FoundEvent[] = [];
+    let reached: PlacedEvent | undefined;
+    let more = false;
+    const candidates = await this.#candidates(query);
+    const end = performance.now() + SEARCH_STEP_TIME;
+    for await (const placed of candidates) {
+      // Found only now, so that there is really more.
+      more = reached !== undefined && (events.length === query.limit || performance.now() > end);
+      if (more) break;
+      reached = placed;
+      if (matches(placed.event)) events.push(listed(placed));
+    }
+    return {
+      events: query.after === undefined ? events : events.reverse(),
+      reached: reached && { position: BigInt(reached.sequence), recordedAt: reached.event.recordedAt },
+      more,
+    };
   }
 
-  counts(times: readonly number[]): Promise<number[]> {
-    return this.#rates.counts(times, this.#connection.deadline());
+  /** The events to look at, in the direction of the search. */
+  async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
+    const { text, binding, type, from, to, limit } = query;
+    const isFiltered = [text, binding, type, from, to].some((filter) => filter !== undefined);
+    const most = isFiltered ? Infinity : limit + 1;
+    const { events } = this.#begin();
+    const start = await startOf(from ?? -Infinity, events);
+    const after = Math.max(start, sequenceNumber(query.after ?? 0n));
+    const before = query.before === undefined ? Infinity : sequenceNumber(query.before);
+    const walk = new EventWalk(events, SEARCH_WINDOW);
+    const placed = query.after === undefined ? walk.downwards(before, most) : walk.upwards(after, most);
+    return within(placed, after, before);
+  }
+
+  async counts(times: readonly number[]): Promise<number[]> {
+    const { events } = this.#begin();
+    const since: number[] = [];
+    while (since.length < times.length) {
+      const some = times.slice(since.length, since.length + COUNTING_CONSUMERS);
+      since.push(...(await Promise.all(some.map((time) => events.countSince(time)))));
+    }
+    // Events that are stored between two of the requests are in the later answer only.
+    return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }
 
   async stats(): Promise<LogStats> {
-    const deadline = this.#connection.deadline();
-    const { events, keys } = this.#names;
-    const [ofEvents, ofKeys] = await Promise.all([
-      this.#store.state(events, deadline),
-      this.#store.state(keys, deadline),
-    ]);
+    const { events, keys } = this.#begin();
+    const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
     return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: BigInt(ofEvents.last) };
   }
 
   /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */
   check(): Promise<void> {
-    return this.#probe.check(this.#recorder.eventBytes, this.#connection.deadline());
+    return this.#probe.check(this.#begin(), this.#recorder.eventBytes);
   }
 
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    return this.#forgetting.forget(positions, progress);
+    return forgetEvents(this.#begin, this.#ownSources, positions, progress);
   }
 
   /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */
   async verify(): Promise<string[]> {
-    const deadline = this.#connection.deadline();
-    const { messages } = await this.#reader.state(deadline);
-    const keys = await infoOf(this.#connection, this.#names.keys, deadline);
-    return messages > 0 && keys === undefined ? [keysMissing(this.#names)] : [];
+    const streams = this.#begin();
+    const { messages } = await streams.events.state();
+    return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
   }
 
   async close(): Promise<void> {
     await this.#recorder.settled();
     await this.#connection.close();
   }
+}
+
+/** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
+async function startOf(time: number, events: Stream): Promise<number> {
+  return time === -Infinity ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
+}
+
+async function* within(placed: AsyncGenerator<PlacedEvent>, after: number, before: number) {
+  for await (const one of placed) {
+    if (one.sequence <= after || one.sequence >= before) return;
+    yield one;
+  }
+}
+
+function listed({ sequence, event }: PlacedEvent): FoundEvent {
+  const { data, ...others } = event;
+  return foundEvent({ ...others, sequence, data: data === undefined ? undefined : dataMemberOf(data) });
 }
 
 function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {

@@ -1,14 +1,13 @@
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { NewEvent } from '../../events/stored-event';
-import type { StreamNames } from './schema';
-import type { JetStreamStore } from './store';
-import { keySubject, slotSubject } from './subjects';
+import { decodeJson, encodeJson, keySubject, slotSubject } from './message';
+import type { LogStreams } from './stream';
 
 /** An entry on the subject of an id: one source has an event with it. */
 interface Entry {
   /** The subject of the event. */
   readonly slot: string;
-  /** The position of an entry at or before the first one; undefined: this is the first. */
+  /** The position of an entry at or before the first one; the first has none. */
   readonly first?: number;
 }
 
@@ -23,100 +22,98 @@ const SEARCHES = 16;
  * a wildcard and stores nothing meanwhile: 70 ms with 300,000 events, over a second with a million (2.9.10, two busy cores).
  */
 export class JetStreamIds {
-  readonly #names: StreamNames;
-  readonly #store: JetStreamStore;
+  readonly #streams: LogStreams;
   readonly #ownSources: readonly string[];
 
   /** @param ownSources - the sources of the service's own events, now and before. */
-  constructor(names: StreamNames, store: JetStreamStore, ownSources: readonly string[]) {
-    this.#names = names;
-    this.#store = store;
+  constructor(streams: LogStreams, ownSources: readonly string[]) {
+    this.#streams = streams;
     this.#ownSources = ownSources;
   }
 
-  /** Enters an event if its id has no entry yet. False: it has one, and the event needs another if it is new. */
-  async start(event: NewEvent, deadline: number): Promise<boolean> {
+  /** Enters an event if its id has no entry yet. False where it has one: the event needs another if it is new. */
+  async start(event: NewEvent): Promise<boolean> {
     if (this.#ownSources.includes(event.source)) return true;
-    const entry = encode({ slot: slotSubject(this.#names.events, event) });
-    return (await this.#store.putFirst(this.#subjectOf(event.id), entry, deadline)) !== undefined;
+    const entry: Entry = { slot: this.#slotOf(event) };
+    return (await this.#streams.keys.putFirst(this.#subjectOf(event.id), encodeJson(entry))) !== undefined;
   }
 
   /** Enters a new event whose id has an entry. */
-  async add(event: NewEvent, deadline: number): Promise<void> {
-    const last = await this.#last(event.id, deadline);
+  async add(event: NewEvent): Promise<void> {
+    const last = await this.#last(event.id);
     if (last === undefined) {
-      if (!(await this.start(event, deadline))) await this.add(event, deadline);
+      if (!(await this.start(event))) await this.add(event);
       return;
     }
-    const slot = slotSubject(this.#names.events, event);
-    const first = decode(last)?.first ?? last.seq;
-    await this.#store.put(this.#subjectOf(event.id), encode({ slot, first }), deadline);
+    const entry: Entry = { slot: this.#slotOf(event), first: firstOf(last) };
+    await this.#streams.keys.put(this.#subjectOf(event.id), encodeJson(entry));
   }
 
   /** Enters an event that may be new or not, unless it is entered. */
-  async ensure(event: NewEvent, deadline: number): Promise<void> {
-    const slot = slotSubject(this.#names.events, event);
-    const last = await this.#last(event.id, deadline);
-    if (last !== undefined && decode(last)?.slot === slot) return;
-    if (!(await this.slotsOf(event.id, deadline)).includes(slot)) await this.add(event, deadline);
+  async ensure(event: NewEvent): Promise<void> {
+    const slot = this.#slotOf(event);
+    const last = await this.#last(event.id);
+    if (last !== undefined && slotIn(last) === slot) return;
+    if (!(await this.slotsOf(event.id)).includes(slot)) await this.add(event);
   }
 
   /** Removes the entries of an event. */
   async erase(event: NewEvent): Promise<void> {
-    const { events, keys } = this.#names;
-    const slot = slotSubject(events, event);
-    await this.#store.eraseAll(keys, this.#subjectOf(event.id), (message) => decode(message)?.slot === slot);
+    const slot = this.#slotOf(event);
+    await this.#streams.keys.eraseAll(this.#subjectOf(event.id), (message) => slotIn(message) === slot);
   }
 
   /** The subjects on which events with an id may be. */
-  async slotsOf(id: string, deadline: number): Promise<string[]> {
-    const own = this.#ownSources.map((source) => slotSubject(this.#names.events, { id, source }));
-    const last = await this.#last(id, deadline);
+  async slotsOf(id: string): Promise<string[]> {
+    const own = this.#ownSources.map((source) => this.#slotOf({ id, source }));
+    const last = await this.#last(id);
     if (last === undefined) return own;
-    const entries = [decode(last), ...(await this.#entriesBefore(last, id, deadline))];
-    return [...new Set([...own, ...entries.flatMap((entry) => entry?.slot ?? [])])];
+    const entries = [last, ...(await this.#entriesBefore(last, id))];
+    return [...new Set([...own, ...entries.flatMap((entry) => slotIn(entry) ?? [])])];
   }
 
-  async #entriesBefore(last: StoredMsg, id: string, deadline: number): Promise<(Entry | undefined)[]> {
-    const first = decode(last)?.first ?? last.seq;
+  async #entriesBefore(last: StoredMsg, id: string): Promise<StoredMsg[]> {
+    const first = firstOf(last);
     const step = Math.ceil((last.seq - first) / SEARCHES);
     const starts = Array.from({ length: SEARCHES }, (_, i) => first + i * step).filter((start) => start < last.seq);
     const found = await Promise.all(
-      starts.map((start) => this.#entriesBetween(start, Math.min(start + step, last.seq), id, deadline)),
+      starts.map((start) => this.#entriesBetween(start, Math.min(start + step, last.seq), id)),
     );
     return found.flat();
   }
 
-  async #entriesBetween(start: number, end: number, id: string, deadline: number): Promise<(Entry | undefined)[]> {
-    const entries: (Entry | undefined)[] = [];
+  async #entriesBetween(start: number, end: number, id: string): Promise<StoredMsg[]> {
+    const entries: StoredMsg[] = [];
     for (let position = start; position < end;) {
-      const message = await this.#store.next(this.#names.keys, position, deadline, this.#subjectOf(id));
+      const message = await this.#streams.keys.next(position, this.#subjectOf(id));
       if (message === undefined || message.seq >= end) break;
-      entries.push(decode(message));
+      entries.push(message);
       position = message.seq + 1;
     }
     return entries;
   }
 
-  #last(id: string, deadline: number): Promise<StoredMsg | undefined> {
-    return this.#store.last(this.#names.keys, this.#subjectOf(id), deadline);
+  #last(id: string): Promise<StoredMsg | undefined> {
+    return this.#streams.keys.last(this.#subjectOf(id));
   }
 
   #subjectOf(id: string): string {
-    return keySubject(this.#names.keys, ['id', id]);
+    return keySubject(this.#streams.keys, ['id', id]);
+  }
+
+  #slotOf(event: Pick<NewEvent, 'id' | 'source'>): string {
+    return slotSubject(this.#streams.events, event);
   }
 }
 
-function encode(entry: Entry): Buffer {
-  return Buffer.from(JSON.stringify(entry));
+/** The subject that an entry names; undefined where another program wrote the message. */
+function slotIn({ data }: StoredMsg): string | undefined {
+  const { slot } = decodeJson<Entry>(data);
+  return typeof slot === 'string' ? slot : undefined;
 }
 
-/** Reads what {@link encode} writes. Undefined: another program wrote it. */
-function decode({ data }: StoredMsg): Entry | undefined {
-  try {
-    const entry = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString()) as Entry;
-    return typeof entry.slot === 'string' ? entry : undefined;
-  } catch {
-    return undefined;
-  }
+/** The position of the first entry with the id of this one, or one before it. */
+function firstOf({ data, seq }: StoredMsg): number {
+  const { first } = decodeJson<Entry>(data);
+  return typeof first === 'number' ? first : seq;
 }

@@ -1,4 +1,31 @@
+import { createHash } from 'node:crypto';
 import type { NewEvent } from '../../events/stored-event';
+
+/** What the messages on one subject of the stream of keys are about: the kind, and the name. */
+export type Key = readonly [kind: string, name: string];
+
+/** The keys that the sender gave an event, in the order in which they are claimed. */
+export function keysOf({ idempotencyKey, webhookId }: Pick<NewEvent, 'idempotencyKey' | 'webhookId'>): Key[] {
+  const keys: Key[] = [];
+  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
+  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
+  return keys;
+}
+
+/** The subject of a key: the stream's name and 22 characters, whatever the key holds. */
+export function keySubject(stream: { readonly name: string }, key: Key): string {
+  return `${stream.name}.${digest(JSON.stringify(key))}`;
+}
+
+/** The one subject on which an event may be recorded: the stream's name, and 22 characters each for id and source. */
+export function slotSubject(stream: { readonly name: string }, event: Pick<NewEvent, 'id' | 'source'>): string {
+  return `${stream.name}.${digest(event.id)}.${digest(event.source)}`;
+}
+
+/** 128 bits of SHA-256, in characters that a subject may have. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest().toString('base64url', 0, 16);
+}
 
 /** An event as a message holds it, with the name of the attempt that stored it, by which that attempt knows it again. */
 export interface EventMessage {
@@ -43,12 +70,12 @@ export function encodeEvent({ attempt, event }: EventMessage): Buffer {
 }
 
 /**
- * Reads what {@link encodeEvent} writes. Undefined: another program wrote the message.
+ * Reads what {@link encodeEvent} writes; undefined where another program wrote the message.
  *
  * @throws a later version of this program wrote it.
  */
 export function decodeEvent(body: Uint8Array): EventMessage | undefined {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  const text = textOf(body);
   const end = text.indexOf('\n');
   const head = parseHead(text.slice(0, Math.max(end, 0)));
   if (head === undefined) return undefined;
@@ -88,14 +115,6 @@ function parseHead(line: string): Head | undefined {
   return head;
 }
 
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Where an event is, as the stream of keys tells it after the claim of a key. */
 export interface Reference {
   readonly id: string;
@@ -105,12 +124,53 @@ export interface Reference {
 const REFERENCE_START = '{"reference":';
 
 export function encodeReference({ id, sequence }: Reference): Buffer {
-  return Buffer.from(JSON.stringify({ reference: { id, sequence } }));
+  return encodeJson({ reference: { id, sequence } });
 }
 
-/** Reads what {@link encodeReference} writes. Undefined: the message is a claim. */
+/** Reads what {@link encodeReference} writes; undefined for a claim. */
 export function decodeReference(body: Uint8Array): Reference | undefined {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (text.toString('utf8', 0, REFERENCE_START.length) !== REFERENCE_START) return undefined;
-  return (JSON.parse(text.toString()) as { reference: Reference }).reference;
+  if (textOf(body, REFERENCE_START.length) !== REFERENCE_START) return undefined;
+  return (JSON.parse(textOf(body)) as { reference: Reference }).reference;
+}
+
+/** Positions among which late events are: such as were recorded long before they were stored. */
+export interface LateRange {
+  readonly first: number;
+  readonly last: number;
+  /** When the oldest of these events was recorded, in milliseconds since 1970. */
+  readonly oldest: number;
+}
+
+/** The subject in the stream of keys on which the ranges of late events are stored. */
+export function lateSubject(keys: { readonly name: string }): string {
+  return `${keys.name}.late`;
+}
+
+/** Reads a range that {@link encodeJson} wrote; undefined where another program wrote it. */
+export function decodeRange(body: Uint8Array): LateRange | undefined {
+  const { first, last, oldest } = decodeJson<LateRange>(body);
+  if (typeof first !== 'number' || typeof last !== 'number' || typeof oldest !== 'number') return undefined;
+  return { first, last, oldest };
+}
+
+export function encodeJson(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Reads what {@link encodeJson} writes; nothing is sure of it, since other programs may write on the subject. */
+export function decodeJson<T extends object>(body: Uint8Array): Partial<Record<keyof T, unknown>> {
+  const value = parsedOrUndefined(textOf(body));
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function textOf(body: Uint8Array, bytes = body.length): string {
+  return Buffer.from(body.buffer, body.byteOffset, bytes).toString();
+}
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

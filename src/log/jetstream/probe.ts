@@ -1,8 +1,8 @@
 import { DiscardPolicy, type StreamInfo } from '@nats-io/jetstream';
 import { millis } from '@nats-io/transport-node';
-import { NoRoomError, type JetStreamConnection } from './connection';
-import { infoOf, keysMissing, provideProbe, type StreamNames } from './schema';
-import type { JetStreamStore } from './store';
+import { NoRoomError } from './connection';
+import { keysMissing, provideProbe } from './setup';
+import type { LogStreams, Stream } from './stream';
 
 /** A replica that has been silent for longer does not count, in milliseconds. */
 const MAX_SILENCE = 3000;
@@ -10,7 +10,7 @@ const MAX_SILENCE = 3000;
 /** Fewest bytes of a probe: more than most events have, and more than what is left in the last block of a file. */
 const MIN_BYTES = 16 * 1024;
 
-/** A probe that went well is not repeated for so many milliseconds, unless an event was refused meanwhile. */
+/** A probe that went well is not repeated for this long, in milliseconds, unless an event was refused meanwhile. */
 const PROBE_INTERVAL = 1000;
 
 /**
@@ -21,36 +21,24 @@ const PROBE_INTERVAL = 1000;
  * It is as large as the event that came last, and the stream forgets it after a second.
  */
 export class JetStreamProbe {
-  readonly #connection: JetStreamConnection;
-  readonly #names: StreamNames;
-  readonly #store: JetStreamStore;
   #probedAt = -Infinity;
   #probing: Promise<void> | undefined;
-
-  constructor(connection: JetStreamConnection, names: StreamNames, store: JetStreamStore) {
-    this.#connection = connection;
-    this.#names = names;
-    this.#store = store;
-  }
 
   /**
    * @param eventBytes - the size of a usual event.
    * @throws the log cannot take events; the message says why.
    */
-  async check(eventBytes: number, deadline: number): Promise<void> {
-    const bytes = Math.min(this.#store.maxBytes(), Math.max(MIN_BYTES, eventBytes));
-    const { events, keys } = this.#names;
-    const [eventsInfo, keysInfo] = await Promise.all(
-      [events, keys].map((name) => infoOf(this.#connection, name, deadline)),
-    );
-    if (eventsInfo === undefined) throw new Error(`the stream ${events} does not exist`);
-    if (keysInfo === undefined) throw new Error(keysMissing(this.#names));
+  async check(streams: LogStreams, eventBytes: number): Promise<void> {
+    const { events, keys, probe } = streams;
+    const bytes = Math.min(probe.maxBytes(), Math.max(MIN_BYTES, eventBytes));
+    const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
+    if (keysInfo === undefined) throw new Error(keysMissing(streams));
     for (const info of [eventsInfo, keysInfo]) {
       requireMajority(info);
       requireRoom(info, bytes);
     }
     if (performance.now() - this.#probedAt < PROBE_INTERVAL) return;
-    this.#probing ??= this.#write(bytes, eventsInfo.config.num_replicas, deadline).finally(
+    this.#probing ??= this.#write(probe, bytes, eventsInfo.config.num_replicas).finally(
       () => (this.#probing = undefined),
     );
     await this.#probing;
@@ -61,11 +49,10 @@ export class JetStreamProbe {
     this.#probedAt = -Infinity;
   }
 
-  async #write(bytes: number, replicas: number, deadline: number): Promise<void> {
-    const { probe } = this.#names;
-    await provideProbe(this.#connection, this.#names, replicas, deadline);
+  async #write(probe: Stream, bytes: number, replicas: number): Promise<void> {
+    await provideProbe(probe, replicas);
     const started = performance.now();
-    await this.#store.put(probe, Buffer.alloc(bytes), deadline);
+    await probe.put(probe.name, Buffer.alloc(bytes));
     this.#probedAt = started;
   }
 }

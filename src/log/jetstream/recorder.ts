@@ -1,13 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import type { NewEvent } from '../../events/stored-event';
 import type { Appended } from '../event-log';
-import { Attempt, type Outcome, type Surroundings } from './attempt';
-import type { JetStreamConnection } from './connection';
-import type { JetStreamIds } from './ids';
-import { encodeRange, lateRange, lateSubject } from './retention';
-import type { StreamNames } from './schema';
-import type { JetStreamStore } from './store';
-import { keysOf } from './subjects';
+import { JetStreamIds } from './ids';
+import {
+  decodeReference,
+  encodeEvent,
+  encodeJson,
+  encodeReference,
+  keysOf,
+  keySubject,
+  lateSubject,
+  requireEvent,
+  slotSubject,
+  type EventMessage,
+  type Key,
+  type LateRange,
+  type Reference,
+} from './message';
+import type { BeginCall, LogStreams } from './stream';
+
+/** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
+const PART_EVENTS = 500;
+
+/** Pause before a subject is looked at again whose message has just gone, in milliseconds. */
+const LOOK_PAUSE = 20;
+
+/**
+ * A claim without a reference that is older is taken for abandoned, in milliseconds. The age decides only who stores the
+ * reference, never which event the key names.
+ */
+const ABANDONED_AGE = 60_000;
+
+/** An event is late if it was recorded this long before it was stored, in milliseconds; an imported one, for example. */
+const LATE = 60_000;
+
+/** What an attempt comes to: where the event is, and whether this attempt recorded it. */
+type Outcome = Reference & Appended;
 
 /**
  * Records each event once, however many instances receive it. It relies on nothing but writes that the servers put in order:
@@ -15,27 +44,22 @@ import { keysOf } from './subjects';
  *
  * The stream of events has a subject for each id and source, the slot. An event is stored in its slot on the condition that
  * the slot is empty, so the servers refuse a second one for as long as they keep the first. A further key (Idempotency-Key,
- * webhook-id) is claimed before, in the stream of keys and under the same condition, with a copy of the whole event; whoever
- * finds a claim whose event is not recorded yet records that event, and answers with its id. When the event is recorded,
- * a reference to it is stored after the claim. When the log no longer holds that event, whoever needs the key removes both
- * and claims it anew. So the stream of keys grows with the events, and not with their repeats.
+ * webhook-id) is claimed before, in the stream of keys and under the same condition, with a copy of the whole event; an
+ * instance that finds a claim whose event is not recorded yet records that event, and answers with its id. When the event is
+ * recorded, a reference to it is stored after the claim. When the log no longer holds that event, an instance that needs the
+ * key removes both and claims it anew. So the stream of keys grows with the events, and not with their repeats.
  */
 export class JetStreamRecorder {
-  readonly #connection: JetStreamConnection;
-  readonly #surroundings: Surroundings;
+  readonly #begin: BeginCall;
+  readonly #ownSources: readonly string[];
   #eventBytes = 0;
   /** Work on the keys of events that are recorded; only `settled` waits for it. */
   readonly #unfinished = new Set<Promise<unknown>>();
 
-  constructor(connection: JetStreamConnection, names: StreamNames, store: JetStreamStore, ids: JetStreamIds) {
-    this.#connection = connection;
-    const afterwards = (work: Promise<unknown>): void => {
-      // The keys lead to the same event whether or not this goes well.
-      const attempted = work.catch(() => undefined);
-      this.#unfinished.add(attempted);
-      void attempted.then(() => this.#unfinished.delete(attempted));
-    };
-    this.#surroundings = { names, store, ids, afterwards };
+  /** @param ownSources - as in {@link JetStreamIds}. */
+  constructor(begin: BeginCall, ownSources: readonly string[]) {
+    this.#begin = begin;
+    this.#ownSources = ownSources;
   }
 
   /** Records events in the order given. */
@@ -47,44 +71,194 @@ export class JetStreamRecorder {
 
   /** Claims the keys of all events first, and then stores the events without a wait between them. */
   async #recordPart(events: readonly NewEvent[]): Promise<Appended[]> {
-    const attempts = events.map((event) => this.#attempt(event));
+    const streams = this.#begin();
+    const ids = new JetStreamIds(streams, this.#ownSources);
+    const afterwards = (work: Promise<unknown>) => {
+      this.#finishLater(work);
+    };
+    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, ids, afterwards));
+    this.#eventBytes = attempts.at(-1)?.bytes ?? this.#eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
-    await this.#noteLate(events, outcomes);
+    // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
+    const range = lateRange(events, outcomes);
+    if (range !== undefined) {
+      const { keys } = this.#begin();
+      await keys.put(lateSubject(keys), encodeJson(range));
+    }
     return outcomes.map(({ id, recorded }) => ({ id, recorded }));
   }
 
-  /** Notes where events are that were recorded long before they are stored, since their streams count their age from now. */
-  async #noteLate(events: readonly NewEvent[], outcomes: readonly Outcome[]): Promise<void> {
-    const range = lateRange(events, outcomes);
-    if (range === undefined) return;
-    const { names, store } = this.#surroundings;
-    await store.put(lateSubject(names.keys), encodeRange(range), this.#connection.deadline());
+  /** Keeps work that may fail: the keys lead to the same event whether or not it goes well. */
+  #finishLater(work: Promise<unknown>): void {
+    const attempted = work.catch(() => undefined);
+    this.#unfinished.add(attempted);
+    void attempted.then(() => this.#unfinished.delete(attempted));
   }
 
-  #attempt(event: NewEvent): Attempt {
-    const attempt = new Attempt({ attempt: nuid.next(), event }, this.#surroundings, this.#connection.deadline());
-    this.#eventBytes = attempt.bytes;
-    return attempt;
-  }
-
-  /** Bytes of the message of the event that came last; 0: none has come yet. */
+  /** Bytes of the message of the event that came last; 0 before the first. */
   get eventBytes(): number {
     return this.#eventBytes;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress. */
   async settled(): Promise<void> {
     await Promise.all(this.#unfinished);
   }
 }
 
-/** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
-const PART_EVENTS = 500;
+/** What came of putting an event into its slot. */
+interface Filled {
+  readonly outcome: Outcome;
+  /** Whether it was stored just now. An acknowledgement that is lost leaves that open. */
+  readonly isNew: boolean;
+}
+
+/** A claim of a key: a message in the stream of keys. */
+interface Claim {
+  readonly subject: string;
+  readonly sequence: number;
+}
+
+/** One attempt to record one event. */
+class Attempt {
+  readonly #message: EventMessage;
+  readonly #body: Buffer;
+  readonly #streams: LogStreams;
+  readonly #ids: JetStreamIds;
+  readonly #afterwards: (work: Promise<unknown>) => void;
+  readonly #claims: Claim[] = [];
+
+  /** @param afterwards - takes over work that goes on after the event was recorded. */
+  constructor(
+    message: EventMessage,
+    streams: LogStreams,
+    ids: JetStreamIds,
+    afterwards: (work: Promise<unknown>) => void,
+  ) {
+    this.#message = message;
+    this.#body = encodeEvent(message);
+    this.#streams = streams;
+    this.#ids = ids;
+    this.#afterwards = afterwards;
+  }
+
+  /** Bytes of the event's message. */
+  get bytes(): number {
+    return this.#body.length;
+  }
+
+  /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
+  async claimKeys(): Promise<Outcome | undefined> {
+    for (const key of keysOf(this.#message.event)) {
+      const found = await this.#claim(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Records the event, unless its keys have led to one, and settles the claims. */
+  async finish(found: Outcome | undefined): Promise<Outcome> {
+    const { keys } = this.#streams;
+    const outcome = found ?? (await this.#store());
+    for (const { subject, sequence } of this.#claims) {
+      // The claims of a repeat are erased: they hold a copy of it.
+      this.#afterwards(outcome.recorded ? keys.put(subject, encodeReference(outcome)) : keys.erase(sequence));
+    }
+    return outcome;
+  }
+
+  /** Puts the event into its slot and enters it under its id, or finds it there. */
+  async #store(): Promise<Outcome> {
+    const { event } = this.#message;
+    const [{ outcome, isNew }, isEntered] = await Promise.all([this.#fill(), this.#ids.start(event)]);
+    if (isEntered || !outcome.recorded) return outcome;
+    await (isNew ? this.#ids.add(event) : this.#ids.ensure(event));
+    return outcome;
+  }
+
+  /** Puts the event into its slot, or finds it there. */
+  async #fill(): Promise<Filled> {
+    const { events } = this.#streams;
+    const { event, attempt } = this.#message;
+    const slot = slotSubject(events, event);
+    for (;;) {
+      const sequence = await events.putFirst(slot, this.#body);
+      if (sequence !== undefined) return { outcome: { id: event.id, recorded: true, sequence }, isNew: true };
+      const existing = await events.last(slot);
+      if (existing !== undefined) {
+        const recorded = requireEvent(existing.data).attempt === attempt;
+        return { outcome: { id: event.id, recorded, sequence: existing.seq }, isNew: false };
+      }
+      await this.#pause();
+    }
+  }
+
+  /** Claims a key for this attempt, or finds the event that has it, which is recorded if it is not yet. */
+  async #claim(key: Key): Promise<Outcome | undefined> {
+    const { keys } = this.#streams;
+    const subject = keySubject(keys, key);
+    for (;;) {
+      const sequence = await keys.putFirst(subject, this.#body);
+      if (sequence !== undefined) {
+        this.#claims.push({ subject, sequence });
+        return undefined;
+      }
+      const last = await keys.last(subject);
+      if (last === undefined) {
+        await this.#pause();
+        continue;
+      }
+      const reference = decodeReference(last.data);
+      if (reference === undefined) {
+        const claim = requireEvent(last.data);
+        if (claim.attempt !== this.#message.attempt) return this.#complete(claim, last.time);
+        this.#claims.push({ subject, sequence: last.seq });
+        return undefined;
+      }
+      if (await this.#isHeld(reference)) return { ...reference, recorded: false };
+      // Up to this message only: another attempt may claim the key meanwhile.
+      await keys.removeBefore(last.seq + 1, subject);
+    }
+  }
+
+  /** Does what the attempt that has claimed a key is doing, or would have done. */
+  async #complete(claim: EventMessage, claimedAt: Date): Promise<Outcome> {
+    const attempt = new Attempt(claim, this.#streams, this.#ids, this.#afterwards);
+    const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
+    const found = await attempt.claimKeys();
+    const outcome = isAbandoned ? await attempt.finish(found) : (found ?? (await attempt.#store()));
+    return { ...outcome, recorded: false };
+  }
+
+  /** Whether the log still holds an event. A server that lags behind does not know of it yet. */
+  async #isHeld({ sequence }: Reference): Promise<boolean> {
+    const { events } = this.#streams;
+    return (await events.at(sequence)) !== undefined || sequence > (await events.state()).last;
+  }
+
+  async #pause(): Promise<void> {
+    if (Date.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
+    await delay(LOOK_PAUSE);
+  }
+}
+
+/** The range of the late events among those that were just recorded; undefined where none is late. */
+function lateRange(events: readonly NewEvent[], outcomes: readonly Outcome[]): LateRange | undefined {
+  const horizon = Date.now() - LATE;
+  const late = events.flatMap(({ recordedAt }, i) => {
+    const outcome = outcomes[i];
+    return outcome?.recorded === true && recordedAt < horizon ? { recordedAt, sequence: outcome.sequence } : [];
+  });
+  if (late.length === 0) return undefined;
+  const sequences = late.map(({ sequence }) => sequence);
+  const oldest = Math.min(...late.map(({ recordedAt }) => recordedAt));
+  return { first: Math.min(...sequences), last: Math.max(...sequences), oldest };
+}
 
 /**
- * Splits events, in their order, into parts, also where one has the key of another: whoever finds the claim of a key records its event at
- * once, before those that were given earlier.
+ * Splits events, in their order, into parts, also where one has the key of another: an attempt that finds the claim of a key
+ * records its event at once, before those that were given earlier.
  */
 function partsWithoutSharedKeys(events: readonly NewEvent[]): NewEvent[][] {
   const parts: NewEvent[][] = [];

@@ -1,26 +1,13 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../event-log';
-import { isStreamNotFound, type JetStreamConnection } from './connection';
-
-/** The streams of an event log. */
-export interface StreamNames {
-  readonly events: string;
-  /** Which event each key of a sender names. */
-  readonly keys: string;
-  /** Takes a message now and then to see whether JetStream has room, and forgets it. */
-  readonly probe: string;
-}
+import type { LogStreams, Stream } from './stream';
 
 /** How the streams of a log are set up. */
 export interface StreamOptions {
   /** On how many servers the log is kept. */
   readonly replicas: number;
   readonly retention: Retention;
-}
-
-export function streamNames(stream: string): StreamNames {
-  return { events: stream, keys: `${stream}_KEYS`, probe: `${stream}_PROBE` };
 }
 
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */
@@ -60,27 +47,39 @@ const EDIT: Readonly<Partial<Record<keyof Settings, (value: unknown) => string>>
  *
  * @throws a stream has other settings than the configuration asks for; the message names each one.
  */
-export async function provideStreams(
-  connection: JetStreamConnection,
-  names: StreamNames,
-  options: StreamOptions,
-  deadline: number,
-): Promise<void> {
-  const events = await infoOf(connection, names.events, deadline);
-  const keys = await infoOf(connection, names.keys, deadline);
-  if (events === undefined && keys !== undefined) {
+export async function provideStreams(streams: LogStreams, { replicas, retention }: StreamOptions): Promise<void> {
+  const { events, keys, probe } = streams;
+  const [eventsInfo, keysInfo] = [await events.info(), await keys.info()];
+  if (eventsInfo === undefined && keysInfo !== undefined) {
     throw new Error(
-      `the stream ${names.events} is missing, but its keys exist and would keep events out: nats stream rm ${names.keys}`,
+      `the stream ${events.name} is missing, but its keys exist and would keep events out: nats stream rm ${keys.name}`,
     );
   }
-  if (events !== undefined && events.state.messages > 0 && keys === undefined) throw new Error(keysMissing(names));
-  for (const [name, settings] of Object.entries(wantedSettings(names, options))) {
-    const info = await infoOf(connection, name, deadline);
-    const found = info?.config ?? (await makeStream(connection, name, settings, deadline));
-    const wrong = differing(found, settings);
-    if (wrong.length > 0) throw new Error(contradiction(name, wrong, found, settings));
+  if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
+    throw new Error(keysMissing(streams));
   }
-  await provideProbe(connection, names, options.replicas, deadline);
+  const { maxEvents, maxAge } = retention;
+  const common = commonSettings(replicas);
+  await provide(events, eventsInfo, {
+    ...common,
+    subjects: [`${events.name}.*.*`],
+    max_msgs: maxEvents ?? -1,
+    max_age: nanos(maxAge ?? 0),
+  });
+  await provide(keys, keysInfo, {
+    ...common,
+    subjects: [`${keys.name}.*`],
+    // A limit would let the keys of one event evict those of another: JetStreamRetention keeps the stream bounded.
+    max_msgs: -1,
+    max_age: maxAge === undefined ? 0 : nanos(maxAge + KEYS_EXTRA_AGE),
+  });
+  await provideProbe(probe, replicas);
+}
+
+async function provide(stream: Stream, info: StreamInfo | undefined, settings: Settings): Promise<void> {
+  const found = info?.config ?? (await stream.make(settings));
+  const wrong = differing(found, settings);
+  if (wrong.length > 0) throw new Error(contradiction(stream.name, wrong, found, settings));
 }
 
 /** Begins the description of the stream of keys; the sources follow as a JSON array. */
@@ -90,18 +89,12 @@ const OWN_SOURCES = 'Own sources of the service: ';
  * Notes a source of the service's own in the description of the stream of keys, which lasts as long as the stream, and
  * returns all that are noted: the service may have had another path before.
  */
-export async function noteOwnSource(
-  connection: JetStreamConnection,
-  { keys }: StreamNames,
-  source: string,
-  deadline: number,
-): Promise<string[]> {
-  const info = await infoOf(connection, keys, deadline);
+export async function noteOwnSource({ keys }: LogStreams, source: string): Promise<string[]> {
+  const info = await keys.info();
   const noted = ownSources(info?.config.description ?? '');
   if (noted.includes(source)) return noted;
   const sources = [...noted, source];
-  const description = `${OWN_SOURCES}${JSON.stringify(sources)}`;
-  await connection.retry(deadline, () => connection.manager.streams.update(keys, { description }));
+  await keys.describe(`${OWN_SOURCES}${JSON.stringify(sources)}`);
   return sources;
 }
 
@@ -118,62 +111,24 @@ function ownSources(description: string): string[] {
  * Tells what the loss of the keys means, and what helps. The events can still be read, so that they can be exported; their
  * archive holds the keys.
  */
-export function keysMissing({ events, keys }: StreamNames): string {
+export function keysMissing({ events, keys }: LogStreams): string {
   return (
-    `the stream ${keys} is missing, so repeated calls with a key of an event in ${events} would be recorded again. ` +
-    `To restore the keys, export the events (npm run events -- --export FILE), remove the stream (nats stream rm ${events}) ` +
+    `the stream ${keys.name} is missing, so repeated calls with a key of an event in ${events.name} would be recorded again. ` +
+    `To restore the keys, export the events (npm run events -- --export FILE), remove the stream (nats stream rm ${events.name}) ` +
     'and import them (npm run events -- --import FILE)'
   );
 }
 
-/** @throws the stream of events is missing. */
-export async function requireEvents(
-  connection: JetStreamConnection,
-  names: StreamNames,
-  deadline: number,
-): Promise<void> {
-  if ((await infoOf(connection, names.events, deadline)) === undefined) {
-    throw new Error(`the stream ${names.events} does not exist`);
-  }
-}
-
 /** Makes the stream of probes, anew if it is set up otherwise: it holds nothing worth keeping. */
-export async function provideProbe(
-  connection: JetStreamConnection,
-  { probe: name }: StreamNames,
-  replicas: number,
-  deadline: number,
-): Promise<void> {
+export async function provideProbe(probe: Stream, replicas: number): Promise<void> {
+  const { name } = probe;
   const settings: Settings = { ...commonSettings(replicas), subjects: [name], max_msgs: -1, max_age: nanos(PROBE_AGE) };
-  const info = await infoOf(connection, name, deadline);
+  const info = await probe.info();
   if (info !== undefined) {
     if (differing(info.config, settings).length === 0) return;
-    await connection.retry(deadline, () => connection.manager.streams.delete(name));
+    await probe.delete();
   }
-  await makeStream(connection, name, settings, deadline);
-}
-
-function wantedSettings(
-  { events, keys }: StreamNames,
-  { replicas, retention }: StreamOptions,
-): Record<string, Settings> {
-  const { maxEvents, maxAge } = retention;
-  const common = commonSettings(replicas);
-  return {
-    [events]: {
-      ...common,
-      subjects: [`${events}.*.*`],
-      max_msgs: maxEvents ?? -1,
-      max_age: nanos(maxAge ?? 0),
-    },
-    [keys]: {
-      ...common,
-      subjects: [`${keys}.*`],
-      // A limit would let the keys of one event evict those of another: JetStreamRetention keeps the stream bounded.
-      max_msgs: -1,
-      max_age: maxAge === undefined ? 0 : nanos(maxAge + KEYS_EXTRA_AGE),
-    },
-  };
+  await probe.make(settings);
 }
 
 function commonSettings(replicas: number) {
@@ -188,32 +143,6 @@ function commonSettings(replicas: number) {
     // of a stream were removed lacks others after it has caught up (seen with nats-server 2.9.10).
     max_msgs_per_subject: -1,
   };
-}
-
-/** What the leader of a stream tells of it. Undefined: the stream does not exist. */
-export async function infoOf(
-  connection: JetStreamConnection,
-  name: string,
-  deadline: number,
-): Promise<StreamInfo | undefined> {
-  return connection.retry(deadline, async () => {
-    try {
-      return await connection.manager.streams.info(name);
-    } catch (error) {
-      if (isStreamNotFound(error)) return undefined;
-      throw error;
-    }
-  });
-}
-
-async function makeStream(
-  connection: JetStreamConnection,
-  name: string,
-  settings: Settings,
-  deadline: number,
-): Promise<Settings> {
-  const { config } = await connection.retry(deadline, () => connection.manager.streams.add({ name, ...settings }));
-  return config;
 }
 
 function differing(found: Settings, wanted: Settings): (keyof Settings)[] {
