@@ -1,4 +1,4 @@
-import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
+import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../event-log';
 import type { LogStreams, Stream } from './stream';
@@ -60,13 +60,13 @@ export async function provideStreams(streams: LogStreams, { replicas, retention 
   }
   const { maxEvents, maxAge } = retention;
   const common = commonSettings(replicas);
-  await provide(events, eventsInfo, {
+  await provide(events, {
     ...common,
     subjects: [`${events.name}.*.*`],
     max_msgs: maxEvents ?? -1,
     max_age: nanos(maxAge ?? 0),
   });
-  await provide(keys, keysInfo, {
+  await provide(keys, {
     ...common,
     subjects: [`${keys.name}.*`],
     // A limit would let the keys of one event evict those of another: JetStreamRetention keeps the stream bounded.
@@ -76,8 +76,8 @@ export async function provideStreams(streams: LogStreams, { replicas, retention 
   await provideProbe(probe, replicas);
 }
 
-async function provide(stream: Stream, info: StreamInfo | undefined, settings: Settings): Promise<void> {
-  const found = info?.config ?? (await stream.make(settings));
+async function provide(stream: Stream, settings: Settings): Promise<void> {
+  const found = (await stream.info())?.config ?? (await stream.make(settings));
   const wrong = differing(found, settings);
   if (wrong.length > 0) throw new Error(contradiction(stream.name, wrong, found, settings));
 }
