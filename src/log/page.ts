@@ -29,7 +29,7 @@ export interface EventSize {
 /** Bytes of the member for the position: `,"sequence":"…"`. */
 const SEQUENCE_MEMBER_BYTES = ',"sequence":""'.length + SEQUENCE_DIGITS;
 
-/** Most bytes of events that a scan returns, unless a single event has more. */
+/** Maximum bytes of events that a scan returns, unless a single event has more. */
 export const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** Measures an event. */

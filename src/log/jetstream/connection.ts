@@ -86,7 +86,7 @@ export class JetStreamConnection {
   }
 
   /**
-   * Makes a request, and makes it again for as long as nobody answers or no leader takes it. Requests made at one moment are
+   * Makes a request, and makes it again for as long as no server answers or no leader takes it. Requests made at one moment are
    * sent in their order.
    *
    * @throws the last failure once the deadline has come; at once a failure that waiting cannot mend.
@@ -106,7 +106,7 @@ export class JetStreamConnection {
     }
   }
 
-  /** Most bytes that a message may have, as the server announced. */
+  /** Maximum bytes of a message, as the server announced. */
   maxPayload(): number {
     return this.#connection.info?.max_payload ?? Infinity;
   }

@@ -16,8 +16,8 @@ const HARMLESS: ReadonlySet<ConsumerNotification['type']> = new Set(['heartbeat'
 
 /**
  * Tells newest positions as `LogEngine.follow` does. An ordered consumer, without the events' contents, shows that there are new
- * ones. What is told is the position that the leader of the stream then names, since readers ask the leader too, and the server
- * on which the consumer runs may be ahead of it. When the connection or the consumer is lost it begins anew.
+ * ones. It tells the position that the leader of the stream then names, since readers ask the leader too, and the server on which the
+ * consumer runs may be ahead of it. When the connection or the consumer is lost it begins anew.
  */
 export function followEvents(begin: BeginCall, tell: (newest: number) => void): () => Promise<void> {
   const end = new AbortController();

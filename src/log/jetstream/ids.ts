@@ -11,7 +11,7 @@ interface Entry {
   readonly first?: number;
 }
 
-/** Most requests that look for the entries of one id at the same time. */
+/** Maximum requests that look for the entries of one id at the same time. */
 const SEARCHES = 16;
 
 /**

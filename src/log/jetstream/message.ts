@@ -133,7 +133,7 @@ export function decodeReference(body: Uint8Array): Reference | undefined {
   return (JSON.parse(textOf(body)) as { reference: Reference }).reference;
 }
 
-/** Positions among which late events are: such as were recorded long before they were stored. */
+/** Positions between which late events are, that is, events that were recorded long before they were stored. */
 export interface LateRange {
   readonly first: number;
   readonly last: number;

@@ -5,7 +5,7 @@ import type { LogStreams, Stream } from './stream';
 
 /** How the streams of a log are set up. */
 export interface StreamOptions {
-  /** On how many servers the log is kept. */
+  /** Number of servers that keep the log. */
   readonly replicas: number;
   readonly retention: Retention;
 }
@@ -16,31 +16,10 @@ export const KEYS_EXTRA_AGE = 600_000;
 /** How long a probe is kept, in milliseconds. */
 const PROBE_AGE = 1000;
 
-type Settings = Pick<
-  StreamConfig,
-  | 'subjects'
-  | 'storage'
-  | 'retention'
-  | 'discard'
-  | 'num_replicas'
-  | 'max_msgs'
-  | 'max_age'
-  | 'max_bytes'
-  | 'max_msg_size'
-  | 'max_msgs_per_subject'
->;
+type Settings = Pick<StreamConfig, keyof ReturnType<typeof settingsFor>>;
 
-/** The option of `nats stream edit` for each setting that can be edited. */
-const EDIT: Readonly<Partial<Record<keyof Settings, (value: unknown) => string>>> = {
-  subjects: (value) => `--subjects=${String(value)}`,
-  discard: (value) => `--discard=${String(value)}`,
-  num_replicas: (value) => `--replicas=${String(value)}`,
-  max_msgs: (value) => `--max-msgs=${String(value)}`,
-  max_age: (value) => `--max-age=${String(millis(Number(value)) / 1000)}s`,
-  max_bytes: (value) => `--max-bytes=${String(value)}`,
-  max_msg_size: (value) => `--max-msg-size=${String(value)}`,
-  max_msgs_per_subject: (value) => `--max-msgs-per-subject=${String(value)}`,
-};
+/** The settings that `nats stream edit` does not change. */
+const FIXED: ReadonlySet<keyof Settings> = new Set(['storage', 'retention']);
 
 /**
  * Makes the streams that are missing and checks those that exist.
@@ -58,21 +37,10 @@ export async function provideStreams(streams: LogStreams, { replicas, retention 
   if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
     throw new Error(keysMissing(streams));
   }
-  const { maxEvents, maxAge } = retention;
-  const common = commonSettings(replicas);
-  await provide(events, {
-    ...common,
-    subjects: [`${events.name}.*.*`],
-    max_msgs: maxEvents ?? -1,
-    max_age: nanos(maxAge ?? 0),
-  });
-  await provide(keys, {
-    ...common,
-    subjects: [`${keys.name}.*`],
-    // A limit would let the keys of one event evict those of another: JetStreamRetention keeps the stream bounded.
-    max_msgs: -1,
-    max_age: maxAge === undefined ? 0 : nanos(maxAge + KEYS_EXTRA_AGE),
-  });
+  await provide(events, settingsFor(`${events.name}.*.*`, replicas, retention));
+  // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
+  const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
+  await provide(keys, settingsFor(`${keys.name}.*`, replicas, { maxAge }));
   await provideProbe(probe, replicas);
 }
 
@@ -121,8 +89,7 @@ export function keysMissing({ events, keys }: LogStreams): string {
 
 /** Makes the stream of probes, anew if it is set up otherwise: it holds nothing worth keeping. */
 export async function provideProbe(probe: Stream, replicas: number): Promise<void> {
-  const { name } = probe;
-  const settings: Settings = { ...commonSettings(replicas), subjects: [name], max_msgs: -1, max_age: nanos(PROBE_AGE) };
+  const settings = settingsFor(probe.name, replicas, { maxAge: PROBE_AGE });
   const info = await probe.info();
   if (info !== undefined) {
     if (differing(info.config, settings).length === 0) return;
@@ -131,12 +98,15 @@ export async function provideProbe(probe: Stream, replicas: number): Promise<voi
   await probe.make(settings);
 }
 
-function commonSettings(replicas: number) {
+function settingsFor(subject: string, replicas: number, { maxEvents, maxAge }: Partial<Retention>) {
   return {
+    subjects: [subject],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
     num_replicas: replicas,
+    max_msgs: maxEvents ?? -1,
+    max_age: nanos(maxAge ?? 0),
     max_bytes: -1,
     max_msg_size: -1,
     // Not 1 for the keys either, though only the last message counts: a server that was away while messages in the middle
@@ -156,11 +126,16 @@ function agrees(key: keyof Settings, found: Settings, wanted: Settings): boolean
 
 function contradiction(name: string, wrong: (keyof Settings)[], found: Settings, wanted: Settings): string {
   const differences = wrong.map((key) => `${key} is ${shown(key, found[key])} and must be ${shown(key, wanted[key])}`);
-  const edits = wrong.map((key) => EDIT[key]?.(wanted[key]));
-  const advice = edits.every((edit) => edit !== undefined)
-    ? `Change the configuration, or the stream: nats stream edit ${name} ${edits.join(' ')}`
-    : 'This cannot be edited: choose another stream name, or export the events, remove the stream and import them.';
+  const options = wrong.map((key) => `--${optionFor(key)}=${shown(key, wanted[key])}`);
+  const advice = wrong.some((key) => FIXED.has(key))
+    ? 'This cannot be edited: choose another stream name, or export the events, remove the stream and import them.'
+    : `Change the configuration, or the stream: nats stream edit ${name} ${options.join(' ')}`;
   return `The stream ${name} is not set up as the configuration says: ${differences.join('; ')}. ${advice}`;
+}
+
+/** The option of `nats stream edit`. */
+function optionFor(key: keyof Settings): string {
+  return key === 'num_replicas' ? 'replicas' : key.replaceAll('_', '-');
 }
 
 function shown(key: keyof Settings, value: Settings[keyof Settings] | undefined): string {

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../page';
 
-/** Most characters that JSON writes for one that it stands for. */
+/** Maximum characters that JSON writes for one character. */
 const ESCAPE_LENGTH = 6;
 
 /** Characters of a data member, from its start, from which {@link dataSummary} takes what a list shows. */
@@ -14,9 +14,9 @@ export const DATA_TAIL = 8;
 
 /** What an engine reads of a data member, which may be too large to be read as a whole. */
 export interface DataMember {
-  /** Its first characters, at least {@link DATA_HEAD} where it has so many. */
+  /** Its first characters, at least {@link DATA_HEAD} if it is that long. */
   readonly head: string;
-  /** Its last characters, at least {@link DATA_TAIL} where it has so many. */
+  /** Its last characters, at least {@link DATA_TAIL} if it is that long. */
   readonly tail: string;
   /** Its bytes in UTF-8. */
   readonly bytes: number;
