@@ -28,19 +28,25 @@ export interface Page {
  */
 export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => Page;
 
+/** The entry of the navigation to which the pages belong. */
+type Section = 'operations' | 'events';
+
 const SHARED = join(__dirname, 'templates');
 
 /** Writes pages from the templates of a folder, in the layout that all pages share. */
 export class PageWriter {
   readonly #contract: Contract;
+  readonly #section: Section;
   readonly #folder: string;
   readonly #eta = new Eta();
   readonly #style: string;
 
-  constructor(contract: Contract, folder: string, styles: readonly string[]) {
+  constructor(contract: Contract, section: Section, folder: string, styles: readonly string[]) {
     this.#contract = contract;
+    this.#section = section;
     this.#folder = folder;
-    this.#style = styles.map((name) => this.#text(name)).join('');
+    // Comments and indentation are for those who edit the sheets.
+    this.#style = styles.map((name) => this.#text(name).replace(/\/\*[^]*?\*\/|\s+/g, ' ')).join('');
     for (const one of [SHARED, folder]) this.#loadTemplates(one);
   }
 
@@ -57,6 +63,7 @@ export class PageWriter {
     return (title, endpointUrl, values) => ({
       html: this.#eta.render(`@${template}`, {
         contract: this.#contract,
+        section: this.#section,
         endpointUrl,
         endpointFile: endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1),
         title: `${title === undefined ? '' : `${title} – `}${serviceName} web service`,

@@ -355,6 +355,23 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     );
   });
 
+  it('copy the endpoint', async () => {
+    const copy = async (page: Page) => {
+      await page.getByRole('button', { name: 'Copy the endpoint' }).click();
+      await page.getByText('Copied').first().waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(service.url);
+    };
+    await on(service.url, copy, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const withoutScripts = (page: Page) =>
+      page
+        .getByRole('button', { includeHidden: true })
+        .isHidden()
+        .then((isHidden) => {
+          expect(isHidden).toBe(true);
+        });
+    await on(service.url, withoutScripts, { javaScriptEnabled: false });
+  });
+
   it('cover no button with what they say about a copy, on a small screen', async () => {
     await on(
       operationPage('HelloWorld'),

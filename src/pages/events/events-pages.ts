@@ -1,12 +1,13 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
-import type { EventLog } from '../../log/event-log';
+import { EventLogError, type EventLog } from '../../log/event-log';
 import type { RequestCheck } from '../../http/auth/access';
 import { reply, replyCompressed } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
+import { within } from '../../util/promises';
 import { messageChain } from '../../util/text';
 import type { RefusedCall } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
@@ -16,7 +17,7 @@ import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, storedEvent } from './event-view';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
-import { isRateSpan, rateView } from './rate-view';
+import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
 import { refusalView } from './refusal-view';
 import { countText } from './markup';
 
@@ -72,7 +73,7 @@ function parametersOf(url: string): URLSearchParams {
 type Templates = ReturnType<typeof loadTemplates>;
 
 function loadTemplates(contract: Contract) {
-  const writer = new PageWriter(contract, join(__dirname, 'templates'), ['style.css', 'events.css']);
+  const writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
   return {
     list: writer.page('list', ['keys.js', 'live.js'], { connects: true }),
     event: writer.page('event', ['keys.js', 'copy.js']),
@@ -238,6 +239,25 @@ class EventsPages {
     if (status === 200) {
       await replyCompressed(request, response, HTML, html, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
     } else reply(response, status, HTML, html, fields);
+  }
+}
+
+/** Longest that the service page waits for the numbers, in milliseconds. */
+const NUMBERS_TIMEOUT = 500;
+
+/** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
+export async function eventNumbers(request: IncomingMessage, { log, mayLook }: EventsPagesParts) {
+  try {
+    mayLook(request);
+    const [{ events }, lastHour] = await within(
+      Promise.all([log.stats(), eventsOfLastHour(log, Date.now())]),
+      NUMBERS_TIMEOUT,
+      () => new EventLogError('The log did not answer in time.'),
+    );
+    return { all: countText(events), lastHour: countText(lastHour) };
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof EventLogError) return undefined;
+    throw error;
   }
 }
 

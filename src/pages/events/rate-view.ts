@@ -63,6 +63,13 @@ export async function rateView(log: EventLog, per: RateSpan, now: number) {
   };
 }
 
+/** Counts the events of the last 60 minutes, this one among them, as the chart does. */
+export async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
+  const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
+  const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
+  return hour?.events ?? 0;
+}
+
 function shortTime(from: number, per: RateSpan): string {
   const text = timeText(from);
   if (per === 'minute') return text.slice(11, 16);

@@ -12,10 +12,12 @@ import type { PipelineOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/xml-builder';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
+import { eventNumbers, type EventsPagesParts } from '../events/events-pages';
 import { loadPages, type Pages } from './pages';
 
 /** What the documents need to know of the endpoint; the pages say which access a caller needs. */
-export type DocumentOptions = EndpointOptions & Pick<PipelineOptions, 'rate' | 'access'>;
+export type DocumentOptions = EndpointOptions &
+  Pick<PipelineOptions, 'rate' | 'access'> & { readonly events?: EventsPagesParts | undefined };
 
 interface Document {
   readonly status?: number;
@@ -36,7 +38,7 @@ export async function documents(
   contract: Contract,
   service: Service,
   soap: SoapBindings | undefined,
-  { path, callers, rate, access }: DocumentOptions,
+  { path, callers, rate, access, events }: DocumentOptions,
 ): Promise<Router> {
   const pages = await loadPages(contract, soap, (name) => {
     const needed = service[name]?.access ?? 'record';
@@ -48,10 +50,13 @@ export async function documents(
   router
     .route(path)
     .all(SECURITY_HEADERS)
-    .get((request, response) => {
+    .get(async (request, response) => {
       rate?.(request);
       const endpointUrl = callers.baseUrl(request) + path;
-      send(request, response, documentOf(request.url, contract, pages, endpointUrl), callers.vary);
+      const document =
+        documentOf(request.url, contract, pages, endpointUrl) ??
+        pageDocument(pages.service(endpointUrl, events && (await eventNumbers(request, events))));
+      send(request, response, document, callers.vary);
     })
     .options((_request, response) => {
       replyWithoutBody(response, 204, { Allow: allow });
@@ -80,7 +85,8 @@ export async function documents(
   return router;
 }
 
-function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document {
+/** The document that a query names. Undefined: the service page. */
+function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document | undefined {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
   const wsdl = fields.get('wsdl');
@@ -88,7 +94,7 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
-  if (operation === undefined) return pageDocument(pages.service(endpointUrl));
+  if (operation === undefined) return undefined;
   const page = pages.operation(operation, endpointUrl);
   if (page !== undefined) return pageDocument(page);
   return { status: 404, ...pageDocument(pages.unknownOperation(operation, endpointUrl)) };

@@ -12,12 +12,22 @@ import { sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export interface Pages {
-  /** Lists the operations and links to the service description. */
-  service(endpointUrl: string): Page;
+  /**
+   * Lists the operations and links to the service description.
+   *
+   * @param numbers - how many events there are, for callers who may know.
+   */
+  service(endpointUrl: string, numbers: EventNumbers | undefined): Page;
   /** Shows one operation: a form that calls it, and its messages. */
   operation(name: string, endpointUrl: string): Page | undefined;
   /** Says that the service has no operation of this name, and suggests a similar one. */
   unknownOperation(name: string, endpointUrl: string): Page;
+}
+
+/** How many events the log has. */
+export interface EventNumbers {
+  readonly all: string;
+  readonly lastHour: string;
 }
 
 /** Who may call an operation. */
@@ -38,15 +48,15 @@ export async function loadPages(
   soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
 ): Promise<Pages> {
-  const writer = new PageWriter(contract, join(__dirname, 'templates'), ['style.css']);
-  const [servicePage, unknownPage] = [writer.page('service'), writer.page('unknown-operation')];
+  const writer = new PageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
+  const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
   const operationPage = writer.page('operation', ['copy.js']);
   const invokingPage = writer.page('operation', ['copy.js', 'invoke.js'], { connects: true });
   const samples = await sampleWriter(contract, soap);
   const { bindings: offered } = contract.offer;
 
   return {
-    service: (url) => servicePage(undefined, url, {}),
+    service: (url, numbers) => servicePage(undefined, url, { numbers }),
     operation: (name, url) => {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;

@@ -41,6 +41,46 @@ describe('the pages', () => {
     );
   });
 
+  it('the service page says how many events there are, and leads to them', async () => {
+    const other = await startService();
+    expect(textOf((await send(other.url)).body)).toContain('Events None yet. Record the first.');
+    for (const order of ['1', '2']) await send(`${other.url}/RecordEvent?order=${order}`);
+    const { body } = await send(other.url);
+    expect(textOf(body)).toContain('Events 2 in the log, 2 in the last hour');
+    expect(body).toContain('<dd><a href="WebHooks.asmx?events">');
+    expect(await complaintsAbout(body)).toEqual([]);
+    await other.stop();
+  });
+
+  it('the service page says nothing of events to callers who may not look at them', async () => {
+    const other = await startService({ READ_KEYS });
+    expect(textOf((await send(other.url)).body)).not.toContain('None yet');
+    const { body } = await send(other.url, { headers: { 'X-API-Key': READ_KEYS } });
+    expect(textOf(body)).toContain('Events None yet.');
+    await other.stop();
+  });
+
+  it('the service page works while the log does not', async () => {
+    const other = await startService();
+    await other.log.close();
+    const { status, body } = await send(other.url);
+    expect(status).toBe(200);
+    expect(textOf(body)).not.toContain('None yet');
+    await other.stop();
+  });
+
+  it.each([
+    ['', 'Operations'],
+    ['?op=HelloWorld', 'Operations'],
+    ['?op=Unknown', 'Operations'],
+    ['?events', 'Events'],
+    ['?events=refusals', 'Events'],
+    ['?event=17', 'Events'],
+  ])('%j marks its section in the navigation', async (query, section) => {
+    const html = await page(query);
+    expect([...html.matchAll(/<a [^>]*aria-current="true">([^<]*)</g)].map(([, name]) => name)).toEqual([section]);
+  });
+
   it('the service page has a folded notice about the placeholder namespace, and about no other', async () => {
     const html = await page('');
     expect(html).toMatch(/<details class="notice">\s*<summary>Replacing a service\? Keep its namespace\. /);
