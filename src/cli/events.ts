@@ -33,7 +33,9 @@ async function perform(task: LogTask): Promise<void> {
     }
     case 'export': {
       const { exportEvents } = await import('./export.js');
-      return withLog(openExistingEventLog, (log) => exportEvents(task.file, log, task.since ?? FROM_THE_FIRST));
+      return withLog(openExistingEventLog, async (log) => {
+        if (!(await exportEvents(task.file, log, task.since ?? FROM_THE_FIRST))) process.exitCode = 1;
+      });
     }
     case 'import': {
       const { importEvents, openInput } = await import('./import.js');

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { eventProblem } from '../events/event-problem';
+import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
@@ -27,17 +29,20 @@ function sayChange(change: Change, position: bigint, newest: bigint): bigint {
 
 /**
  * Writes the events from a start on to a new file, which gets its name once it is complete and on disk, or to standard output
- * where the file is `-`.
+ * where the file is `-`. Leaves out events that are damaged, reports each, and resolves to whether there were none.
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
  */
-export async function exportEvents(file: string, log: EventLog, start: Start): Promise<void> {
+export async function exportEvents(file: string, log: EventLog, start: Start): Promise<boolean> {
   let events = 0;
+  let damaged = 0;
   const progress = progressBar('exported', (await log.stats()).events);
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of pagesOf(log, start)) {
-      yield pageText(page);
-      events += page.length;
+      const whole = page.filter(isWhole);
+      yield pageText(whole);
+      damaged += page.length - whole.length;
+      events += whole.length;
       progress?.update(events);
     }
   };
@@ -55,4 +60,12 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
     progress?.stop();
   }
   console.error(`${String(events)} events exported.`);
+  return damaged === 0;
+}
+
+/** Whether an event can be read again; reports one that cannot. */
+function isWhole(event: StoredEvent): boolean {
+  const problem = event.damaged === true ? 'one of its texts is not UTF-8' : eventProblem(event);
+  if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);
+  return problem === undefined;
 }

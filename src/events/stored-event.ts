@@ -22,6 +22,8 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
   readonly sequence: string;
+  /** Set where the disk has damaged one of its texts. */
+  readonly damaged?: true;
 }
 
 /**

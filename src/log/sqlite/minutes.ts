@@ -15,14 +15,17 @@ export class MinuteCounts {
   readonly #subtract: Statement;
   readonly #remove: Statement;
   readonly #total: Statement;
-  readonly #added = new Map<number, { events: number; first: number; last: number }>();
+  readonly #added = new Map<number, { events: number; first: number; last: number; milliseconds: number }>();
 
   constructor(connection: SqliteConnection) {
     this.#add = connection.prepare(
-      `INSERT INTO minutes VALUES (?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
-       events = events + excluded.events, first = min(first, excluded.first), last = max(last, excluded.last)`,
+      `INSERT INTO minutes VALUES (?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
+       events = events + excluded.events, first = min(first, excluded.first), last = max(last, excluded.last),
+       milliseconds = milliseconds + excluded.milliseconds`,
     );
-    this.#subtract = connection.prepare('UPDATE minutes SET events = events - ? WHERE minute = ?');
+    this.#subtract = connection.prepare(
+      'UPDATE minutes SET events = events - ?, milliseconds = milliseconds - ? WHERE minute = ?',
+    );
     this.#remove = connection.prepare('DELETE FROM minutes WHERE minute = ? AND events <= 0');
     this.#total = connection.prepare('UPDATE totals SET events = events + ?');
   }
@@ -30,19 +33,21 @@ export class MinuteCounts {
   /** Notes an event that was recorded. Positions must grow. */
   note(recordedAt: number, position: number): void {
     const minute = minuteOf(recordedAt);
+    const milliseconds = recordedAt - minute * MINUTE;
     const noted = this.#added.get(minute);
-    if (noted === undefined) this.#added.set(minute, { events: 1, first: position, last: position });
+    if (noted === undefined) this.#added.set(minute, { events: 1, first: position, last: position, milliseconds });
     else {
       noted.events++;
       noted.last = position;
+      noted.milliseconds += milliseconds;
     }
   }
 
   /** Writes what was noted. */
   write(): void {
     let total = 0;
-    for (const [minute, { events, first, last }] of this.#added) {
-      this.#add.run(minute, events, first, last);
+    for (const [minute, { events, first, last, milliseconds }] of this.#added) {
+      this.#add.run(minute, events, first, last, milliseconds);
       total += events;
     }
     this.#added.clear();
@@ -56,10 +61,10 @@ export class MinuteCounts {
 
   /** Takes events that were deleted from the counts. */
   subtract(times: readonly number[]): void {
-    const minutes = new Map<number, number>();
-    for (const time of times) minutes.set(minuteOf(time), (minutes.get(minuteOf(time)) ?? 0) + 1);
-    for (const [minute, events] of minutes) {
-      this.#subtract.run(events, minute);
+    for (const minute of new Set(times.map(minuteOf))) {
+      const offsets = times.filter((time) => minuteOf(time) === minute).map((time) => time - minute * MINUTE);
+      const milliseconds = offsets.reduce((sum, offset) => sum + offset, 0);
+      this.#subtract.run(offsets.length, milliseconds, minute);
       this.#remove.run(minute);
     }
     if (times.length > 0) this.#total.run(-times.length);

@@ -4,7 +4,7 @@ import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import type { Statement } from './binding';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
 import type { SqliteConnection } from './connection/connection';
-import { STORED_COLUMNS, storedEvent, type StoredRow } from './table';
+import { STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './table';
 import type { SqliteTimes } from './minutes';
 
 interface SizeRow {
@@ -35,7 +35,7 @@ export class SqliteReader {
   readonly #scanSizes: Statement;
   readonly #newest: Statement;
   readonly #last: Statement;
-  readonly #bytes: Statement;
+  readonly #texts: Statement;
   readonly #sizeStatements = new Map<string, Statement>();
 
   constructor(connection: SqliteConnection, times: SqliteTimes) {
@@ -49,9 +49,7 @@ export class SqliteReader {
     this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} ${scanned} AND sequence <= ? ORDER BY sequence`);
     this.#last = connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
-    this.#bytes = connection.prepare(
-      'SELECT CAST(attributes AS BLOB) AS attributes, CAST(data AS BLOB) AS data FROM events WHERE sequence = ?',
-    );
+    this.#texts = connection.prepare(`SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`);
     this.#load = connection.prepare(
       `SELECT sequence, id, attributes, json_valid(attributes) AS valid, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
        FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`,
@@ -65,19 +63,19 @@ export class SqliteReader {
     return rows.map((row) => {
       const { sequence, id, attributes, data } = row;
       const event = { id, sequence: paddedSequence(sequence) };
-      if (this.#isDamaged(row)) {
+      if (row.valid === 0 || this.#isDamaged(sequence, [attributes, data])) {
         return { ...event, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
       }
       return { ...event, attributes, data: data ?? undefined, dataOmitted: omitted.has(sequence) };
     });
   }
 
-  #isDamaged({ sequence, attributes, valid, data }: EventRow): boolean {
-    if (valid === 0) return true;
+  /** Whether one of the texts of an event is not UTF-8. */
+  #isDamaged(sequence: number, texts: readonly unknown[]): boolean {
     // Senders may have sent the character itself.
-    if (!attributes.includes(REPLACEMENT) && data?.includes(REPLACEMENT) !== true) return false;
-    const bytes = this.#bytes.get(sequence) as { attributes: Uint8Array; data: Uint8Array | null };
-    return !isUtf8(bytes.attributes) || (bytes.data !== null && !isUtf8(bytes.data));
+    if (!texts.some((text) => typeof text === 'string' && text.includes(REPLACEMENT))) return false;
+    const bytes = Object.values(this.#texts.get(sequence) as Readonly<Record<string, Uint8Array | null>>);
+    return !bytes.every((text) => text === null || isUtf8(text));
   }
 
   /** The events that fit, and which of them only without their data. */
@@ -127,7 +125,11 @@ export class SqliteReader {
       if (i > 0 && bytes > SCAN_BYTES) break;
       last = row.sequence;
     }
-    return last > from ? (this.#scan.all(from, since, last) as StoredRow[]).map(storedEvent) : [];
+    const rows = last > from ? (this.#scan.all(from, since, last) as StoredRow[]) : [];
+    return rows.map((row) => {
+      const event = storedEvent(row);
+      return this.#isDamaged(row.sequence, Object.values(row)) ? { ...event, damaged: true } : event;
+    });
   }
 
   /** The position of the newest event; 0: there is none. */

@@ -14,13 +14,17 @@ export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?'
 /** The version of the schema below. A change to it needs the next number, and a way to bring older files up to it. */
 const VERSION = 2;
 
-/** How many events of each minute since 1970-01-01T00:00Z the log holds, and positions between which all of them are. */
+/**
+ * How many events of each minute since 1970-01-01T00:00Z the log holds, positions between which all of them are, and the sum of
+ * the milliseconds of the minute at which they were recorded.
+ */
 const CREATE_MINUTES = `
   CREATE TABLE minutes (
     minute INTEGER PRIMARY KEY,
     events INTEGER NOT NULL,
     first  INTEGER NOT NULL,
-    last   INTEGER NOT NULL
+    last   INTEGER NOT NULL,
+    milliseconds INTEGER NOT NULL
   ) STRICT;
 `;
 
@@ -55,9 +59,11 @@ export const MINUTE = 60_000;
 
 /** Counts the events of each minute one by one. A division of SQLite rounds towards zero. */
 export const COUNT_MINUTES = `
-  SELECT (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute, count(*) AS events,
-         min(sequence) AS first, max(sequence) AS last
-  FROM events GROUP BY 1`;
+  SELECT minute, count(*) AS events, min(sequence) AS first, max(sequence) AS last,
+         sum(recorded_at - minute * ${String(MINUTE)}) AS milliseconds
+  FROM (SELECT sequence, recorded_at,
+               (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute FROM events)
+  GROUP BY minute`;
 
 /** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads: they stay where they are. */
 const FROM_VERSION_1 = `

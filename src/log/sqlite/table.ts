@@ -57,6 +57,11 @@ export const FIND_FIRST_ID = `
   WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ${placeholder(property)}`).join(' AND ')})`).join(' OR ')}
   ORDER BY sequence LIMIT 1`;
 
+/** The columns of all texts, as the bytes that stand in the file. */
+export const TEXTS_AS_BYTES = PROPERTIES.filter((property) => COLUMNS[property].startsWith('TEXT'))
+  .map((property) => `CAST(${column(property)} AS BLOB) AS ${column(property)}`)
+  .join(', ');
+
 /** The columns of a {@link StoredRow}. */
 export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${column(name)} AS "${name}"`)].join(
   ', ',

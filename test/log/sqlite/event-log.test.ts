@@ -96,6 +96,17 @@ describe('a SQLite event log with damaged events', () => {
     expect(await log.verify()).toEqual(['Event 00000000000000000002 has another size than was noted.']);
     await log.close();
   });
+
+  it('finds a changed time, though it is in the same minute', async () => {
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    await log.appendAll([-61_000, -1, 0, 59_998, 60_000].map((recordedAt) => newEvent({ recordedAt })));
+    await log.forget([1n]);
+    expect(await log.verify()).toEqual([]);
+    directly(file, 'UPDATE events SET recorded_at = recorded_at + 1 WHERE sequence = 4');
+    expect(await log.verify()).toEqual(['The times of the events do not agree with the counts of 1 minutes.']);
+    await log.close();
+  });
 });
 
 describe('a SQLite event log that fails', () => {

@@ -80,7 +80,7 @@ describe('the upkeep of a SQLite event log', () => {
     await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
     directly(
       file,
-      "DELETE FROM events WHERE sequence <= 400; UPDATE minutes SET events = events - 400; UPDATE totals SET events = events - 400, previous_stamp = stamp, stamp = 'x'",
+      "DELETE FROM events WHERE sequence <= 400; UPDATE minutes SET events = events - 400, milliseconds = (SELECT sum(recorded_at - minute * 60000) FROM events); UPDATE totals SET events = events - 400, previous_stamp = stamp, stamp = 'x'",
     );
     const full = (await stat(file)).size;
     const progress: [number, number][] = [];

@@ -160,6 +160,28 @@ describe('the tool for the event log', () => {
     });
   });
 
+  it('exports every event but those that are damaged, which it reports by their positions', async () => {
+    await fill(5);
+    directly(
+      file,
+      `UPDATE events SET attributes = 'x' WHERE sequence = 2;
+       UPDATE events SET arrival = CAST(x'7b2261223a22ff227d' AS TEXT) WHERE sequence = 3`,
+    );
+    const archive = join(folder.path, 'events.ndjson');
+    const { code, errors } = await run(['--export', archive]);
+    expect({ code, errors: errors.replaceAll(/0{19}/g, '') }).toEqual({
+      code: 1,
+      errors:
+        'Event 2 is left out: its attributes are not a JSON object.\n' +
+        'Event 3 is left out: one of its texts is not UTF-8.\n3 events exported.\n',
+    });
+    const other = join(folder.path, 'other.db');
+    expect(await run(['--import', archive], other)).toMatchObject({ code: 0 });
+    expect((await stored(other)).map(({ id }) => id)).toEqual(
+      (await stored(file)).filter((_, i) => i !== 1 && i !== 2).map(({ id }) => id),
+    );
+  });
+
   describe('that removes events', () => {
     it('removes those that are named by id or sequence, and says which are unknown', async () => {
       await fill(20);

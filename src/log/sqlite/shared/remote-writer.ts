@@ -6,7 +6,7 @@ import type { RecordedEvents } from '../recorder';
  * The version of these messages, of the packed batches in them and of the schema that is written. A worker of another version
  * than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** What a worker asks the process that writes. Questions of one kind are answered in their order. */
 export type WriterQuestion =

@@ -4,6 +4,7 @@ import { openDatabase } from '../binding';
 import type { SqliteConnection } from '../connection/connection';
 import { makeDistinct } from '../connection/stamp';
 import { COUNT_MINUTES } from '../schema';
+import { TEXTS_AS_BYTES } from '../table';
 
 interface Totals {
   readonly total: number;
@@ -29,7 +30,7 @@ function wrongCounts(connection: SqliteConnection): string[] {
               ifnull((SELECT max(sequence) FROM events), 0) AS newest,
               ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS "lastGiven",
               (SELECT count(*) FROM (${COUNT_MINUTES}) AS counted FULL JOIN minutes USING (minute)
-               WHERE counted.events IS NOT minutes.events OR counted.first < minutes.first
+               WHERE counted.events IS NOT minutes.events OR counted.milliseconds IS NOT minutes.milliseconds OR counted.first < minutes.first
                      OR counted.last > minutes.last) AS minutes
        FROM totals`,
     )
@@ -52,22 +53,20 @@ interface EventBytes {
   readonly sequence: number;
   readonly head: number;
   readonly size: number;
-  readonly id: Uint8Array;
   readonly attributes: Uint8Array;
-  readonly arrival: Uint8Array;
   readonly data: Uint8Array | null;
 }
 
 /** Events with a text that is not UTF-8, or whose sizes are not those that were noted. */
 function* damagedEvents(connection: SqliteConnection): Generator<string> {
-  const blobs = ['id', 'attributes', 'arrival', 'data'].map((name) => `CAST(${name} AS BLOB) AS ${name}`).join(', ');
   const next = connection.prepare(
-    `SELECT sequence, head_bytes AS head, data_bytes AS size, ${blobs} FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
+    `SELECT sequence, head_bytes AS head, data_bytes AS size, ${TEXTS_AS_BYTES} FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
   );
   for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
-    const { sequence, head, size, id, attributes, arrival, data } = row;
+    const { sequence, head, size, ...texts } = row;
+    const { attributes, data } = texts;
     const noted = sizeOfUtf8(attributes, data);
-    if (![id, attributes, arrival, data ?? new Uint8Array()].every((bytes) => isUtf8(bytes))) {
+    if (!Object.values(texts).every((bytes) => bytes === null || isUtf8(bytes))) {
       yield `Event ${paddedSequence(sequence)} has a text that is not UTF-8.`;
     } else if (noted.headBytes !== head || noted.dataBytes !== size) {
       yield `Event ${paddedSequence(sequence)} has another size than was noted.`;
