@@ -1,6 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
+import { followedPages } from './cli/scan';
 import {
   ConfigError,
+  endpointPath,
   eventLogSettings,
   readConfig,
   unknownSettings,
@@ -8,6 +11,10 @@ import {
   type Config,
 } from './config/config';
 import { startProblem } from './config/start-problem';
+import { parseCloudEvent } from './events/archive';
+import { DEFAULT_TYPE } from './events/event';
+import { eventJson, type StoredEvent } from './events/stored-event';
+import { UuidGenerator } from './events/uuid';
 import type { EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
 import { createLogger } from './telemetry/logger';
@@ -69,12 +76,73 @@ export type SettingName =
 /** Settings of the service. What is undefined is not set. */
 export type WebHookSettings = { readonly [Name in SettingName]?: string | number | boolean | undefined };
 
+/** A CloudEvent 1.0 in the JSON format. Extensions are attributes with names of their own. */
+export interface CloudEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  /** RFC 3339. */
+  readonly time?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly datacontenttype?: string | undefined;
+  readonly dataschema?: string | undefined;
+  /** A JSON value, as `JSON.parse` reads it. */
+  readonly data?: unknown;
+  /** Bytes in base64, in place of `data`. */
+  readonly data_base64?: string | undefined;
+  readonly [extension: string]: unknown;
+}
+
+/** An event of the log. */
+export interface RecordedEvent extends CloudEvent {
+  /** Position in the log: 20 digits, so that text order is log order. Grows, and is never used twice. */
+  readonly sequence: string;
+}
+
+/** A position in the log: the `sequence` of an event; 0 is before the first. */
+export type Position = string | number | bigint;
+
+/** The events of the service, for the program that runs it: no key is needed, and no limit of a call counts. */
+export interface WebHookEvents {
+  /**
+   * Iterates over the events after a position, in log order, and then over those that are recorded, over any binding, once they are
+   * durable. It ends with `break`, with the signal and with {@link WebHook.close}, without an error.
+   *
+   * @param options.after - without it, only events that are recorded after this call.
+   * @throws the log could not be read, from the iteration.
+   */
+  follow(options?: {
+    readonly after?: Position | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncGenerator<RecordedEvent, void, undefined>;
+  /**
+   * Reads events whole, oldest first: the first ones after a position, or the newest.
+   *
+   * @param options.limit - the most events, 100 by default.
+   */
+  read(options?: {
+    readonly after?: Position | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<RecordedEvent[]>;
+  /**
+   * Records an event, and resolves once it is durable. What is left out is filled in: `id` with a UUID, `source` and `type` as for
+   * calls, `time` with the present. `data` may be bytes, a `Uint8Array`.
+   *
+   * @returns the id under which the event is in the log, and whether it was recorded: one with the `source` and `id` of an event in
+   * the log is not recorded again.
+   * @throws it is not a valid CloudEvent, or the log could not take it.
+   */
+  record(event: Partial<CloudEvent>): Promise<{ readonly id: string; readonly recorded: boolean }>;
+}
+
 /** A WebHook service that answers. */
 export interface WebHook {
   /** Absolute address of the endpoint on this machine. */
   readonly url: string;
   /** Absolute address of the health and metrics pages, where `ADMIN_PORT` gives them one of their own. */
   readonly adminUrl: string | undefined;
+  readonly events: WebHookEvents;
   /** Finishes the calls in progress, takes no new ones, and closes the event log. However often it is called, it does so once. */
   close(): Promise<void>;
 }
@@ -93,12 +161,84 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
     const problem = await startProblem(cause, config);
     throw problem === undefined ? cause : new Error(problem, { cause });
   });
+  const ending = new AbortController();
+  // Each that follows the events listens to it.
+  setMaxListeners(0, ending.signal);
   let closed: Promise<void> | undefined;
   return {
     url: app.url,
     adminUrl: app.adminUrl,
-    close: () => (closed ??= app.close().then(() => log.close())),
+    events: eventsOf(log, config, ending.signal),
+    close() {
+      ending.abort();
+      return (closed ??= app.close().then(() => log.close()));
+    },
   };
+}
+
+function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEvents {
+  const uuids = new UuidGenerator();
+  return {
+    follow({ after, signal } = {}) {
+      const start = after === undefined ? log.stats().then(({ last }) => last) : Promise.resolve(positionOf(after));
+      // The iteration throws it.
+      start.catch(() => undefined);
+      return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));
+    },
+    async read({ after, limit = 100 } = {}) {
+      if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
+      const query = { id: undefined, sequence: undefined, limit, maxBytes: Infinity, referenceBytes: 0 };
+      const events = await log.read({ ...query, after: after === undefined ? undefined : positionOf(after) });
+      return events.map(recordedEvent);
+    },
+    async record(event) {
+      const given = Object.entries(event).filter(([, value]) => value !== undefined);
+      const { data, ...attributes }: Partial<CloudEvent> = {
+        specversion: '1.0',
+        id: uuids.next(),
+        source: endpointPath(config),
+        type: config.eventType ?? DEFAULT_TYPE,
+        time: new Date().toISOString(),
+        ...Object.fromEntries(given),
+      };
+      const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
+      return log.append(await parseCloudEvent(JSON.stringify({ ...attributes, ...content })));
+    },
+  };
+}
+
+async function* followed(
+  log: EventLog,
+  start: Promise<bigint>,
+  signal: AbortSignal,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  try {
+    if (signal.aborted) return;
+    const pages = followedPages(log, { after: await start }, signal, (change, position, newest) =>
+      change === 'ends before' ? newest : position,
+    );
+    for await (const page of pages) {
+      for (const event of page) {
+        if (signal.aborted) return;
+        yield recordedEvent(event);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function recordedEvent({
+  attributes,
+  sequence,
+  data,
+}: Pick<StoredEvent, 'attributes' | 'sequence' | 'data'>): RecordedEvent {
+  return JSON.parse(eventJson(attributes, sequence, data)) as RecordedEvent;
+}
+
+function positionOf(after: Position): bigint {
+  if (/^\d{1,20}$/.test(String(after))) return BigInt(after);
+  throw new TypeError('after must be the sequence of an event: up to 20 digits.');
 }
 
 async function start(config: Config): Promise<{ readonly log: EventLog; readonly app: App }> {

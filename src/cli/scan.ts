@@ -82,7 +82,8 @@ export async function* followedPages(
     news.resolve();
   };
   const endWatch = log.watch(wake);
-  const timer = setInterval(wake, WAIT);
+  // The watch keeps the process alive; a reader that never comes back must not.
+  const timer = setInterval(wake, WAIT).unref();
   stop.addEventListener('abort', wake);
   try {
     while (!stop.aborted) {

@@ -85,6 +85,15 @@ function archivedData(
   return text === undefined ? undefined : xmlSafe(text);
 }
 
+/**
+ * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
+ *
+ * @throws {CloudEventError} it is not a valid CloudEvent.
+ */
+export function parseCloudEvent(json: string): Promise<NewEvent> {
+  return foreignEvent(json, parseJsonObject(json));
+}
+
 async function foreignEvent(line: string, members: Readonly<Record<string, unknown>>): Promise<NewEvent> {
   const { attributes, payload } = cloudEventOf(line, members);
   return {

@@ -34,7 +34,7 @@ export interface EventDefaults {
 }
 
 /** The type of an event whose sender is not known. */
-const DEFAULT_TYPE = 'webhook.recorded';
+export const DEFAULT_TYPE = 'webhook.recorded';
 
 /** Header fields with such a name may hold a secret and are not kept. */
 const SECRET_HEADER = /auth|cookie|token|secret|password|signature|hmac|api-?key|subscription-key/;

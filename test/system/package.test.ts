@@ -107,9 +107,16 @@ describe('the packed package', () => {
         `import { createWebHook, type WebHook } from 'asmx-webhook';
          const webhook: WebHook = await createWebHook({ PORT: 0, SERVICE_ROOT: 'own' });
          const url: string = webhook.url;
+         const { id, recorded }: { id: string; recorded: boolean } = await webhook.events.record({ type: 't', data: [url] });
+         for await (const { sequence, data } of webhook.events.follow({ after: 0, signal: AbortSignal.timeout(1) }))
+           void [sequence.length, data, recorded];
+         const [event] = await webhook.events.read({ limit: 1 });
+         const time: string | undefined = event?.time;
          await webhook.close();
          // @ts-expect-error: a name that is no setting
          void createWebHook({ PORTS: 1 });
+         // @ts-expect-error: an attribute of another type
+         void webhook.events.record({ time: 17 });
          // @ts-expect-error: settings are texts, numbers or switches
          void createWebHook({ PORT: [url] });`,
       );

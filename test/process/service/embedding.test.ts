@@ -25,7 +25,8 @@ describe('a program with the package', () => {
   async function printed(program: string, variables: Readonly<Record<string, string>> = {}): Promise<string[]> {
     await writeFile(join(folder.path, 'program.mjs'), program);
     const options = { cwd: folder.path, env: { PATH: process.env.PATH ?? '', ...variables } };
-    const { stdout } = await run(process.execPath, ['program.mjs'], options);
+    const { stdout, stderr } = await run(process.execPath, ['program.mjs'], options);
+    expect(stderr).toBe('');
     return stdout.trim().split('\n');
   }
 
@@ -73,6 +74,132 @@ describe('a program with the package', () => {
     ],
   ])('hears what is wrong with %j', async (settings, message) => {
     expect(await printed(failing(settings))).toEqual([message]);
+  });
+
+  describe('with the events of its service', () => {
+    /** A program that starts a service, does something with its events and ends it. */
+    const withEvents = (program: string): string => `
+      import { setTimeout as delay } from 'node:timers/promises';
+      import { createWebHook } from 'asmx-webhook';
+      const webhook = await createWebHook({ PORT: 0, EVENT_LOG: 'sqlite:events.db' });
+      const { events } = webhook;
+      const recordAll = async (...ids) => { for (const id of ids) await events.record({ id, data: { id } }); };
+      const followed = async (options, until) => {
+        const found = [];
+        for await (const { id } of events.follow(options)) {
+          found.push(id);
+          if (id === until) break;
+        }
+        return found.join(' ');
+      };
+      ${program}
+      await webhook.close();`;
+
+    it('does what docs/embedding.md shows', async () => {
+      const page = await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8');
+      const [, example = '', output = ''] = /## Its events.*?```js\n(.*?)```.*?```text\n(.*?)\n```/s.exec(page) ?? [];
+      expect(await printed(example)).toEqual(output.split('\n'));
+    });
+
+    it('follows them from a position, or from the call on, until it breaks off', async () => {
+      const lines = await printed(
+        withEvents(`
+          await recordAll('a', 'b');
+          const [first] = await events.read({ after: 0, limit: 1 });
+          const news = followed({}, 'd');
+          const all = followed({ after: 0 }, 'd');
+          const rest = followed({ after: first.sequence }, 'd');
+          await recordAll('c');
+          await fetch(webhook.url + '/RecordEvent', {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/cloudevents+json' },
+            body: JSON.stringify({ specversion: '1.0', id: 'd', source: '/sender', type: 't' }),
+          });
+          for (const found of [news, all, rest]) console.log(await found);`),
+      );
+      expect(lines).toEqual(['c d', 'a b c d', 'b c d']);
+    });
+
+    it('follows them until the signal or the end of the service, and then ends', async () => {
+      const lines = await printed(
+        withEvents(`
+          await recordAll('a', 'b');
+          const stop = new AbortController();
+          const stopped = followed({ after: 0, signal: stop.signal });
+          const closed = Array.from({ length: 20 }, () => followed({ after: '1' }));
+          const left = events.follow({ after: 0 });
+          console.log((await left.next()).value.id, await followed({ signal: AbortSignal.abort() }));
+          await delay(100);
+          stop.abort();
+          console.log(await stopped);
+          await webhook.close();
+          console.log(...new Set(await Promise.all(closed)), (await left.next()).done);
+          console.log(await followed({ after: 0 }), await events.read().catch((error) => error.message));`),
+      );
+      expect(lines).toEqual(['a ', 'a b', 'b true', ' The event log is closed.']);
+    });
+
+    it('records what a sender could have sent, once, with what it left out', async () => {
+      const [whole = '', ...lines] = await printed(
+        withEvents(`
+          const { id } = await events.record({ subject: 'x', id: undefined });
+          const event = { id: 'e-1', source: '/own', type: 'own', time: '2026-01-02T03:04:05Z', data: [1, 'ü', null], mark: true };
+          console.log(JSON.stringify([await events.record(event), await events.record(event)]));
+          await events.record({ data: new Uint8Array([0, 255]) });
+          const all = await events.read();
+          console.log(JSON.stringify([all[0].id === id, all]));
+          for (const wrong of [{ source: ' ' }, { _log: {} }, { specversion: '0.3' }, { data: 1, data_base64: '' }])
+            console.log(await events.record(wrong).catch((error) => error.message));
+          console.log(await events.read({ limit: 0 }).catch((error) => error.message));
+          console.log(await events.read({ after: 'x' }).catch((error) => error.message));`),
+      );
+      expect(JSON.parse(whole)).toEqual([
+        { id: 'e-1', recorded: true },
+        { id: 'e-1', recorded: false },
+      ]);
+      const own = { specversion: '1.0', source: '/webhooks/Services/WebHooks.asmx', type: 'webhook.recorded' };
+      const filled = {
+        ...own,
+        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+        time: expect.any(String) as string,
+      };
+      expect(JSON.parse(lines.shift() ?? '')).toEqual([
+        true,
+        [
+          { ...filled, subject: 'x', sequence: '1'.padStart(20, '0') },
+          {
+            specversion: '1.0',
+            ...{ id: 'e-1', source: '/own', type: 'own', time: '2026-01-02T03:04:05Z', mark: true },
+            ...{ data: [1, 'ü', null], sequence: '2'.padStart(20, '0') },
+          },
+          { ...filled, data_base64: 'AP8=', sequence: expect.stringMatching(/^0+[34]$/) as string },
+        ],
+      ]);
+      expect(lines).toEqual([
+        "The CloudEvent's attribute source must be a URI reference (RFC 3986).",
+        "The CloudEvent's attribute _log must have a name of lower-case letters and digits.",
+        "The CloudEvent's attribute specversion must be 1.0.",
+        'The CloudEvent has both data and data_base64.',
+        'limit must be a whole number from 1 on.',
+        'after must be the sequence of an event: up to 20 digits.',
+      ]);
+    });
+
+    it('sees none twice and misses none while many are recorded', async () => {
+      const lines = await printed(
+        withEvents(`
+          const found = [];
+          const reading = (async () => {
+            for await (const { sequence } of events.follow({ after: 0 })) if (found.push(sequence) === 3000) break;
+          })();
+          const post = (n) => Promise.all(Array.from({ length: n }, () => fetch(webhook.url + '/RecordEvent', { method: 'POST' })));
+          const record = () => Promise.all(Array.from({ length: 1000 }, () => events.record({ data: 'x'.repeat(2000) })));
+          await Promise.all([record(), record(), post(500), post(500)]);
+          await reading;
+          console.log(found.length, new Set(found).size, found.join() === found.toSorted().join());`),
+      );
+      expect(lines).toEqual(['3000 3000 true']);
+    });
   });
 
   it('finds every setting in the types of the package', async () => {
