@@ -6,7 +6,7 @@ import type { JetStreamLocation } from '../../config/event-log-location';
 import { deferred, type Deferred, within } from '../../util/promises';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
-export const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
+const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 /** The limit of an account or of a server is reached, or a server has no storage left. */
 const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
@@ -172,6 +172,11 @@ export class NoRoomError extends Error {
 export function isNoRoom(error: unknown): error is JetStreamApiError {
   if (!(error instanceof JetStreamApiError)) return false;
   return NO_RESOURCES.has(error.code) || (error.code === STORE_FAILED && STREAM_LIMIT.test(error.message));
+}
+
+/** Whether a stream refused a message because its subject holds one. */
+export function isSubjectTaken(error: unknown): boolean {
+  return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 }
 
 export function isStreamNotFound(error: unknown): boolean {

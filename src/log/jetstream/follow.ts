@@ -15,9 +15,9 @@ const PULL = { expires: 2000, idle_heartbeat: 1000 };
 const HARMLESS: ReadonlySet<ConsumerNotification['type']> = new Set(['heartbeat', 'next', 'debug', 'discard']);
 
 /**
- * Tells newest positions as `LogEngine.follow` does. An ordered consumer, without the events' contents, shows that there are new
- * ones. It tells the position that the leader of the stream then names, since readers ask the leader too, and the server on which the
- * consumer runs may be ahead of it. When the connection or the consumer is lost it begins anew.
+ * Tells newest positions as `LogEngine.follow` does. An ordered consumer, without the events' contents, shows that there are
+ * new ones. The position is then asked of the stream's leader, since readers ask the leader too, and the server on which the
+ * consumer runs may be ahead of it. When the connection or the consumer is lost, following begins anew.
  */
 export function followEvents(begin: BeginCall, tell: (newest: number) => void): () => Promise<void> {
   const end = new AbortController();

@@ -11,7 +11,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { isNoRoom, isStreamNotFound, NoRoomError, WRONG_LAST_SEQUENCE, type JetStreamConnection } from './connection';
+import { isNoRoom, isStreamNotFound, isSubjectTaken, NoRoomError, type JetStreamConnection } from './connection';
 
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
@@ -86,7 +86,7 @@ export class Stream {
     try {
       return await this.#publish(subject, body, { expect: { lastSubjectSequence: 0 } });
     } catch (error) {
-      if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return undefined;
+      if (isSubjectTaken(error)) return undefined;
       throw error;
     }
   }

@@ -49,7 +49,7 @@ export function dataMemberOf(member: string): DataMember {
 }
 
 /** Summarizes a data member, `"data":…` or `"data_base64":…`. */
-export function dataSummary({ head, tail, bytes }: DataMember): DataSummary {
+function dataSummary({ head, tail, bytes }: DataMember): DataSummary {
   const { name = '', value = '' } = /^\s*"(?<name>[^"]*)"\s*:\s*(?<value>[^]*)$/.exec(head)?.groups ?? {};
   const valueBytes = bytes - Buffer.byteLength(head) + Buffer.byteLength(value);
   const isWhole = bytes === Buffer.byteLength(head);
