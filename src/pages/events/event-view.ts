@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventLog } from '../../log/event-log';
+import type { LogQueries } from '../../log/event-log';
 import { arrivalOf, headerOf, isCloudEvent, requestAgain, type EndpointAddress } from './request-again';
 import { curlCommand } from '../curl-command';
 import { dataView, eventData } from './data-view';
@@ -23,7 +23,7 @@ const PAIRS_BYTES = 20_000;
 const CURL_BYTES = 40_000;
 
 /** Reads the event at a position; undefined: it is not in the log. */
-export async function storedEvent(log: EventLog, position: bigint): Promise<StoredEvent | undefined> {
+export async function storedEvent(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
   if (position === 0n) return undefined;
   const [event] = await log.scan({ after: position - 1n, limit: 1 });
   return event !== undefined && BigInt(event.sequence) === position ? event : undefined;
@@ -33,7 +33,7 @@ export async function storedEvent(log: EventLog, position: bigint): Promise<Stor
  * Shows an event, with links to its neighbours in the list from which it was opened. What a sender wrote is HTML; links have
  * only the query.
  */
-export async function eventView(log: EventLog, event: StoredEvent, filter: Filter, address: EndpointAddress) {
+export async function eventView(log: LogQueries, event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const position = BigInt(event.sequence);
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(

@@ -1,4 +1,4 @@
-import type { EventLog, FoundEvent, SearchResult } from '../../log/event-log';
+import type { FoundEvent, LogQueries, SearchResult } from '../../log/event-log';
 import {
   addressQuery,
   BINDING_LABELS,
@@ -22,7 +22,7 @@ const DATA_BYTES = 1200;
 const BYTES_IN_ROW = 40;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(log: EventLog, { filter, place }: Pick<ListQuery, 'filter' | 'place'>) {
+export async function listView(log: LogQueries, { filter, place }: Pick<ListQuery, 'filter' | 'place'>) {
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
   const newest = isNewest ? await newestPosition(log) : 0n;
@@ -65,7 +65,7 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
  * Finds events for a list that is open: at most a page of those after a position, the oldest of them in a list that is narrowed,
  * otherwise the newest. `after` is the position after which to look next.
  */
-export async function newRows(log: EventLog, filter: Filter, after: bigint) {
+export async function newRows(log: LogQueries, filter: Filter, after: bigint) {
   if (!isNarrowed(filter)) {
     const { events } = await log.search({ limit: EVENTS_ON_PAGE });
     const rows = events.filter(({ sequence }) => BigInt(sequence) > after).map((event) => rowView(event, filter));
@@ -77,7 +77,7 @@ export async function newRows(log: EventLog, filter: Filter, after: bigint) {
   return { rows: events.map((event) => rowView(event, filter)), after: more || last > newest ? last : newest };
 }
 
-async function newestPosition(log: EventLog): Promise<bigint> {
+async function newestPosition(log: LogQueries): Promise<bigint> {
   const { events } = await log.search({ limit: 1 });
   return BigInt(events[0]?.sequence ?? 0);
 }

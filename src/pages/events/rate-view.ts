@@ -1,4 +1,4 @@
-import type { EventLog } from '../../log/event-log';
+import type { LogQueries } from '../../log/event-log';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
 
@@ -23,7 +23,7 @@ const WIDTH = 600;
 const HEIGHT = 200;
 
 /** Counts events for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, per: RateSpan, now: number) {
+export async function rateView(log: LogQueries, per: RateSpan, now: number) {
   const { span, spans, title, each, characters, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const rates = await log.rates({ until, span, spans });
@@ -64,7 +64,7 @@ export async function rateView(log: EventLog, per: RateSpan, now: number) {
 }
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */
-export async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
+export async function eventsOfLastHour(log: LogQueries, now: number): Promise<number> {
   const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
   const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
   return hour?.events ?? 0;
