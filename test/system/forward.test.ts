@@ -118,7 +118,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     const variables = { EVENT_LOG: `sqlite:${file('events.db')}` };
 
     const wary = startTool(args, variables, folder.path);
-    await wary.said(`Event 1 was not taken by ${target.url}: self-signed certificate. Trying again in`);
+    await wary.said(`Event 1 was not taken by ${target.url}: its certificate is signed by itself. Trying again in`);
     expect(await wary.end('SIGTERM')).toBe(1);
     expect(target.received).toEqual([]);
     const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('cert.pem') }, folder.path);
