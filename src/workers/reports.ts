@@ -54,16 +54,16 @@ export class Reports implements MetricsSource {
     });
   }
 
-  /** Never rejects. */
+  /** Never rejects: what a worker of another build has reported in another form is left out. */
   async #merge(worker: WorkerProcess): Promise<void> {
-    const { figures, refusals } = worker.lastReport;
-    let counted = this.#left.figures;
+    let { figures: counted, refusals } = this.#left;
     try {
-      counted = await AggregatorRegistry.aggregate([counted, countersOf(figures)]).getMetricsAsJSON();
+      refusals = newestOf([refusals, worker.lastReport.refusals]);
+      counted = await AggregatorRegistry.aggregate([counted, countersOf(worker.lastReport.figures)]).getMetricsAsJSON();
     } catch {
-      // A worker of another build counted something else under the same name: its figures are left out.
+      // Its figures may also count something else under the same name.
     }
-    this.#left = { figures: counted, refusals: newestOf([this.#left.refusals, refusals]) };
+    this.#left = { figures: counted, refusals };
     this.#workers.delete(worker);
   }
 

@@ -3,6 +3,7 @@ import { deferred } from '../../src/util/promises';
 import type { Report } from '../../src/workers/messages';
 import { Reports } from '../../src/workers/reports';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
+import { eventually } from '../support/eventually';
 
 /** A worker in which so many calls are in progress and wait. */
 class MeasuredWorker implements WorkerProcess {
@@ -135,6 +136,20 @@ describe('the figures of several workers', () => {
     idle.kill();
     await idle.closed;
     await expect(reports.check()).rejects.toThrow(/^No worker can take events\./);
+  });
+
+  it('go on without one whose last report is not in the form of this build', async () => {
+    await reports.metrics();
+    busy.lastReport = { ...busy.lastReport, refusals: [undefined] } as unknown as Report;
+    idle.lastReport = { ...idle.lastReport, figures: undefined } as unknown as Report;
+    for (const worker of [busy, idle]) worker.kill();
+    await eventually('both are left out', () =>
+      reports.metrics().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['0', '0']);
   });
 
   it('have the refused calls of one that has died', async () => {

@@ -50,6 +50,12 @@ describe('a packed batch of events', () => {
     expect(eventsIn(received)).toEqual([plain, full]);
   });
 
+  it('is refused where another build has packed it', () => {
+    const packed = packEvents([plain]);
+    packed.writeUInt32LE(packed.readUInt32LE(0) + 1, 0);
+    expect(() => unpackEvents(packed)).toThrow(/^the events were packed by another build of the service/);
+  });
+
   it('has a buffer of its own, which can be transferred', () => {
     const packed = packEvents([plain]);
     expect(packed.buffer.byteLength).toBe(packed.byteLength);

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import threads from 'node:worker_threads';
 import { EventLogError } from '../../../src/log/event-log';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
@@ -114,6 +115,25 @@ describe('a SQLite event log that fails', () => {
   let file: string;
   beforeEach(() => {
     file = join(folder.path, 'events.db');
+  });
+
+  it('starts its thread again once the system lets it', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await rename(file, `${file}.moved`);
+    await expect(log.check()).rejects.toThrow();
+    const limit = jest.spyOn(threads, 'Worker').mockImplementation(() => {
+      throw new Error('ERR_WORKER_INIT_FAILED');
+    });
+    await expect(log.append(newEvent())).rejects.toThrow('The event could not be recorded.');
+    expect(limit).toHaveBeenCalledTimes(1);
+    limit.mockRestore();
+    await eventually('events are recorded', () =>
+      log.append(newEvent()).then(
+        ({ recorded }) => recorded,
+        () => false,
+      ),
+    );
+    await log.close();
   });
 
   const causeOf = async (promise: Promise<unknown>): Promise<[message: string, cause: string]> => {

@@ -10,10 +10,12 @@ export type TextProperty = (typeof TEXTS)[number];
 export const MAX_PACKED_EVENTS = 512;
 
 /**
- * A batch is the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and, for each
- * text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ * A batch is the version of this layout, the number of its events, a head for each of them, and their texts in UTF-8. A head is the
+ * time and, for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
  */
-const COUNT_BYTES = 4;
+const LAYOUT = 1;
+const COUNT_OFFSET = 4;
+const PREFIX_BYTES = 8;
 const TIME_BYTES = 8;
 const PLACE_BYTES = 8;
 const LENGTH_OFFSET = 4;
@@ -42,7 +44,8 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.
   const bytes = Buffer.allocUnsafeSlow(textsStart + size);
   const heads = new DataView(bytes.buffer);
-  heads.setUint32(0, events.length, true);
+  heads.setUint32(0, LAYOUT, true);
+  heads.setUint32(COUNT_OFFSET, events.length, true);
   if (isAscii) bytes.write(joined, textsStart, 'latin1');
   let start = textsStart;
   let place = headOf(0);
@@ -63,10 +66,17 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
 /** An event of a batch, with its texts in UTF-8, which are parts of the batch. */
 export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> & Pick<NewEvent, 'recordedAt'>;
 
-/** Finds the events in what {@link packEvents} has packed. */
+/**
+ * Finds the events in what {@link packEvents} has packed.
+ *
+ * @throws a process that was started before an upgrade has packed them, and the thread was started after it.
+ */
 export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): PackedEvent[] {
   const heads = new DataView(buffer, byteOffset, byteLength);
-  return Array.from({ length: heads.getUint32(0, true) }, (_, i) => {
+  if (heads.getUint32(0, true) !== LAYOUT) {
+    throw new Error('the events were packed by another build of the service, which must be restarted');
+  }
+  return Array.from({ length: heads.getUint32(COUNT_OFFSET, true) }, (_, i) => {
     const head = headOf(i);
     const text = (name: TextProperty): Uint8Array | null => {
       const place = head + PLACES[name];
@@ -100,5 +110,5 @@ function addLength(sum: number, text: string | undefined): number {
 
 /** Where the head of an event stands in a batch. */
 function headOf(i: number): number {
-  return COUNT_BYTES + i * HEAD_BYTES;
+  return PREFIX_BYTES + i * HEAD_BYTES;
 }

@@ -120,7 +120,13 @@ export class DatabaseThread {
       return Promise.reject(this.#openFailure.error);
     }
     // SQLite lets go of the files only when their thread has ended.
-    this.#opened = this.#ended.then(() => this.#open());
+    const opened = this.#ended.then(() => this.#open());
+    this.#opened = opened.catch((error: unknown) => {
+      // Also where the system starts no more threads for now.
+      this.#opened = undefined;
+      this.#openFailure = { at: performance.now(), error: error as Error };
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -157,7 +163,6 @@ export class DatabaseThread {
       hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
-      this.#openFailure = { at: performance.now(), error: error as Error };
       gone(error as Error);
       void worker.terminate();
       throw error;
