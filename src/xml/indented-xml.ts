@@ -5,7 +5,21 @@ const MAX_DEPTH = 40;
 
 /** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text. */
 const TOKEN =
-  /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<![^<>[\]]*>|[^<]+/;
+  /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<!(?!--)[^<>[\]]*>|[^<]+/;
+
+/** Divides XML into its tokens. From where it is not well-formed, the rest is one token. */
+export function* xmlTokens(xml: string): Iterable<string> {
+  const tokens = new RegExp(TOKEN, 'y');
+  for (let position = 0; position < xml.length; position = tokens.lastIndex) {
+    tokens.lastIndex = position;
+    const token = tokens.exec(xml)?.[0];
+    if (token === undefined) {
+      yield xml.slice(position);
+      return;
+    }
+    yield token;
+  }
+}
 
 /**
  * Indents the elements of XML; what is inside a text keeps its white space. From where it is not well-formed, for instance because

@@ -92,6 +92,17 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     });
   });
 
+  it('lead from the answer of RecordEvent to the event', async () => {
+    await on(operationPage('RecordEvent'), async (page) => {
+      const link = page.getByRole('link', { name: 'Open the event' });
+      expect(await link.isHidden()).toBe(true);
+      const { answer } = await invoke(page);
+      await link.click();
+      await page.getByRole('heading', { level: 1, name: /^Event \d+$/ }).waitFor();
+      expect(await page.locator('.summary').innerText()).toContain(UUID.exec(answer)?.[0]);
+    });
+  });
+
   it('link to the raw answer over GET, with the same parameters', async () => {
     const id = await callOperation(service.url, 'httpget', 'RecordEvent');
     await on(operationPage('GetEvents'), async (page) => {

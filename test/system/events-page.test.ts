@@ -173,6 +173,16 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     expect(copied).toContain(`--data-raw 'it'\\''s "here"'`);
   });
 
+  it('copy the data with the characters that the page shows as code points', async () => {
+    await record('{"a":"\u202E"}', 'application/json');
+    const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByText('U+202E').first().waitFor();
+    await page.getByRole('button', { name: 'Copy the data' }).click();
+    await page.getByRole('button', { name: 'Copy the data' }).getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{\n  "a": "\u202E"\n}');
+    expect(await page.locator('#data-text').textContent()).toContain('U+202E');
+  });
+
   it('save what a sender sent, and never show it', async () => {
     await record(HOSTILE, 'text/html');
     const page = await open('?event=1');

@@ -1,4 +1,5 @@
 import { indentedXml } from '../../xml/indented-xml';
+import { coloured } from './coloured';
 import { markup, type Markup } from './markup';
 
 /** An event's payload for its page. */
@@ -28,7 +29,7 @@ const MAX_DUMPED = 4096;
 const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
-/** Shows JSON and XML indented, a form as its fields, text as it is and bytes in hexadecimal. */
+/** Shows JSON and XML indented and in colours, a form as its fields, text as it is and bytes in hexadecimal. */
 export function dataView(data: EventData, isForm: boolean): DataView {
   const bytes = dataSize(data);
   if (data.kind === 'bytes') {
@@ -47,7 +48,8 @@ export function dataView(data: EventData, isForm: boolean): DataView {
 }
 
 function shown(kind: DataView['kind'], bytes: number, text: string, isCut: boolean): DataView {
-  const { html, isCut: isCutHere } = markup(text, MAX_BYTES);
+  const isPlain = kind !== 'JSON' && kind !== 'XML';
+  const { html, isCut: isCutHere } = isPlain ? markup(text, MAX_BYTES) : coloured(kind, text, MAX_BYTES);
   return { kind, bytes, html, isCut: isCut || isCutHere };
 }
 

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { dataBytes, eventData } from './data-view';
-import { requestAgain, type EndpointAddress } from './request-again';
+import { isXmlType, requestAgain, type EndpointAddress } from './request-again';
 
 /** A file that a browser saves and never shows. */
 export interface Download {
@@ -41,8 +41,14 @@ export function downloadHeaders({ name }: Download): OutgoingHttpHeaders {
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 
 /** The names of the files that {@link downloadOf} makes. */
-export function fileNames({ sequence, data }: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
+export function fileNames({
+  sequence,
+  data,
+  attributes,
+}: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
   const name = `event-${String(BigInt(sequence))}`;
-  const ending = data === undefined ? 'bin' : ENDINGS[eventData(data).kind];
+  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
+  const kind = data === undefined ? 'bytes' : eventData(data).kind;
+  const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];
   return { event: `${name}.json`, data: `${name}-data.${ending}`, request: `${name}.body` };
 }

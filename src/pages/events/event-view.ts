@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { LogQueries } from '../../log/event-log';
+import type { LogQueries, ServiceLog } from '../../log/event-log';
 import { arrivalOf, headerOf, isCloudEvent, requestAgain, type EndpointAddress } from './request-again';
+import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
 import { dataView, eventData } from './data-view';
 import { fileNames } from './downloads';
@@ -19,8 +20,25 @@ interface Pair {
 const MAX_PAIRS = 200;
 const PAIRS_BYTES = 20_000;
 
+/** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
+const HEADERS_BYTES = 40_000;
+
 /** Most bytes of the command as markup: enough for a body of 4 KiB and a header of 16 KiB. */
 const CURL_BYTES = 40_000;
+
+/** Finds the newest event with an id, whatever its source. */
+export async function positionOf(log: ServiceLog, id: string | null): Promise<bigint | undefined> {
+  if (id === null) return undefined;
+  const events = await log.read({
+    id,
+    limit: 1,
+    sequence: undefined,
+    after: undefined,
+    maxBytes: 1,
+    referenceBytes: 0,
+  });
+  return events[0] && BigInt(events[0].sequence);
+}
 
 /** Reads the event at a position; undefined: it is not in the log. */
 export async function storedEvent(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
@@ -47,6 +65,7 @@ export async function eventView(log: LogQueries, event: StoredEvent, filter: Fil
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
     sequence: String(position),
+    id: shownText(event.id),
     type: shownText(String(attributes.type)),
     time: timeText(event.recordedAt),
     dateTime: new Date(event.recordedAt).toISOString(),
@@ -79,7 +98,7 @@ function arrivalView(event: StoredEvent) {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
-    headers: pairs(headers),
+    headers: pairs(headers, HEADERS_BYTES),
   };
 }
 
@@ -105,15 +124,25 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
   };
 }
 
-function pairs(entries: readonly (readonly [name: string, value: unknown])[]): Pair[] {
-  let left = PAIRS_BYTES;
+function pairs(entries: readonly (readonly [name: string, value: unknown])[], maxBytes = PAIRS_BYTES): Pair[] {
+  let left = maxBytes;
   const shown: Pair[] = [];
   for (const [name, value] of entries.slice(0, MAX_PAIRS)) {
-    const pair = { name: shownText(name, 300), value: shownText(String(value), Math.max(300, Math.min(left, 4000))) };
+    const pair = { name: shownText(name, 300), value: shownValue(String(value), Math.max(300, left / 2)) };
     left -= Buffer.byteLength(pair.name) + Buffer.byteLength(pair.value) + 60;
     if (left < 0) break;
     shown.push(pair);
   }
   if (shown.length < entries.length) shown.push({ name: '…', value: `${String(entries.length - shown.length)} more` });
   return shown;
+}
+
+/** Longer values are folded. */
+const LONG_VALUE = 200;
+
+/** Shows a value, a long one as its beginning that unfolds to all of it. */
+function shownValue(value: string, maxBytes: number): string {
+  if (value.length <= LONG_VALUE) return shownText(value, maxBytes);
+  const all = shownText(value, maxBytes);
+  return `<details><summary>${shownText(shortened(value, LONG_VALUE))}</summary>${all}</details>`;
 }

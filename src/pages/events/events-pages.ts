@@ -14,7 +14,7 @@ import type { Contract } from '../../contract/contract';
 import { PageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { downloadHeaders, downloadOf } from './downloads';
-import { eventView, storedEvent } from './event-view';
+import { eventView, positionOf, storedEvent } from './event-view';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
@@ -42,7 +42,8 @@ export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'adm
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
- * `?events=refusals` shows refused calls, `?event=SEQUENCE` shows one event. Leaves other queries to the next handler.
+ * `?events=refusals` shows refused calls, `?event=SEQUENCE` or
+ * `?event&id=ID` shows one event. Leaves other queries to the next handler.
  */
 export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
   const pages = new EventsPages(contract, options, parts);
@@ -189,7 +190,7 @@ class EventsPages {
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
-    const sequence = position(text);
+    const sequence = position(text) ?? (await positionOf(log, parameters.get('id')));
     const event = sequence === undefined ? undefined : await storedEvent(log, sequence);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     const { callers, path, needsKey } = this.#options;

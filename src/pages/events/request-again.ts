@@ -124,9 +124,13 @@ function withUtf8(headers: CurlRequest['headers']): CurlRequest['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
     const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');
-    const isXml = /^[^;]*[/+]xml\s*(?:;|$)/i.test(value);
-    return [name, isXml && named === value && !/charset/i.test(value) ? `${value}; charset=utf-8` : named];
+    return [name, isXmlType(value) && named === value && !/charset/i.test(value) ? `${value}; charset=utf-8` : named];
   });
+}
+
+/** Whether a content type is one of XML (RFC 7303). */
+export function isXmlType(contentType: string): boolean {
+  return /^[^;]*[/+]xml\s*(?:;|$)/i.test(contentType);
 }
 
 /** Escapes the characters that request targets may contain and URLs may not. */

@@ -5,7 +5,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.addEventListener('click', async () => {
     const code = document.getElementById(button.dataset.copy);
     try {
-      await navigator.clipboard.writeText(code.textContent);
+      await navigator.clipboard.writeText(textOf(code));
       say(button, 'Copied');
     } catch {
       // Browsers deny the clipboard to pages loaded over plain HTTP from another machine.
@@ -13,6 +13,15 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       say(button, 'Press Ctrl+C or ⌘C');
     }
   });
+}
+
+/** The text of an element, with the characters themselves where it shows code points. */
+function textOf(element) {
+  const copy = element.cloneNode(true);
+  for (const span of copy.querySelectorAll('.code-point')) {
+    span.replaceWith(String.fromCodePoint(parseInt(span.textContent.slice('U+'.length), 16)));
+  }
+  return copy.textContent;
 }
 
 /** Tells the user what happened, on the button and through the screen reader. */

@@ -4,9 +4,17 @@ import { indentedJson } from '../../../src/pages/events/data-view';
 import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
-  html.replace(
-    /&(lt|gt|quot|amp|#39);/g,
-    (_all, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&' })[name] ?? "'",
+  html
+    .replace(/<\/?span[^>]*>/g, '')
+    .replace(
+      /&(lt|gt|quot|amp|#39);/g,
+      (_all, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&' })[name] ?? "'",
+    );
+
+/** The coloured parts of an event's data, each with its colour. */
+const coloursOf = (data: string): (readonly [string, string])[] =>
+  [...dataView(eventData(data), false).html.matchAll(/<span class="(\w+)">(.*?)<\/span>/g)].map(
+    ([, colour = '', html = '']) => [colour, text(html)] as const,
   );
 
 describe('the data of an event', () => {
@@ -39,6 +47,44 @@ describe('the data of an event', () => {
       '<?xml version="1.0"?>\n<a x="1>2">\n  <b>one <i>two</i> </b>\n  <c/>\n  <d></d>\n  <!-- <e> -->\n  <t><![CDATA[<f>]]></t>\n</a>',
     );
     expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
+  });
+
+  it('that is JSON has its names, texts and other values in colours', () => {
+    const data = '"data":{"a":["\\u003cb>",-1.5e3,null],"c:\\"":{}}';
+    expect(coloursOf(data)).toEqual([
+      ['key', '"a"'],
+      ['text', '"\\u003cb>"'],
+      ['literal', '-1.5e3'],
+      ['literal', 'null'],
+      ['key', '"c:\\""'],
+    ]);
+  });
+
+  it('that is XML has its tags, values of attributes and comments in colours', () => {
+    const xml = `<?xml version="1.0"?><a x="1>2" y='"'>"text"<!-- <b> --><![CDATA[<c>]]></a>`;
+    expect(coloursOf(`"data":${JSON.stringify(xml)}`)).toEqual([
+      ['comment', '<?xml version="1.0"?>'],
+      ['key', '<a x='],
+      ['text', '"1>2"'],
+      ['key', ' y='],
+      ['text', `'"'`],
+      ['key', '>'],
+      ['comment', '<!-- <b> -->'],
+      ['key', '</a>'],
+    ]);
+  });
+
+  it('has no colours where they would leave less room for it', () => {
+    const data = `"data":${JSON.stringify(Array<number>(10_000).fill(1))}`;
+    const { html, isCut } = dataView(eventData(data), false);
+    expect([html.includes('<span'), isCut]).toEqual([false, false]);
+    expect(html.match(/1/g)).toHaveLength(10_000);
+  });
+
+  it('that never ends a comment is shown in time', () => {
+    const started = performance.now();
+    dataView(eventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
+    expect(performance.now() - started).toBeLessThan(500);
   });
 
   it('that only looks like XML is shown as it is', () => {

@@ -199,6 +199,51 @@ describe('the pages of the events', () => {
       expect(text).not.toContain('secret-of-the-sender');
     });
 
+    it('beginning with its type, id, sender and size', async () => {
+      const id = '<17>';
+      await record({
+        headers: { 'Content-Type': 'application/cloudevents+json' },
+        body: JSON.stringify({ specversion: '1.0', id, source: '/s', type: 'order.paid', data: { a: 17 } }),
+      });
+      const { body } = await get('?event=1');
+      const [summary = ''] = /<p class="summary[^]*?<\/p>/.exec(body) ?? [];
+      expect(summary.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).toMatch(
+        /^ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B $/,
+      );
+    });
+
+    it('by its id, the newest of those that share it', async () => {
+      for (const source of ['/a', '/b']) {
+        await record({
+          headers: { 'Content-Type': 'application/cloudevents+json' },
+          body: JSON.stringify({ specversion: '1.0', id: 'order & 17', source, type: 't' }),
+        });
+      }
+      expect((await get(`?event&id=${encodeURIComponent('order & 17')}`)).body).toContain('<h1>Event 2</h1>');
+      expect((await get('?event&id=17')).status).toBe(404);
+    });
+
+    it('with long header fields folded, and all of them inside', async () => {
+      await record({ headers: { 'X-Long': `${'a'.repeat(15_000)}end`, 'X-Short': 'b'.repeat(200) } });
+      const { body } = await get('?event=1');
+      const [, start, all] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
+      expect([start?.length, all?.length]).toEqual([201, 15_003]);
+      expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
+      expect(await htmlProblems(body)).toEqual([]);
+    });
+
+    it.each([
+      ['application/xml', '<a/>', 'xml'],
+      ['application/soap+xml; charset=utf-8', '<a/>', 'xml'],
+      ['text/html', '<a/>', 'txt'],
+      ['application/json', '{"a":1}', 'json'],
+      ['image/svg+xml', Buffer.from([0xff]), 'bin'],
+    ])('as a file whose name tells what it is, for %s', async (type, body, ending) => {
+      await record({ headers: { 'Content-Type': type }, body });
+      const { headers } = await get('?event=1&download=data');
+      expect(headers['content-disposition']).toBe(`attachment; filename="event-1-data.${ending}"`);
+    });
+
     it('with the way to its neighbours in the list that it was opened from', async () => {
       for (const body of ['"a"', '"b"', '"a"', '"b"', '"a"']) await recordJson(body);
       const [, ...others] = [...(/<a href="(\?event=3[^"]*)"/.exec((await get('?events&text=%22a%22')).body) ?? [])];

@@ -5,6 +5,7 @@ const body = byId('body');
 const contentType = byId('content-type');
 const key = byId('key');
 const link = byId('answer-link');
+const eventLink = byId('event-link');
 const raw = byId('raw');
 // A field named `action` would hide form.action.
 const url = form.getAttribute('action');
@@ -65,6 +66,10 @@ async function call() {
     link.hidden = false;
     link.firstElementChild.href = withQuery(fields);
   }
+  if (eventLink !== null) {
+    eventLink.hidden = !response.ok;
+    if (response.ok) eventLink.firstElementChild.search = `?event&id=${encodeURIComponent(resultOf(text))}`;
+  }
   byId('answer').hidden = false;
   showAnswer();
   const status = `${response.status} ${response.statusText}`.trim();
@@ -91,6 +96,11 @@ function fail(message) {
 
 function showAnswer() {
   byId('answer-text').textContent = isRaw ? texts.raw : texts.indented;
+}
+
+/** The text inside the root element. */
+function resultOf(xml) {
+  return new DOMParser().parseFromString(xml, 'text/xml').documentElement.textContent;
 }
 
 /** The text of problem details (RFC 9457), or of any other answer. */
