@@ -46,6 +46,9 @@ export async function compact(log: EventLog): Promise<void> {
   console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
 }
 
+/** How many bytes of a file SQLite writes anew in a second on a common machine. */
+const REWRITTEN_PER_SECOND = 70e6;
+
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;
 
@@ -64,9 +67,21 @@ export async function forgetEvents(names: readonly string[], log: EventLog): Pro
     else if (others.length > 0) problems.push(ambiguous(name, [event, ...others]));
     else positions.add(BigInt(event.sequence));
   }
+  await warnOfWait(log);
   const forgotten = await followProgress('done', (progress) => log.forget([...positions], progress));
   console.error(`${String(forgotten.length)} removed.`);
   if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+/** Says how long calls that record wait for a file in SQLite, if that may be noticed. */
+async function warnOfWait(log: EventLog): Promise<void> {
+  const { bytes } = await log.stats();
+  const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);
+  if (log.compact === undefined || seconds === 0) return;
+  console.error(
+    `The file is written anew at the end (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
+      `${String(seconds)} seconds, and fail after 5.`,
+  );
 }
 
 /** The events that a name may mean: those with that id, and the one at that sequence. With all its digits it is a sequence. */

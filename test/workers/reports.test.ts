@@ -140,7 +140,7 @@ describe('the figures of several workers', () => {
 
   it('go on without one whose last report is not in the form of this build', async () => {
     await reports.metrics();
-    busy.lastReport = { ...busy.lastReport, refusals: [undefined] } as unknown as Report;
+    busy.lastReport = { ...busy.lastReport, refusals: [null, null] } as unknown as Report;
     idle.lastReport = { ...idle.lastReport, figures: undefined } as unknown as Report;
     for (const worker of [busy, idle]) worker.kill();
     await eventually('both are left out', () =>

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { forgetEvents } from '../../src/cli/upkeep';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { newEvent } from '../log/event-log-suite';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+describe('forgetting events', () => {
+  const folder = useTemporaryFolder();
+
+  it.each([
+    [
+      'says how long calls wait where the file is large',
+      400e6,
+      [/400 MB.* about 6 seconds.* fail after 5\.$/, /^1 removed/],
+    ],
+    ['says nothing of that where it is small', 1e6, [/^1 removed/]],
+  ])('%s', async (_what, bytes, said) => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const { id } = await log.append(newEvent());
+    jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1n });
+    const error = jest.spyOn(console, 'error').mockReturnValue();
+    await forgetEvents([id], log);
+    expect(error).toHaveBeenCalledTimes(said.length);
+    for (const [i, line] of said.entries()) expect(error.mock.calls[i]?.[0]).toMatch(line);
+    error.mockRestore();
+    await log.close();
+  });
+});
