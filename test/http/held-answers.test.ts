@@ -24,7 +24,7 @@ it.each([
 ])(
   'a caller who does not read large answers gets 503 for those beyond the bound, over %s',
   async (_how, request) => {
-    const variables = { MAX_REQUEST_BYTES: String(MEBIBYTE), MAX_BODY_MEMORY: String(2 * MEBIBYTE) };
+    const variables = { ADMIN_PORT: '0', MAX_REQUEST_BYTES: String(MEBIBYTE), MAX_BODY_MEMORY: String(2 * MEBIBYTE) };
     const service = await startService(variables);
     const text = randomBytes(700_000).toString('base64');
     const recorded = await send(`${service.url}/RecordEvent`, {
@@ -37,7 +37,7 @@ it.each([
     wire.socket.pause();
     wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
     await eventually('answers are refused', async () => {
-      const metrics = await metricsAt(service.url);
+      const metrics = await metricsAt(service.adminUrl ?? '');
       return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
     });
     expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
