@@ -157,7 +157,7 @@ export const HTTP_ERRORS = {
   invalidAddress: () => new RequestError(400, 'The address is not valid.'),
   nothingHere: () => new RequestError(404, 'There is nothing at this address.'),
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
-  noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten, or it never was.'),
+  noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
   noSuchPart: () => new RequestError(404, 'The event has no such part.'),
   noSuchRate: () => new RequestError(404, 'Events are counted per minute, hour or day.'),
   /** The original's status and text, as of the next. */
