@@ -34,6 +34,7 @@ interface ListedRow {
   readonly attributes: string;
   readonly arrival: string;
   readonly head: string | null;
+  readonly tail: string | null;
   readonly bytes: number;
 }
 
@@ -47,7 +48,6 @@ export class SqliteSearch {
   readonly #groups: Readonly<Record<Direction, Statement>>;
   readonly #any: Statement;
   readonly #listed: Statement;
-  readonly #tail: Statement;
   readonly #recordedAt: Statement;
   readonly #matching = new Map<string, Statement>();
   #groupEvents = GROUP_EVENTS;
@@ -67,11 +67,9 @@ export class SqliteSearch {
     this.#any = connection.prepare('SELECT sequence FROM events WHERE sequence > ? AND sequence < ? LIMIT 1');
     this.#listed = connection.prepare(
       `SELECT sequence, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
-              substr(data, 1, ${String(DATA_HEAD)}) AS head, octet_length(data) AS bytes
+              substr(data, 1, ${String(DATA_HEAD)}) AS head, substr(data, -${String(DATA_TAIL)}) AS tail,
+              octet_length(data) AS bytes
        FROM events WHERE sequence = ?`,
-    );
-    this.#tail = connection.prepare(
-      `SELECT substr(data, -${String(DATA_TAIL)}) AS tail FROM events WHERE sequence = ?`,
     );
     this.#recordedAt = connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
   }
@@ -145,9 +143,8 @@ export class SqliteSearch {
   }
 
   #list(sequence: number): FoundEvent {
-    const { head, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
-    if (head === null) return foundEvent({ ...event, data: undefined });
-    const { tail } = this.#tail.get(sequence) as { tail: string };
+    const { head, tail, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
+    if (head === null || tail === null) return foundEvent({ ...event, data: undefined });
     try {
       return foundEvent({ ...event, data: { head, tail, bytes } });
     } catch {
