@@ -2,7 +2,9 @@ import { urlToHttpOptions } from 'node:url';
 import { parseArgs } from 'node:util';
 import { standardSecrets } from '../config/values';
 import { ValueError } from '../config/variable';
+import { MAX_SEARCH_TEXT } from '../log/event-log';
 import { parseSince, type Start } from './scan';
+import type { Selection } from './selection';
 import { misuse, quoted, type UsageError } from './terminal';
 
 /** How the tool is used, as `--help` prints it. */
@@ -10,6 +12,7 @@ export const USAGE = `Works on the event log that EVENT_LOG names, also while th
 
 Usage: asmx-webhook-events [--since WHEN] [--follow]
        asmx-webhook-events [--since WHEN] [--follow] --forward URL [--position FILE] [--raw] [--skip-refused]
+       asmx-webhook-events --forward URL --event ID... | [--type TYPE] [--binding NAME] [--text TEXT] [--since WHEN] [--until WHEN]
        asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE | --restore FILE
        asmx-webhook-events --verify | --compact | --forget ID...
 
@@ -37,7 +40,17 @@ With --forward:
   --secret SECRET  signs what is posted (Standard Webhooks) with whsec_ and base64; all users of the machine see arguments,
                    but not the variable FORWARD_SECRETS
 
-Exit code: 0 done, 1 failed or (--verify) not whole, 2 arguments that make no sense, 3 the address refused an event or redirected it.`;
+With --forward, to post only some events, once; how far forwarding came is neither read nor changed:
+
+  --event ID       the event with this id or sequence; give it several times for several events
+  --type TYPE      all events with exactly this type; with several of these options, those for which all of them hold
+  --binding NAME   all that came over soap11, soap12, httpget or httppost
+  --text TEXT      all with this text in their attributes, their data or how they arrived
+  --since WHEN     all since then; alone it selects nothing, but says where to begin
+  --until WHEN     all before a time, or up to a sequence
+
+Exit code: 0 done, 1 failed, (--verify) not whole, or (--event, a search) some not found or not taken, 2 arguments that make no
+sense, 3 the address refused an event or redirected it.`;
 
 /** What the tool is asked to do. */
 export type Task =
@@ -61,6 +74,8 @@ export interface ForwardTask {
   readonly since: Start | undefined;
   /** Whether to go on with events that are recorded from now on. */
   readonly follow: boolean;
+  /** Only some events, once each; undefined: those from `since` on. Leaves the position alone. */
+  readonly selection: Selection | undefined;
   /** The file that keeps how far the log was forwarded; undefined: nothing keeps it. */
   readonly position: string | undefined;
   /** As in `MessageOptions`. */
@@ -75,15 +90,23 @@ export interface ForwardTask {
 export type LogTask = Exclude<Task, { name: 'help' } | { name: 'version' }>;
 
 const FORWARD_FLAGS = ['raw', 'skip-refused'];
+const SEARCH = ['type', 'binding', 'text', 'until'] as const;
 const UPKEEP = ['verify', 'compact'] as const;
 const FLAGS = ['follow', 'help', 'version', ...UPKEEP, ...FORWARD_FLAGS];
 const FILES = ['export', 'import', 'backup', 'restore'] as const;
 const TASKS = [...FILES, ...UPKEEP, 'forward', 'forget'] as const;
+/** Options that may be given several times. */
+const REPEATABLE = ['forget', 'event'];
 const NEEDS: ReadonlyMap<string, string> = new Map([
   ['since', 'a duration, a time or a sequence'],
   ...FILES.map((name): [string, string] => [name, 'the name of a file']),
   ['forward', 'an address'],
   ['forget', 'an id or a sequence'],
+  ['event', 'an id or a sequence'],
+  ['type', 'a type'],
+  ['binding', 'the name of a binding'],
+  ['text', 'a text'],
+  ['until', 'a duration, a time or a sequence'],
   ['position', 'the name of a file'],
   ['secret', 'a secret'],
 ]);
@@ -94,15 +117,15 @@ const NEEDS: ReadonlyMap<string, string> = new Map([
  * @throws {UsageError} they are unknown, contradict each other or ask for nothing.
  */
 export function parseTask(args: readonly string[]): Task {
-  const { given, events } = optionsIn(args);
+  const given = optionsIn(args);
   if (given.has('help')) return { name: 'help' };
   if (given.has('version')) return { name: 'version' };
   const [name, another] = TASKS.filter((option) => given.has(option));
-  const since = sinceIn(given.get('since'));
+  const since = startIn(given, 'since');
   const follow = given.has('follow');
   if (another !== undefined && name !== undefined) throw contradiction(name, another);
   if (name === 'forward') return forwardTask(given, since, follow);
-  const orphan = [...FORWARD_FLAGS, 'position', 'secret'].find((option) => given.has(option));
+  const orphan = [...FORWARD_FLAGS, 'position', 'secret', 'event', ...SEARCH].find((option) => given.has(option));
   if (orphan !== undefined) throw misuse(`--${orphan} needs --forward.`);
   if (name === undefined) {
     if (follow || since !== undefined) return { name: 'print', since, follow };
@@ -112,30 +135,48 @@ export function parseTask(args: readonly string[]): Task {
   }
   if (follow) throw contradiction(name, 'follow');
   if (since !== undefined && name !== 'export') throw contradiction(name, 'since');
-  if (name === 'forget') return { name, events };
+  if (name === 'forget') return { name, events: given.get(name) ?? [] };
   if (name === 'verify' || name === 'compact') return { name };
-  const file = given.get(name) ?? '';
+  const file = given.get(name)?.[0] ?? '';
   if (name === 'export') return { name, file, since };
   if (name === 'backup' && file === '-') throw misuse('--backup cannot write to standard output: name a file.');
   if (name === 'restore' && file === '-') throw misuse('--restore cannot read standard input: name a file.');
   return { name, file };
 }
 
-function forwardTask(given: ReadonlyMap<string, string>, since: Start | undefined, follow: boolean): ForwardTask {
-  const position = given.get('position');
+function forwardTask(given: Options, since: Start | undefined, follow: boolean): ForwardTask {
+  const position = given.get('position')?.[0];
   if (position === '-') throw misuse('--position cannot be standard output: name a file.');
-  if (!follow && since === undefined && position === undefined)
-    throw misuse('--forward needs --follow, --since or --position, which say what to forward.');
+  const selection = selectionIn(given, since);
+  if (!follow && since === undefined && position === undefined && selection === undefined)
+    throw misuse('--forward needs --follow, --since, --position, --event or a search, which say what to forward.');
   return {
     name: 'forward',
-    target: targetIn(given.get('forward') ?? ''),
+    target: targetIn(given.get('forward')?.[0] ?? ''),
     since,
     follow,
+    selection,
     position,
-    secrets: secretsIn(given.get('secret')),
+    secrets: secretsIn(given.get('secret')?.[0]),
     raw: given.has('raw'),
     skipRefused: given.has('skip-refused'),
   };
+}
+
+function selectionIn(given: Options, since: Start | undefined): Selection | undefined {
+  const [name] = (['event', ...SEARCH] as const).filter((option) => given.has(option));
+  if (name === undefined) return undefined;
+  const others = name === 'event' ? ['follow', ...SEARCH, 'since'] : ['follow'];
+  const other = others.find((option) => given.has(option));
+  if (other !== undefined) throw contradiction(name, other);
+  if (name === 'event') return { names: given.get(name) ?? [] };
+  const [type, binding, text] = (['type', 'binding', 'text'] as const).map((option) => given.get(option)?.[0]);
+  if (text !== undefined && text.length > MAX_SEARCH_TEXT)
+    throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
+  const until = startIn(given, 'until');
+  // A sequence stands for its event and those before it.
+  const before = until?.since === undefined ? until && until.after + 1n : undefined;
+  return { search: { type, binding, text, after: since?.after, from: since?.since, before, to: until?.since } };
 }
 
 /** Messages do not show the address, which may hold a password. */
@@ -160,15 +201,20 @@ function secretsIn(text: string | undefined): readonly string[] | undefined {
   }
 }
 
-function sinceIn(text: string | undefined): Start | undefined {
+/** Reads `--since` or `--until`. */
+function startIn(given: Options, option: 'since' | 'until'): Start | undefined {
+  const text = given.get(option)?.[0];
   if (text === undefined) return undefined;
-  const since = parseSince(text);
-  if (since !== undefined) return since;
-  throw misuse(`--since ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
+  const start = parseSince(text);
+  if (start !== undefined) return start;
+  throw misuse(`--${option} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
 }
 
-/** The options by name, each with its value; an option without one has an empty value. `events`: those to forget. */
-function optionsIn(args: readonly string[]): { given: Map<string, string>; events: string[] } {
+/** The options by name, each with its values; an option without one has an empty value. */
+type Options = ReadonlyMap<string, readonly string[]>;
+
+/** Positional arguments are events to forget. */
+function optionsIn(args: readonly string[]): Options {
   const { tokens } = parseArgs({
     args: [...args],
     options: {
@@ -180,23 +226,23 @@ function optionsIn(args: readonly string[]): { given: Map<string, string>; event
     strict: false,
     tokens: true,
   });
-  const given = new Map<string, string>();
-  const events: string[] = [];
+  const given = new Map<string, string[]>();
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
     if (token.kind === 'positional') {
-      if (!given.has('forget')) throw misuse(`${quoted(token.value)} is not an option.`);
+      const events = given.get('forget');
+      if (events === undefined) throw misuse(`${quoted(token.value)} is not an option.`);
       events.push(token.value);
       continue;
     }
     const { name, rawName, value } = token;
     if (!FLAGS.includes(name)) requireValue(token);
     else if (value !== undefined) throw misuse(`${rawName} takes no value.`);
-    if (name === 'forget') events.push(value ?? '');
-    else if (given.has(name)) throw misuse(`${rawName} is given twice.`);
-    given.set(name, value ?? '');
+    const values = given.get(name) ?? [];
+    if (values.length > 0 && !REPEATABLE.includes(name)) throw misuse(`${rawName} is given twice.`);
+    given.set(name, [...values, value ?? '']);
   }
-  return { given, events };
+  return given;
 }
 
 function requireValue({ name, rawName, value, inlineValue }: OptionToken): void {

@@ -129,6 +129,12 @@ export async function firstFrom(log: EventLog, position: bigint): Promise<Stored
   return event;
 }
 
+/** The event at a position; undefined: the log does not have it. */
+export async function eventAt(log: EventLog, position: bigint): Promise<StoredEvent | undefined> {
+  const found = await firstFrom(log, position);
+  return found !== undefined && BigInt(found.sequence) === position ? found : undefined;
+}
+
 /** Writes the events of a page, one a line. */
 export function pageText(page: readonly StoredEvent[]): string {
   return page.map((event) => `${archiveLine(event)}\n`).join('');

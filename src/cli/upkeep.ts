@@ -1,11 +1,11 @@
 import type { EventLogLocation } from '../config/event-log-location';
 import { eventProblem } from '../events/event-problem';
-import { EventLogError, type EventLog, type LoggedEvent } from '../log/event-log';
-import { SEQUENCE_DIGITS } from '../log/page';
+import { EventLogError, type EventLog } from '../log/event-log';
 import { messageChain, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
-import { FROM_THE_FIRST, pagesOf, readEvents } from './scan';
-import { quoted, UsageError } from './terminal';
+import { FROM_THE_FIRST, pagesOf } from './scan';
+import { positionsOf } from './selection';
+import { UsageError } from './terminal';
 
 /**
  * Copies a log in SQLite, as it is at one moment, to a new file.
@@ -49,9 +49,6 @@ export async function compact(log: EventLog): Promise<void> {
 /** How many bytes of a file SQLite writes anew in a second on a common machine. */
 const REWRITTEN_PER_SECOND = 70e6;
 
-/** Most events of one id that are looked for: enough to say that it names several. */
-const SAME_ID = 10;
-
 /**
  * Removes events from a log for good, each named by its id or its sequence. Where a name is unknown, the rest is done all the
  * same: it may be that of an event that was removed by a run that did not come to its end.
@@ -59,16 +56,9 @@ const SAME_ID = 10;
  * @throws a name is not that of exactly one event; the message has a line for each.
  */
 export async function forgetEvents(names: readonly string[], log: EventLog): Promise<void> {
-  const positions = new Set<bigint>();
-  const problems: string[] = [];
-  for (const name of names) {
-    const [event, ...others] = await eventsNamed(name, log);
-    if (event === undefined) problems.push(`There is no event ${quoted(name)}.`);
-    else if (others.length > 0) problems.push(ambiguous(name, [event, ...others]));
-    else positions.add(BigInt(event.sequence));
-  }
+  const { positions, problems } = await positionsOf(names, log);
   await warnOfWait(log);
-  const forgotten = await followProgress('done', (progress) => log.forget([...positions], progress));
+  const forgotten = await followProgress('done', (progress) => log.forget(positions, progress));
   console.error(`${String(forgotten.length)} removed.`);
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
@@ -82,19 +72,6 @@ async function warnOfWait(log: EventLog): Promise<void> {
     `The file is written anew at the end (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
       `${String(seconds)} seconds, and fail after 5.`,
   );
-}
-
-/** The events that a name may mean: those with that id, and the one at that sequence. With all its digits it is a sequence. */
-async function eventsNamed(name: string, log: EventLog): Promise<LoggedEvent[]> {
-  const at = /^\d{1,20}$/.test(name) ? await readEvents(log, { sequence: BigInt(name), limit: 1 }) : [];
-  if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;
-  const withId = await readEvents(log, { id: name, limit: SAME_ID });
-  return [...at, ...withId.filter(({ sequence }) => sequence !== at[0]?.sequence)];
-}
-
-function ambiguous(name: string, events: readonly LoggedEvent[]): string {
-  const sequences = events.map(({ sequence }) => sequence).join(', ');
-  return `${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`;
 }
 
 /** Verifies a log and prints each finding on a line. Resolves to whether the log is whole. */

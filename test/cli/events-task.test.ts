@@ -7,6 +7,7 @@ const FORWARD = {
   target: new URL('http://h/'),
   since: undefined,
   follow: false,
+  selection: undefined,
   position: undefined,
   secrets: undefined,
   raw: false,
@@ -46,6 +47,26 @@ describe('the arguments of the tool', () => {
       ['--forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
       { ...FORWARD, position: 'p', raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
     ],
+    [
+      ['--event', '17', '--forward', 'http://h', '--event=-a', '--position', 'p'],
+      { ...FORWARD, selection: { names: ['17', '-a'] }, position: 'p' },
+    ],
+    [
+      ['--forward', 'http://h', '--type', 't', '--binding=soap11', '--text=-x', '--since', '7', '--until', '9'],
+      {
+        ...FORWARD,
+        since: { after: 7n },
+        selection: { search: { type: 't', binding: 'soap11', text: '-x', after: 7n, before: 10n } },
+      },
+    ],
+    [
+      ['--forward', 'http://h', '--since', '2026-01-30', '--until', '2026-01-31T12:00:00Z'],
+      {
+        ...FORWARD,
+        since: { after: 0n, since: Date.UTC(2026, 0, 30) },
+        selection: { search: { after: 0n, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) } },
+      },
+    ],
   ])('%j are understood', (args, task) => {
     expect(parseTask(args)).toEqual(task);
   });
@@ -81,15 +102,31 @@ describe('the arguments of the tool', () => {
       '--export needs the name of a file. A value that begins with - is written --export=--since.',
     ],
     [['--forward'], '--forward needs an address.'],
-    [['--forward', 'http://h'], '--forward needs --follow, --since or --position, which say what to forward.'],
+    [
+      ['--forward', 'http://h'],
+      '--forward needs --follow, --since, --position, --event or a search, which say what to forward.',
+    ],
+    ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=b'].map(
+      (option): [string[], string] => [
+        ['--forward', 'http://h', '--event', 'a', option],
+        `--event and ${option.replace(/=.*/, '')} cannot be used together.`,
+      ],
+    ),
+    [['--forward', 'http://h', '--until', '1h', '--follow'], '--until and --follow cannot be used together.'],
+    [['--forward', 'http://h', '--event'], '--event needs an id or a sequence.'],
+    [['--forward', 'http://h', '--type', ''], '--type needs a type.'],
+    [['--forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
+    [
+      ['--forward', 'http://h', '--until', 'tomorrow'],
+      '--until tomorrow is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.',
+    ],
     [['--forward', 'http://h', '--export', 'a'], '--export and --forward cannot be used together.'],
     [['--forward', 'http://h', '--follow', '--position', '-'], '--position cannot be standard output: name a file.'],
     [['--forward', 'http://h', '--follow', '--position', ''], '--position needs the name of a file.'],
     [['--forward', 'http://h', '--follow', '--raw=1'], '--raw takes no value.'],
-    ...['--raw', '--skip-refused', '--position=p', `--secret=${SECRET}`].map((option): [string[], string] => [
-      ['--follow', option],
-      `${option.replace(/=.*/, '')} needs --forward.`,
-    ]),
+    ...['--raw', '--skip-refused', '--position=p', `--secret=${SECRET}`, '--event=1', '--type=t', '--until=1h'].map(
+      (option): [string[], string] => [['--follow', option], `${option.replace(/=.*/, '')} needs --forward.`],
+    ),
     ...['h:80', '/hook', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h', 'http://us-er:heim@h:99999'].map(
       (url): [string[], string] => [
         ['--follow', '--forward', url],

@@ -1,4 +1,3 @@
-import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { changeAt, firstFrom, type Change } from '../scan';
 import type { Position } from './position';
@@ -28,12 +27,6 @@ export function otherLog(change: Change, sequence: bigint): OtherLogError {
       ? `Event ${String(sequence)} of this event log is not the one that was forwarded.`
       : `This event log ends before event ${String(sequence)}, after which forwarding was to go on.`,
   );
-}
-
-/** The event at a position, as a {@link Position} keeps it; undefined: the log does not have it. */
-export async function eventAt(log: EventLog, sequence: bigint): Promise<StoredEvent | undefined> {
-  const found = await firstFrom(log, sequence);
-  return found !== undefined && BigInt(found.sequence) === sequence ? found : undefined;
 }
 
 /**

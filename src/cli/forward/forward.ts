@@ -1,20 +1,13 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import type { ForwardTask } from '../events-task';
-import { HttpClient } from '../http-client';
 import { ForwardProgress } from '../progress';
-import { endOf, followedPages, pagesOf, type Change, type Start } from '../scan';
+import { endOf, eventAt, followedPages, pagesOf, type Change, type Start } from '../scan';
+import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
-import { eventAt, missingBetween, otherLog, requireSame } from './continuity';
-import { deliver } from './delivery';
-import { messageOf } from './message';
+import { missingBetween, otherLog, requireSame } from './continuity';
 import { PositionFile, type Position } from './position';
-
-/** The longest that an attempt may take, in milliseconds, its whole answer included. */
-const ATTEMPT_TIMEOUT = 30_000;
-
-/** The most bytes of an answer that are read: the connection of a longer one is closed. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+import { Target } from './target';
 
 /** How often a person who watches is told how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
@@ -32,22 +25,71 @@ export class RefusedError extends Error {
  */
 export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
   const stop = stopSignal();
+  const progress = new ForwardProgress();
+  const target = new Target(task.target, task, progress);
+  try {
+    if (task.selection !== undefined) await forwardSelected(log, task.selection, { target, progress, stop });
+    else await forwardOn(log, task, { target, progress, stop });
+  } finally {
+    target.close();
+  }
+  if (stop.aborted && !task.follow) throw stop.reason;
+}
+
+interface Way {
+  readonly target: Target;
+  readonly progress: ForwardProgress;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Posts the selected events, and goes on after those that are missing or refused.
+ *
+ * @throws some were missing or refused, or the target answered with a redirect.
+ */
+async function forwardSelected(log: EventLog, selection: Selection, { target, progress, stop }: Way): Promise<void> {
+  let isFound = false;
+  let isWhole = true;
+  const leaveOut = (problem: string): void => {
+    isWhole = false;
+    progress.report(problem);
+  };
+  try {
+    progress.report(`Forwarding the selected events to ${target.name}.`);
+    for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
+      isFound = true;
+      const delivery = await target.post(event, stop);
+      if (delivery.outcome === 'redirected') throw new Error(delivery.reason);
+      if (delivery.outcome === 'refused') {
+        leaveOut(delivery.reason);
+        progress.skipped();
+      }
+      if (stop.aborted) break;
+    }
+  } finally {
+    progress.end();
+  }
+  if (stop.aborted) return;
+  if (!isWhole) throw new Error('Some of the events were not found or not taken.');
+  if (!isFound) throw new Error('No event was found.');
+}
+
+/** Posts the events after a position, and keeps how far it came. */
+async function forwardOn(log: EventLog, task: ForwardTask, way: Way): Promise<void> {
+  const { progress, target, stop } = way;
   const file = task.position === undefined ? undefined : new PositionFile(task.position);
   const saved = await file?.read();
   const position = saved ?? (await firstPosition(log, task.since));
   await requireSame(log, position);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);
-  const progress = new ForwardProgress();
-  const forwarder = new Forwarder({ log, file, progress, ...task }, position, saved !== undefined);
+  const forwarder = new Forwarder({ ...task, ...way, log, file }, position, saved !== undefined);
   try {
-    progress.report(`Forwarding the events after ${String(position.sequence)} to ${task.target.origin}.`);
+    progress.report(`Forwarding the events after ${String(position.sequence)} to ${target.name}.`);
     await forwarder.forward(stop);
   } finally {
-    forwarder.close();
     progress.end();
   }
-  if (stop.aborted && !task.follow) throw stop.reason;
 }
 
 async function firstPosition(log: EventLog, start: Start | undefined): Promise<Position> {
@@ -55,15 +97,13 @@ async function firstPosition(log: EventLog, start: Start | undefined): Promise<P
   return { sequence: after, since, event: await eventAt(log, after) };
 }
 
-interface Parts extends ForwardTask {
+interface Parts extends Way, Pick<ForwardTask, 'follow' | 'skipRefused'> {
   readonly log: EventLog;
   readonly file: PositionFile | undefined;
-  readonly progress: ForwardProgress;
 }
 
 class Forwarder {
   readonly #parts: Parts;
-  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
   #position: Position;
   /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
   #isExact: boolean;
@@ -103,30 +143,13 @@ class Forwarder {
   /** Resolves to false where the forwarder was stopped before the event was delivered. */
   async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
     const { progress, skipRefused, target } = this.#parts;
-    const name = `Event ${String(BigInt(event.sequence))}`;
-    // Paths and queries of webhooks hold secrets, as users and passwords do.
-    const where = target.origin;
-    const report = (problem: string): void => {
-      progress.report(`${name} was not taken by ${where}: ${problem}`);
-    };
-    const message = messageOf(event, this.#parts);
-    const delivery = await deliver(message, (question) => this.#client.send(target, question), stop, report);
-    switch (delivery.outcome) {
-      case 'stopped':
-        return false;
-      case 'delivered':
-        progress.forwarded();
-        break;
-      case 'redirected':
-        throw new RefusedError(
-          `${name} was redirected by ${where}: ${delivery.reason}. Redirects are not followed: give --forward the new address.`,
-        );
-      case 'refused': {
-        const refusal = `${name} was refused by ${where}: ${delivery.reason}`;
-        if (!skipRefused) throw new RefusedError(`${refusal} (--skip-refused passes over such events.)`);
-        progress.report(refusal);
-        progress.skipped();
-      }
+    const delivery = await target.post(event, stop);
+    if (delivery.outcome === 'stopped') return false;
+    if (delivery.outcome === 'redirected') throw new RefusedError(delivery.reason);
+    if (delivery.outcome === 'refused') {
+      if (!skipRefused) throw new RefusedError(`${delivery.reason} (--skip-refused passes over such events.)`);
+      progress.report(delivery.reason);
+      progress.skipped();
     }
     await this.#moveTo(event);
     return true;
@@ -149,10 +172,6 @@ class Forwarder {
     };
     // Reading fails where forwarding does, which says why.
     return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
-  }
-
-  close(): void {
-    this.#client.close();
   }
 }
 

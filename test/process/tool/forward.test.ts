@@ -255,6 +255,123 @@ describe('forwarding', () => {
     expect((await endOf(forward(['--follow'], { FORWARD_SECRETS: '' })))[0]).toBe(1);
   });
 
+  describe('of some events', () => {
+    const shop = (id: string, type = 'order', day = 1) =>
+      log.append(
+        newEvent({
+          id,
+          attributes: `{"specversion":"1.0","id":"${id}","source":"/test","type":"${type}","binding":"httppost"}`,
+          data: `"data":"${id} at ${String(day)}"`,
+          recordedAt: Date.UTC(2026, 0, day),
+        }),
+      );
+    const NOT_ALL = 'Some of the events were not found or not taken.';
+
+    it('posts those with an id or a sequence once each, in the order of the log, and leaves the position alone', async () => {
+      target = await startTarget();
+      await record('a', 'b', '7', 'd');
+      await writeFile(path('position'), 'not to be read');
+      const names = ['--event', '00000000000000000004', '--event', '7', '--event', 'a', '--event', '1'];
+      expect(await endOf(forward([...names, '--position', 'position']))).toEqual([
+        0,
+        `Forwarding the selected events to ${target.url}.`,
+        '3 events forwarded.',
+      ]);
+      expect(ids()).toEqual(['a', '7', 'd']);
+      expect(await readFile(path('position'), 'utf8')).toBe('not to be read');
+    });
+
+    it('says which it does not find or know apart, posts the others, and ends with code 1', async () => {
+      target = await startTarget();
+      await record('a', '1', 'c');
+      expect(await endOf(forward(['--event', 'x\ny', '--event', '1', '--event', 'c']))).toEqual([
+        1,
+        `Forwarding the selected events to ${target.url}.`,
+        'There is no event x\\ny.',
+        '1 names several events. Give the whole sequence of each that is meant: 00000000000000000001, 00000000000000000002.',
+        '1 event forwarded.',
+        NOT_ALL,
+      ]);
+      expect(ids()).toEqual(['c']);
+    });
+
+    it.each<[string[], string[]]>([
+      [
+        ['--type', 'refund'],
+        ['b', 'd'],
+      ],
+      [['--text', 'D AT'], ['d']],
+      [['--type', 'refund', '--since', '2'], ['d']],
+      [
+        ['--since', '1', '--until', '3'],
+        ['b', 'c'],
+      ],
+      [
+        ['--since', '2026-01-02', '--until', '2026-01-04'],
+        ['b', 'c'],
+      ],
+      [['--binding', 'httppost', '--until', '2026-01-02'], ['a']],
+    ])('posts all that a search finds, oldest first: %j', async (args, found) => {
+      target = await startTarget();
+      for (const [i, id] of [...'abcd'].entries()) await shop(id, i % 2 === 1 ? 'refund' : 'order', i + 1);
+      expect(await forward(args).ended).toBe(0);
+      expect(ids()).toEqual(found);
+    });
+
+    it('posts what was found when it began, also where the target records it in the same log', async () => {
+      target = await startTarget(({ body }) => {
+        void log.append(
+          newEvent({ id: `again ${String(target?.received.length)}`, data: `"data":${body.toString()}` }),
+        );
+        return 200;
+      });
+      for (let i = 0; i < 120; i++) await shop(`e${String(i)}`);
+      expect(await forward(['--text', 'order']).ended).toBe(0);
+      expect(ids()).toHaveLength(120);
+    });
+
+    it('ends with code 1 where a search finds nothing', async () => {
+      target = await startTarget();
+      await record('a');
+      expect(await endOf(forward(['--type', 'none']))).toEqual([
+        1,
+        `Forwarding the selected events to ${target.url}.`,
+        '0 events forwarded.',
+        'No event was found.',
+      ]);
+    });
+
+    it('reports one that is refused, posts the others, and ends with code 1', async () => {
+      target = await startTarget((request) => (idOf(request) === 'a' ? 422 : 200));
+      await record('a', 'b');
+      expect(await endOf(forward(['--event', 'a', '--event', 'b']))).toEqual([
+        1,
+        `Forwarding the selected events to ${target.url}.`,
+        `Event 1 was refused by ${target.url}: 422 Unprocessable Entity`,
+        '1 event forwarded, 1 refused and passed over.',
+        NOT_ALL,
+      ]);
+      expect(ids()).toEqual(['a', 'b']);
+    });
+
+    it('ends with code 1 at a redirect', async () => {
+      target = await startTarget(() => ({ status: 302, headers: { Location: '/' } }));
+      await record('a', 'b');
+      const [code, ...lines] = await endOf(forward(['--text', 'a']));
+      expect([code, lines.at(-1)]).toEqual([1, expect.stringContaining('Event 1 was redirected by')]);
+      expect(ids()).toEqual(['a']);
+    });
+
+    it('posts one again until it is taken, and ends with code 1 when it is stopped before', async () => {
+      target = await startTarget(() => 503);
+      await record('a');
+      const tool = forward(['--event', 'a']);
+      await tool.said('Trying again');
+      expect(await tool.end('SIGTERM')).toBe(1);
+      expect(tool.errors()).toContain('Stopped before the end.');
+    });
+  });
+
   itForwardsThroughKills(4, () => Promise.resolve({ log, name: `sqlite:${path('events.db')}`, folder: folder.path }));
 
   describe('with --position', () => {
