@@ -55,6 +55,6 @@ export function curlCommand({ method, url, headers, body }: CurlRequest, file: s
 }
 
 /** Whether a person who reads the command sees all of a text. */
-function isVisible(text: string): boolean {
+export function isVisible(text: string): boolean {
   return replaceInvisible(text, () => '') === text;
 }

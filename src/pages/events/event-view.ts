@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { StoredEvent } from '../../events/stored-event';
 import type { LogQueries, ServiceLog } from '../../log/event-log';
-import { arrivalOf, headerOf, isCloudEvent, requestAgain, type EndpointAddress } from './request-again';
+import { arrivalOf, headerOf, isCloudEvent, requestAgain, withFreshId, type EndpointAddress } from './request-again';
 import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
 import { dataView, eventData } from './data-view';
 import { fileNames } from './downloads';
+import { forwardCommand } from './forward-command';
 import { addressQuery, filterValues, type Filter } from './list-query';
 import { bindingView } from './list-view';
 import { markup, shownText, sizeText, timeText } from './markup';
@@ -75,6 +77,8 @@ export async function eventView(log: LogQueries, event: StoredEvent, filter: Fil
     data: dataOf(event),
     arrival: arrivalView(event),
     ...curlOf(event, address),
+    /** Posts the event to an address. */
+    forward: forwardCommand(event),
     files: fileNames(event),
     downloads: { event: download('event'), data: download('data'), request: download('request') },
     list: `?${addressQuery({ events: '', ...values })}`,
@@ -113,12 +117,16 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
 }
 
 function curlOf(event: StoredEvent, address: EndpointAddress) {
+  const file = fileNames(event).request;
   const request = requestAgain(event, address);
-  const { command, needsFile } = curlCommand(request, fileNames(event).request);
+  const { command, needsFile } = curlCommand(request, file);
+  const fresh = withFreshId(event, request, randomUUID());
   return {
     curl: markup(command, CURL_BYTES).html,
     /** Whether the body has to be saved first. */
     curlNeedsFile: needsFile,
+    /** The same with an id that no log has; undefined: nothing in the request keeps it from being recorded again. */
+    freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
     /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };

@@ -76,7 +76,7 @@ type Templates = ReturnType<typeof loadTemplates>;
 function loadTemplates(contract: Contract) {
   const writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
   return {
-    list: writer.page('list', ['keys.js', 'live.js'], { connects: true }),
+    list: writer.page('list', ['keys.js', 'live.js', 'copy.js'], { connects: true }),
     event: writer.page('event', ['keys.js', 'copy.js']),
     rate: writer.page('rate'),
     refusals: writer.page('refusals'),

@@ -9,6 +9,7 @@ import {
   type ListPosition,
 } from './list-query';
 import { hexText } from './data-view';
+import { forwardCommand } from './forward-command';
 import { shownText, sizeText, timeText } from './markup';
 
 /** Events on one page of the list. */
@@ -38,6 +39,8 @@ export async function listView(log: LogQueries, { filter, place }: Pick<ListQuer
     newest: isNewest ? undefined : address({}),
     newer: isNewest ? undefined : newer && address(newer),
     older: older && address(older),
+    /** Posts all that the search finds to an address; undefined: it found nothing yet, or the command cannot be shown. */
+    forward: events.length > 0 || isUnfinished ? forwardCommand(filter) : undefined,
     /** Where the search stopped before the page was full; undefined: at the end of the log. */
     searchedTo: isUnfinished && reached !== undefined ? timeText(reached.recordedAt) : undefined,
     /** Whether it went towards newer events. */

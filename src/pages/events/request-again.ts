@@ -1,6 +1,7 @@
 import { memberTexts } from '../../events/cloudevents/json-text';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
+import { SENDERS } from '../../http/auth/senders';
 import { parseFormFields } from '../../get-post/form-fields';
 import { FORM } from '../../get-post/http-payload';
 import { soapRequest } from '../../soap/soap-request';
@@ -34,6 +35,29 @@ const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
 export function requestAgain(event: StoredEvent, address: EndpointAddress): CurlRequest {
   const request = keylessRequest(event, address);
   return address.needsKey ? { ...request, headers: [...request.headers, ['x-api-key', 'KEY']] } : request;
+}
+
+/** Header fields by whose values a log records a request once. */
+const KEY_FIELDS: ReadonlySet<string> = new Set([
+  'idempotency-key',
+  'webhook-id',
+  'ce-id',
+  ...SENDERS.flatMap(({ key }) => key?.name ?? []),
+]);
+
+/**
+ * Puts a new id in the place of each by which a log would know the request of {@link requestAgain}: in its header fields, and of a
+ * CloudEvent in its body.
+ *
+ * @returns undefined: it has none, or it is in a body that is too long for a command.
+ */
+export function withFreshId(event: StoredEvent, request: CurlRequest, id: string): CurlRequest | undefined {
+  const isStructured = CLOUD_EVENTS.test(headerOf(request, 'content-type') ?? '');
+  if (!isStructured && !request.headers.some(([name]) => KEY_FIELDS.has(name))) return undefined;
+  const headers = request.headers.map(([name, value]) => [name, KEY_FIELDS.has(name) ? id : value] as const);
+  if (!isStructured) return { ...request, headers };
+  if (request.body === undefined || request.body.isLong || request.body.bytes().length > SHORT_BODY) return undefined;
+  return { ...request, headers, body: { isLong: false, bytes: () => structuredEvent(event, id) } };
 }
 
 function keylessRequest(event: StoredEvent, { contract, base, path: endpointPath }: EndpointAddress): CurlRequest {
@@ -76,9 +100,11 @@ export function isCloudEvent({ headers }: Pick<CurlRequest, 'headers'>): boolean
   return headers.some(([name, value]) => name === 'ce-id' || (name === 'content-type' && CLOUD_EVENTS.test(value)));
 }
 
-/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
-function structuredEvent({ attributes, data }: StoredEvent): Buffer {
-  const members = [...memberTexts(attributes)].filter(([name]) => name !== 'binding').map(([, { text }]) => text);
+/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */
+function structuredEvent({ attributes, data }: StoredEvent, id?: string): Buffer {
+  const members = [...memberTexts(attributes)]
+    .filter(([name]) => name !== 'binding')
+    .map(([name, { text }]) => (name === 'id' && id !== undefined ? `"id":${JSON.stringify(id)}` : text));
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
 }
 

@@ -143,6 +143,34 @@ describe("the curl command on an event's page sends the same again", () => {
     expect((await get('?event=2')).body).not.toContain('would not record it again');
   });
 
+  it.each<[string, Question]>([
+    ['an Idempotency-Key', { headers: { 'Idempotency-Key': 'k' }, body: 'x' }],
+    ['a webhook-id', { headers: { 'webhook-id': 'w', 'Content-Type': 'text/plain' }, body: 'x' }],
+    ['a key of GitHub', { headers: { 'X-GitHub-Delivery': 'g', 'X-GitHub-Event': 'push' }, body: '{}' }],
+    ['a structured CloudEvent', { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent('t') }],
+    ['a binary CloudEvent', { headers: { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' } }],
+  ])('with a fresh id, so that %s is recorded again', async (_what, question) => {
+    await record(question);
+    const command = codeOf((await get('?event=1')).body, 'fresh-curl');
+    for (let i = 0; i < 2; i++) await promisify(execFile)('sh', ['-c', command]);
+    const [first, second, ...more] = await stored();
+    expect(more).toEqual([]);
+    expect(second?.data).toBe(first?.data);
+    const typeOf = (event?: StoredEvent) => (JSON.parse(event?.attributes ?? '{}') as { type: unknown }).type;
+    expect(typeOf(second)).toBe(typeOf(first));
+  });
+
+  it.each<[string, Question]>([
+    ['nothing keeps it from being recorded again', { body: 'x' }],
+    [
+      'the id is in a body that has to be saved',
+      { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent('t', 'x'.repeat(10_000)) },
+    ],
+  ])('without a fresh id where %s', async (_what, question) => {
+    await record(question);
+    expect((await get('?event=1')).body).not.toContain('fresh');
+  });
+
   it('of a large body, which is saved first', async () => {
     await record({ headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(10_000) });
     const page = (await get('?event=1')).body;
@@ -163,13 +191,13 @@ describe("the curl command on an event's page sends the same again", () => {
   });
 });
 
-function cloudEvent(type: string): string {
+function cloudEvent(type: string, a: unknown = 1): string {
   return JSON.stringify({
     specversion: '1.0',
     id: `${type.slice(0, 50)}-1`,
     source: '/s',
     type,
     subject: type,
-    data: { a: 1 },
+    data: { a },
   });
 }
