@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { urlToHttpOptions } from 'node:url';
 import { parseArgs } from 'node:util';
 import { standardSecrets } from '../config/values';
@@ -33,8 +34,10 @@ input, except for --backup, --restore and --position.
 
 With --forward:
 
-  --forward URL    posts the events to an address instead of printing them, in order, each until it was taken
-  --position FILE  keeps in a file how far that came, and goes on from there the next time, whatever --since says then
+  --forward URL    posts the events to an address instead of printing them, in order, each until it was taken; give it several
+                   times for several addresses, none of which waits for another
+  --position FILE  keeps in a file how far that came, and goes on from there the next time, whatever --since says then; with
+                   several addresses give one for each, in the same order
   --raw            posts the payload as it came, instead of the CloudEvent
   --skip-refused   passes over events that are answered with 4xx, instead of ending
   --secret SECRET  signs what is posted (Standard Webhooks) with whsec_ and base64; all users of the machine see arguments,
@@ -65,19 +68,25 @@ export type Task =
   /** `events`: an id or a sequence each. */
   | { readonly name: 'forget'; readonly events: readonly string[] };
 
-/** Posting events to an address. */
+/** An address to which events are posted. */
+export interface ForwardTarget {
+  /** http or https; may hold a user and a password. */
+  readonly url: URL;
+  /** The file that keeps how far the log was forwarded to it; undefined: nothing keeps it. */
+  readonly position: string | undefined;
+}
+
+/** Posting events to addresses. */
 export interface ForwardTask {
   readonly name: 'forward';
-  /** http or https; may hold a user and a password. */
-  readonly target: URL;
+  /** At least one. */
+  readonly targets: readonly ForwardTarget[];
   /** Where to begin; undefined: with the events that are yet to be recorded. A position that was kept comes first. */
   readonly since: Start | undefined;
   /** Whether to go on with events that are recorded from now on. */
   readonly follow: boolean;
   /** Only some events, once each; undefined: those from `since` on. Leaves the position alone. */
   readonly selection: Selection | undefined;
-  /** The file that keeps how far the log was forwarded; undefined: nothing keeps it. */
-  readonly position: string | undefined;
   /** As in `MessageOptions`. */
   readonly secrets: readonly string[] | undefined;
   /** As in `MessageOptions`. */
@@ -96,7 +105,7 @@ const FLAGS = ['follow', 'help', 'version', ...UPKEEP, ...FORWARD_FLAGS];
 const FILES = ['export', 'import', 'backup', 'restore'] as const;
 const TASKS = [...FILES, ...UPKEEP, 'forward', 'forget'] as const;
 /** Options that may be given several times. */
-const REPEATABLE = ['forget', 'event'];
+const REPEATABLE = ['forget', 'event', 'forward', 'position'];
 const NEEDS: ReadonlyMap<string, string> = new Map([
   ['since', 'a duration, a time or a sequence'],
   ...FILES.map((name): [string, string] => [name, 'the name of a file']),
@@ -145,18 +154,15 @@ export function parseTask(args: readonly string[]): Task {
 }
 
 function forwardTask(given: Options, since: Start | undefined, follow: boolean): ForwardTask {
-  const position = given.get('position')?.[0];
-  if (position === '-') throw misuse('--position cannot be standard output: name a file.');
   const selection = selectionIn(given, since);
-  if (!follow && since === undefined && position === undefined && selection === undefined)
+  if (!follow && since === undefined && !given.has('position') && selection === undefined)
     throw misuse('--forward needs --follow, --since, --position, --event or a search, which say what to forward.');
   return {
     name: 'forward',
-    target: targetIn(given.get('forward')?.[0] ?? ''),
+    targets: targetsIn(given),
     since,
     follow,
     selection,
-    position,
     secrets: secretsIn(given.get('secret')?.[0]),
     raw: given.has('raw'),
     skipRefused: given.has('skip-refused'),
@@ -177,6 +183,19 @@ function selectionIn(given: Options, since: Start | undefined): Selection | unde
   // A sequence stands for its event and those before it.
   const before = until?.since === undefined ? until && until.after + 1n : undefined;
   return { search: { type, binding, text, after: since?.after, from: since?.since, before, to: until?.since } };
+}
+
+/** Each target has the position that is given in the same place, so that none is left without one by mistake. */
+function targetsIn(given: Options): ForwardTarget[] {
+  const urls = (given.get('forward') ?? []).map(targetIn);
+  const files = given.get('position') ?? [];
+  if (files.includes('-')) throw misuse('--position cannot be standard output: name a file.');
+  if (files.length > 0 && files.length !== urls.length)
+    throw misuse('--position is needed once for each --forward, in the same order, or not at all.');
+  if (new Set(files.map((file) => resolve(file))).size < files.length)
+    throw misuse('Each --forward needs a --position of its own.');
+  if (new Set(urls.map(String)).size < urls.length) throw misuse('--forward is given twice with the same address.');
+  return urls.map((url, i) => ({ url, position: files[i] }));
 }
 
 /** Messages do not show the address, which may hold a password. */

@@ -29,24 +29,51 @@ export async function followProgress<T>(what: string, task: (progress: Progress)
   }
 }
 
-/** Says on standard error how forwarding goes: lines, and on a terminal one more below them that is kept up to date. */
+/** Says on standard error how forwarding goes: lines, and on a terminal one more below them for each target, kept up to date. */
 export class ForwardProgress {
   readonly #bars: MultiBar | undefined;
-  readonly #bar: SingleBar | undefined;
-  #forwarded = 0;
-  #skipped = 0;
+  readonly #targets: TargetProgress[] = [];
 
   constructor() {
-    if (!process.stderr.isTTY) return;
-    const format = '{value} events forwarded | behind by {behind}';
-    this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
-    this.#bar = this.#bars.create(0, 0, { behind: '?' });
+    const format = '{label}{value} events forwarded | behind by {behind}';
+    if (process.stderr.isTTY) this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
+  }
+
+  /**
+   * Adds a target.
+   *
+   * @param label - stands before what is said of it; empty for the only one.
+   */
+  add(label: string): TargetProgress {
+    const target = new TargetProgress(label, this.#bars?.create(0, 0, { label, behind: '?' }));
+    this.#targets.push(target);
+    return target;
   }
 
   /** Prints a line. */
   report(line: string): void {
     if (this.#bars === undefined) console.error(line);
     else this.#bars.log(`${line}\n`);
+  }
+
+  /** Prints what was done. */
+  end(): void {
+    this.#bars?.update();
+    this.#bars?.stop();
+    for (const target of this.#targets) console.error(target.summary);
+  }
+}
+
+/** Counts what was forwarded to one target. */
+export class TargetProgress {
+  readonly #label: string;
+  readonly #bar: SingleBar | undefined;
+  #forwarded = 0;
+  #skipped = 0;
+
+  constructor(label: string, bar: SingleBar | undefined) {
+    this.#label = label;
+    this.#bar = bar;
   }
 
   forwarded(): void {
@@ -68,11 +95,8 @@ export class ForwardProgress {
     return this.#bar !== undefined;
   }
 
-  /** Prints what was done. */
-  end(): void {
-    this.#bars?.update();
-    this.#bars?.stop();
+  get summary(): string {
     const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} refused and passed over`;
-    console.error(`${String(this.#forwarded)} ${this.#forwarded === 1 ? 'event' : 'events'} forwarded${skipped}.`);
+    return `${this.#label}${String(this.#forwarded)} ${this.#forwarded === 1 ? 'event' : 'events'} forwarded${skipped}.`;
   }
 }

@@ -2,13 +2,13 @@ import { parseTask, type Task } from '../../src/cli/events-task';
 import { UsageError } from '../../src/cli/terminal';
 
 const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
+const to = (url: string, position?: string) => ({ url: new URL(url), position });
 const FORWARD = {
   name: 'forward',
-  target: new URL('http://h/'),
+  targets: [to('http://h/')],
   since: undefined,
   follow: false,
   selection: undefined,
-  position: undefined,
   secrets: undefined,
   raw: false,
   skipRefused: false,
@@ -40,16 +40,24 @@ describe('the arguments of the tool', () => {
     [['--forget=-a', 'b', '--forget', '7', '--', '-c'], { name: 'forget', events: ['-a', 'b', '7', '-c'] }],
     [
       ['--follow', '--forward', 'http://u:p@[::1]:3000/hook?a=b'],
-      { ...FORWARD, target: new URL('http://u:p@[::1]:3000/hook?a=b'), follow: true },
+      { ...FORWARD, targets: [to('http://u:p@[::1]:3000/hook?a=b')], follow: true },
     ],
-    [['--since', '7', '--forward', 'HTTPS://h'], { ...FORWARD, target: new URL('https://h/'), since: { after: 7n } }],
+    [['--since', '7', '--forward', 'HTTPS://h'], { ...FORWARD, targets: [to('https://h/')], since: { after: 7n } }],
     [
       ['--forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
-      { ...FORWARD, position: 'p', raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
+      { ...FORWARD, targets: [to('http://h/', 'p')], raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
+    ],
+    [
+      ['--forward', 'http://h', '--position', 'p', '--forward', 'http://h/b', '--position', 'q'],
+      { ...FORWARD, targets: [to('http://h/', 'p'), to('http://h/b', 'q')] },
+    ],
+    [
+      ['--forward', 'http://h', '--forward', 'http://h/b', '--follow'],
+      { ...FORWARD, targets: [to('http://h/'), to('http://h/b')], follow: true },
     ],
     [
       ['--event', '17', '--forward', 'http://h', '--event=-a', '--position', 'p'],
-      { ...FORWARD, selection: { names: ['17', '-a'] }, position: 'p' },
+      { ...FORWARD, targets: [to('http://h/', 'p')], selection: { names: ['17', '-a'] } },
     ],
     [
       ['--forward', 'http://h', '--type', 't', '--binding=soap11', '--text=-x', '--since', '7', '--until', '9'],
@@ -112,6 +120,21 @@ describe('the arguments of the tool', () => {
         `--event and ${option.replace(/=.*/, '')} cannot be used together.`,
       ],
     ),
+    ...[
+      ['--forward', 'http://h', '--position', 'p', '--forward', 'http://i'],
+      ['--forward', 'http://h', '--position', 'p', '--position', 'q'],
+    ].map((args): [string[], string] => [
+      args,
+      '--position is needed once for each --forward, in the same order, or not at all.',
+    ]),
+    [
+      ['--forward', 'http://h', '--position', 'p', '--forward', 'http://i', '--position', './p'],
+      'Each --forward needs a --position of its own.',
+    ],
+    [
+      ['--forward', 'http://h', '--follow', '--forward', 'http://h/'],
+      '--forward is given twice with the same address.',
+    ],
     [['--forward', 'http://h', '--until', '1h', '--follow'], '--until and --follow cannot be used together.'],
     [['--forward', 'http://h', '--event'], '--event needs an id or a sequence.'],
     [['--forward', 'http://h', '--type', ''], '--type needs a type.'],

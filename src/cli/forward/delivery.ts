@@ -5,7 +5,7 @@ import { quoted } from '../terminal';
 
 /** What became of an event: the target took it, refused it for good, or the forwarder was stopped before either. */
 export type Delivery =
-  | { readonly outcome: 'delivered' | 'stopped' }
+  | { readonly outcome: 'delivered' | 'stopped'; readonly reason?: undefined }
   | { readonly outcome: 'refused' | 'redirected'; readonly reason: string };
 
 /** What is sent. */

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import type { ForwardTask } from '../events-task';
-import { ForwardProgress } from '../progress';
+import { ForwardProgress, type TargetProgress } from '../progress';
 import { endOf, eventAt, followedPages, pagesOf, type Change, type Start } from '../scan';
 import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
@@ -12,84 +12,171 @@ import { Target } from './target';
 /** How often a person who watches is told how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
 
-/** Thrown when the target does not take an event and never will; the message is one line and says what to do. */
-export class RefusedError extends Error {
+/** Thrown when a target did not get all events, while others may; the message is one line. */
+class TargetError extends Error {
+  override readonly name: string = 'TargetError';
+}
+
+/** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
+export class RefusedError extends TargetError {
   override readonly name = 'RefusedError';
 }
 
 /**
- * Posts events to an address, one after the other in the order of the log, each until the target has taken it: at least once, since
- * an event whose answer was lost is posted again. SIGINT or SIGTERM ends it after the attempt that is under way.
+ * Posts events to one address or several at the same time, to each one after the other in the order of the log, each until the target
+ * has taken it: at least once, since an event whose answer was lost is posted again. No target waits for another. SIGINT or SIGTERM
+ * ends it after the attempts that are under way.
  *
- * @throws {RefusedError} the target refused an event, or answered with a redirect.
+ * @throws {RefusedError} a target refused an event, or answered with a redirect; the others had all theirs.
  */
 export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
   const stop = stopSignal();
+  const { targets, selection } = task;
+  // Nothing is posted to any target where the position of one is not of this log.
+  const kept = selection === undefined ? await keptPositions(log, task) : [];
   const progress = new ForwardProgress();
-  const target = new Target(task.target, task, progress);
+  const report = (line: string): void => {
+    progress.report(line);
+  };
+  const missing = onlyOnce(report);
+  const ways = targets.map(({ url }, i): Way => {
+    const name = nameOf(i, targets);
+    const counts = progress.add(targets.length === 1 ? '' : `${name}: `);
+    return { log, report, missing, counts, target: new Target(name, url, task, report) };
+  });
   try {
-    if (task.selection !== undefined) await forwardSelected(log, task.selection, { target, progress, stop });
-    else await forwardOn(log, task, { target, progress, stop });
+    await forEach(ways, stop, report, async (way, i, signal) => {
+      const position = kept[i];
+      if (selection !== undefined) await forwardSelected(way, selection, signal);
+      else if (position !== undefined) await new Forwarder(way, task, position).forward(signal);
+    });
   } finally {
-    target.close();
+    for (const { target } of ways) target.close();
+    progress.end();
   }
   if (stop.aborted && !task.follow) throw stop.reason;
 }
 
+/** What messages call a target: its origin, and where others have the same, which of the addresses it is. */
+function nameOf(index: number, targets: ForwardTask['targets']): string {
+  const origin = targets[index]?.url.origin ?? '';
+  const isOnly = targets.filter(({ url }) => url.origin === origin).length === 1;
+  return isOnly ? origin : `${origin} (address ${String(index + 1)})`;
+}
+
+/** Returns a function that calls another one, but not a second time with the same line. */
+function onlyOnce(report: (line: string) => void): (line: string) => void {
+  const reported = new Set<string>();
+  return (line) => {
+    if (!reported.has(line)) report(line);
+    reported.add(line);
+  };
+}
+
+/** A target, and what it takes to post events to it. */
 interface Way {
+  readonly log: EventLog;
   readonly target: Target;
-  readonly progress: ForwardProgress;
-  readonly stop: AbortSignal;
+  readonly counts: TargetProgress;
+  readonly report: (line: string) => void;
+  /** Reports an event that no target can get: once for all of them. */
+  readonly missing: (line: string) => void;
+}
+
+/**
+ * Works on all targets at the same time. One that did not get all its events does not end the work on the others; any other error
+ * does, as the log or the disk fails for all.
+ */
+async function forEach(
+  ways: readonly Way[],
+  stop: AbortSignal,
+  report: (line: string) => void,
+  work: (way: Way, index: number, stop: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failure = new AbortController();
+  const signal = AbortSignal.any([stop, failure.signal]);
+  const incomplete: TargetError[] = [];
+  const results = await Promise.allSettled(
+    ways.map(async (way, i) => {
+      try {
+        await work(way, i, signal);
+      } catch (error) {
+        if (!(error instanceof TargetError)) {
+          failure.abort();
+          throw error;
+        }
+        incomplete.push(error);
+        if (ways.length === 1) return;
+        report(error.message);
+        report(`Forwarding to ${way.target.name} has ended. The other targets go on.`);
+      }
+    }),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const [first] = incomplete;
+  if (first === undefined) return;
+  if (ways.length === 1) throw first;
+  const summary = `${String(incomplete.length)} of ${String(ways.length)} targets did not get all events.`;
+  throw first instanceof RefusedError ? new RefusedError(summary) : new TargetError(summary);
 }
 
 /**
  * Posts the selected events, and goes on after those that are missing or refused.
  *
- * @throws some were missing or refused, or the target answered with a redirect.
+ * @throws {TargetError} some were missing or refused, or the target answered with a redirect.
  */
-async function forwardSelected(log: EventLog, selection: Selection, { target, progress, stop }: Way): Promise<void> {
+async function forwardSelected(way: Way, selection: Selection, stop: AbortSignal): Promise<void> {
+  const { log, target, counts, report, missing } = way;
   let isFound = false;
   let isWhole = true;
+  report(`Forwarding the selected events to ${target.name}.`);
   const leaveOut = (problem: string): void => {
     isWhole = false;
-    progress.report(problem);
+    missing(problem);
   };
-  try {
-    progress.report(`Forwarding the selected events to ${target.name}.`);
-    for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
-      isFound = true;
-      const delivery = await target.post(event, stop);
-      if (delivery.outcome === 'redirected') throw new Error(delivery.reason);
-      if (delivery.outcome === 'refused') {
-        leaveOut(delivery.reason);
-        progress.skipped();
-      }
-      if (stop.aborted) break;
+  for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
+    isFound = true;
+    const { outcome, reason } = await target.post(event, stop);
+    if (outcome === 'redirected') throw new TargetError(reason);
+    if (outcome === 'delivered') counts.forwarded();
+    if (outcome === 'refused') {
+      isWhole = false;
+      report(reason);
+      counts.skipped();
     }
-  } finally {
-    progress.end();
+    if (stop.aborted) return;
   }
   if (stop.aborted) return;
-  if (!isWhole) throw new Error('Some of the events were not found or not taken.');
-  if (!isFound) throw new Error('No event was found.');
+  if (!isWhole) throw new TargetError('Some of the events were not found or not taken.');
+  if (!isFound) throw new TargetError('No event was found.');
 }
 
-/** Posts the events after a position, and keeps how far it came. */
-async function forwardOn(log: EventLog, task: ForwardTask, way: Way): Promise<void> {
-  const { progress, target, stop } = way;
-  const file = task.position === undefined ? undefined : new PositionFile(task.position);
-  const saved = await file?.read();
-  const position = saved ?? (await firstPosition(log, task.since));
-  await requireSame(log, position);
-  // A forwarder that is killed before its first event must not begin later the next time.
-  await file?.write(position);
-  const forwarder = new Forwarder({ ...task, ...way, log, file }, position, saved !== undefined);
-  try {
-    progress.report(`Forwarding the events after ${String(position.sequence)} to ${target.name}.`);
-    await forwarder.forward(stop);
-  } finally {
-    progress.end();
+/** Where forwarding to a target begins, and the file that keeps how far it came. */
+interface KeptPosition {
+  readonly file: PositionFile | undefined;
+  readonly position: Position;
+  readonly isSaved: boolean;
+}
+
+/**
+ * Reads the positions of all targets.
+ *
+ * @throws a file is damaged, or its position is not one of this log.
+ */
+async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
+  const first = await firstPosition(log, since);
+  const kept: KeptPosition[] = [];
+  for (const { position: name } of targets) {
+    const file = name === undefined ? undefined : new PositionFile(name);
+    const saved = await file?.read();
+    const position = saved ?? first;
+    await requireSame(log, position);
+    kept.push({ file, position, isSaved: saved !== undefined });
   }
+  // A forwarder that is killed before its first event must not begin later the next time.
+  for (const { file, position } of kept) await file?.write(position);
+  return kept;
 }
 
 async function firstPosition(log: EventLog, start: Start | undefined): Promise<Position> {
@@ -97,26 +184,28 @@ async function firstPosition(log: EventLog, start: Start | undefined): Promise<P
   return { sequence: after, since, event: await eventAt(log, after) };
 }
 
-interface Parts extends Way, Pick<ForwardTask, 'follow' | 'skipRefused'> {
-  readonly log: EventLog;
-  readonly file: PositionFile | undefined;
-}
-
+/** Posts the events after a position to a target, and keeps how far it came. */
 class Forwarder {
-  readonly #parts: Parts;
+  readonly #way: Way;
+  readonly #task: ForwardTask;
+  readonly #file: PositionFile | undefined;
   #position: Position;
   /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
   #isExact: boolean;
 
-  constructor(parts: Parts, position: Position, isSaved: boolean) {
-    this.#parts = parts;
+  constructor(way: Way, task: ForwardTask, { file, position, isSaved }: KeptPosition) {
+    this.#way = way;
+    this.#task = task;
+    this.#file = file;
     this.#position = position;
     this.#isExact = position.sequence > 0n || (isSaved && position.since === undefined);
   }
 
   async forward(stop: AbortSignal): Promise<void> {
-    const { log, follow } = this.#parts;
+    const { log, report, target } = this.#way;
+    const { follow } = this.#task;
     const { sequence: after, since, event } = this.#position;
+    report(`Forwarding the events after ${String(after)} to ${target.name}.`);
     const start = { after, since, event };
     const live = this.#showBehind();
     try {
@@ -133,24 +222,24 @@ class Forwarder {
 
   /** Looks at a page before its events are forwarded: does it follow on the position? */
   async #look([first]: readonly StoredEvent[]): Promise<void> {
-    const { log, progress } = this.#parts;
+    const { log, report } = this.#way;
     const { sequence } = this.#position;
     if (first === undefined || !this.#isExact) return;
     const missing = await missingBetween(log, sequence, BigInt(first.sequence));
-    if (missing !== undefined) progress.report(missing);
+    if (missing !== undefined) report(missing);
   }
 
   /** Resolves to false where the forwarder was stopped before the event was delivered. */
   async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
-    const { progress, skipRefused, target } = this.#parts;
-    const delivery = await target.post(event, stop);
-    if (delivery.outcome === 'stopped') return false;
-    if (delivery.outcome === 'redirected') throw new RefusedError(delivery.reason);
-    if (delivery.outcome === 'refused') {
-      if (!skipRefused) throw new RefusedError(`${delivery.reason} (--skip-refused passes over such events.)`);
-      progress.report(delivery.reason);
-      progress.skipped();
-    }
+    const { counts, report, target } = this.#way;
+    const { outcome, reason } = await target.post(event, stop);
+    if (outcome === 'stopped') return false;
+    if (outcome === 'redirected') throw new RefusedError(reason);
+    if (outcome === 'refused') {
+      if (!this.#task.skipRefused) throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
+      report(reason);
+      counts.skipped();
+    } else counts.forwarded();
     await this.#moveTo(event);
     return true;
   }
@@ -159,16 +248,16 @@ class Forwarder {
     const { sequence, id, recordedAt } = event;
     this.#position = { ...this.#position, sequence: BigInt(sequence), event: { id, recordedAt } };
     this.#isExact = true;
-    await this.#parts.file?.write(this.#position);
+    await this.#file?.write(this.#position);
   }
 
   #showBehind(): NodeJS.Timeout | undefined {
-    const { log, progress } = this.#parts;
-    if (!progress.isLive) return undefined;
+    const { log, counts } = this.#way;
+    if (!counts.isLive) return undefined;
     const show = async (): Promise<void> => {
       const { after: newest } = await endOf(log);
       const { sequence } = this.#position;
-      progress.behind(newest > sequence ? Number(newest - sequence) : 0);
+      counts.behind(newest > sequence ? Number(newest - sequence) : 0);
     };
     // Reading fails where forwarding does, which says why.
     return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);

@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient } from '../http-client';
-import type { ForwardProgress } from '../progress';
 import { deliver, type Delivery } from './delivery';
 import { messageOf, type MessageOptions } from './message';
 
@@ -14,18 +13,22 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 export class Target {
   readonly #url: URL;
   readonly #options: MessageOptions;
-  readonly #progress: ForwardProgress;
+  readonly #report: (line: string) => void;
   readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
 
-  constructor(url: URL, options: MessageOptions, progress: ForwardProgress) {
+  /**
+   * @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do.
+   * @param report - prints a line.
+   */
+  constructor(
+    readonly name: string,
+    url: URL,
+    options: MessageOptions,
+    report: (line: string) => void,
+  ) {
     this.#url = url;
     this.#options = options;
-    this.#progress = progress;
-  }
-
-  /** What messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
-  get name(): string {
-    return this.#url.origin;
+    this.#report = report;
   }
 
   /** Posts an event until it is taken or refused, or until the signal. The reason is a line that names the event and the address. */
@@ -37,7 +40,7 @@ export class Target {
       (question) => this.#client.send(this.#url, question),
       stop,
       (problem) => {
-        this.#progress.report(`${name} was not taken by ${this.name}: ${problem}`);
+        this.#report(`${name} was not taken by ${this.name}: ${problem}`);
       },
     );
     switch (delivery.outcome) {
@@ -47,10 +50,9 @@ export class Target {
         const advice = 'Redirects are not followed: give --forward the new address.';
         return { ...delivery, reason: `${name} was redirected by ${this.name}: ${delivery.reason}. ${advice}` };
       }
-      case 'delivered':
-        this.#progress.forwarded();
+      default:
+        return delivery;
     }
-    return delivery;
   }
 
   close(): void {

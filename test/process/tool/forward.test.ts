@@ -372,6 +372,96 @@ describe('forwarding', () => {
     });
   });
 
+  describe('to several targets', () => {
+    let second: Target;
+    let third: Target;
+    let isDown = true;
+    beforeEach(async () => {
+      isDown = true;
+      target = await startTarget();
+      second = await startTarget(() => (isDown ? 503 : 200));
+      third = await startTarget();
+    });
+    afterEach(() => Promise.all([second.close(), third.close()]));
+
+    const idsOf = ({ received }: Target) => received.map(idOf);
+    const others = (positions = false) =>
+      [second, third].flatMap(({ url }, i) => [
+        '--forward',
+        url,
+        ...(positions ? ['--position', `position-${String(i)}`] : []),
+      ]);
+
+    it('posts all events to each at once, and to one that is down in order when it is back', async () => {
+      await record('a', 'b');
+      const args = ['--position', 'position', ...others(true)];
+      const tool = forward(['--follow', '--since', '0', ...args]);
+      await received(2);
+      await record('c', 'd');
+      await received(4);
+      await eventually('the third target has all', () => third.received.length === 4);
+      for (const file of ['position', 'position-1'])
+        await eventually('the position is kept', async () => (await savedSequence(file)) === 4);
+      expect(await savedSequence('position-0')).toBe(0);
+      expect(new Set(idsOf(second))).toEqual(new Set(['a']));
+      isDown = false;
+      await eventually('the second target has all', () => idsOf(second).at(-1) === 'd');
+      expect(await tool.end('SIGTERM')).toBe(0);
+      expect([...new Set(idsOf(second))]).toEqual(['a', 'b', 'c', 'd']);
+      expect([ids(), idsOf(third)]).toEqual([
+        ['a', 'b', 'c', 'd'],
+        ['a', 'b', 'c', 'd'],
+      ]);
+      expect(tool.errors()).toContain(`\n${second.url}: 4 events forwarded.\n`);
+      await record('e');
+      expect(await forward(args).ended).toBe(0);
+      expect([ids(), idsOf(second), idsOf(third)].map((one) => one?.at(-1))).toEqual(['e', 'e', 'e']);
+      expect(third.received).toHaveLength(5);
+    });
+
+    it('goes on with the others where one refuses an event, and ends with code 3', async () => {
+      await target?.close();
+      target = await startTarget((request) => (idOf(request) === 'a' ? 400 : 200));
+      isDown = false;
+      const tool = forward(['--follow', '--since', '0', ...others()]);
+      await record('a');
+      await tool.said(`Forwarding to ${target.url} has ended. The other targets go on.`);
+      await record('b');
+      await eventually('the others have all', () => second.received.length + third.received.length === 4);
+      expect(await tool.end('SIGTERM')).toBe(3);
+      expect(ids()).toEqual(['a']);
+      expect(tool.errors()).toContain('1 of 3 targets did not get all events.');
+    });
+
+    it('posts nothing where the position of one is not of this log', async () => {
+      isDown = false;
+      await record('a', 'b');
+      await writeFile(path('position-1'), '{"sequence":"2","event":{"id":"x","recordedAt":1}}');
+      const tool = forward(['--since', '0', '--position', 'position', ...others(true)]);
+      expect(await tool.ended).toBe(1);
+      expect([target, second, third].map((one) => one?.received)).toEqual([[], [], []]);
+      await expect(readFile(path('position'))).rejects.toThrow('ENOENT');
+    });
+
+    it('posts selected events to each, and says once which are missing', async () => {
+      isDown = false;
+      await record('a', 'b');
+      const tool = forward(['--event', 'b', '--event', 'x', ...others()]);
+      expect(await tool.ended).toBe(1);
+      expect([ids(), idsOf(second), idsOf(third)]).toEqual([['b'], ['b'], ['b']]);
+      expect(tool.errors().match(/There is no event x/g)).toHaveLength(1);
+    });
+
+    it('tells targets of one origin apart, and shows no path', async () => {
+      await record('a');
+      const tool = forward(['--since', '0', '--forward', `${target?.url ?? ''}/secret`]);
+      expect(await tool.ended).toBe(0);
+      expect(target?.received.map((one) => one.path).sort()).toEqual(['/', '/secret']);
+      expect(tool.errors()).toContain(`${target?.url ?? ''} (address 2): 1 event forwarded.`);
+      expect(tool.errors()).not.toContain('secret');
+    });
+  });
+
   itForwardsThroughKills(4, () => Promise.resolve({ log, name: `sqlite:${path('events.db')}`, folder: folder.path }));
 
   describe('with --position', () => {

@@ -24,7 +24,7 @@ const EACH_BUSY = 71;
 /** When the forwarder is killed, in turn: before its request is answered, or so many milliseconds after the answer. */
 const MOMENTS = ['unanswered', 0, 1, 2, 4] as const;
 
-/** Kills the forwarder so many times while events come, and looks whether the target has each of them, in order. */
+/** Kills the forwarder so many times while events come, and looks whether two targets have each of them, in order; one was down. */
 export function itForwardsThroughKills(kills: number, make: () => Promise<ForwardedLog>): void {
   it(
     `brings each event at least once, in order, through ${String(kills)} kills while events come`,
@@ -40,12 +40,23 @@ export function itForwardsThroughKills(kills: number, make: () => Promise<Forwar
         taken.push(sequenceOf(request));
         return 200;
       });
-      const args = ['--follow', '--since', '0', '--position', join(folder, 'position'), '--forward', target.url];
+      /** What the other target has taken, which is down until half of the kills are done. */
+      const takenByOther: number[] = [];
+      let isDown = true;
+      const other = await startTarget((request) => {
+        if (isDown) return 'close';
+        takenByOther.push(sequenceOf(request));
+        return 200;
+      });
+      const args = ['--follow', '--since', '0'];
+      for (const { url } of [target, other])
+        args.push('--forward', url, '--position', join(folder, `position-${new URL(url).port}`));
       const start = () => startTool(args, { EVENT_LOG: name }, folder);
       const recorder = new Recorder(log, target);
 
       try {
         for (let i = 0; i < kills; i++) {
+          isDown = i < kills / 2;
           const tool = start();
           const wanted = target.received.length + 1 + ((i * 7) % 23);
           const moment = MOMENTS[i % MOMENTS.length];
@@ -61,18 +72,23 @@ export function itForwardsThroughKills(kills: number, make: () => Promise<Forwar
         }
         await recorder.stop();
         const tool = start();
-        await eventually('the last event arrives', () => taken.at(-1) === recorder.recorded);
+        await eventually('the last event arrives', () =>
+          [taken, takenByOther].every((by) => by.at(-1) === recorder.recorded),
+        );
         expect(await tool.end('SIGTERM')).toBe(0);
         const [last] = await log.scan({ after: BigInt(recorder.recorded - 1), limit: 2 });
         expect(Number(last?.sequence)).toBe(recorder.recorded);
       } finally {
         await recorder.stop();
         await log.close();
-        await target.close();
+        await Promise.all([target.close(), other.close()]);
       }
 
       expect(new Set(taken).size).toBe(recorder.recorded);
       expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(taken)));
+      expect(takenByOther[0]).toBe(1);
+      expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(takenByOther)));
+      expect(takenByOther.length - recorder.recorded).toBeLessThanOrEqual(kills);
       const arrived = target.received.map(sequenceOf);
       expect(arrived[0]).toBe(1);
       expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(arrived)));
