@@ -6,7 +6,7 @@ import { endOf, eventAt, followedPages, pagesOf, type Change, type Start } from 
 import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
 import { missingBetween, otherLog, requireSame } from './continuity';
-import { PositionFile, type Position } from './position';
+import { PositionFile, targetKey, type Position } from './position';
 import { Target } from './target';
 
 /** How often a person who watches is told how far behind forwarding is, in milliseconds. */
@@ -162,15 +162,20 @@ interface KeptPosition {
 /**
  * Reads the positions of all targets.
  *
- * @throws a file is damaged, or its position is not one of this log.
+ * @throws a file is damaged, or its position is not one of this log, or that of another target.
  */
 async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
   const first = await firstPosition(log, since);
+  const keys = targets.map(({ url }) => targetKey(url));
   const kept: KeptPosition[] = [];
-  for (const { position: name } of targets) {
+  for (const { url, position: name } of targets) {
+    const target = targetKey(url);
     const file = name === undefined ? undefined : new PositionFile(name);
     const saved = await file?.read();
-    const position = saved ?? first;
+    // A file of an address that is not among these is that of a target that has moved.
+    if (saved?.target !== undefined && saved.target !== target && keys.includes(saved.target))
+      throw new Error(`${name ?? ''} is the --position of another --forward. Give both in the same order.`);
+    const position = { ...(saved ?? first), target };
     await requireSame(log, position);
     kept.push({ file, position, isSaved: saved !== undefined });
   }

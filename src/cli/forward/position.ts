@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/page';
@@ -12,6 +13,13 @@ export interface Position {
   readonly since: number | undefined;
   /** The event at the position, by which the log is known again; undefined: there was none. */
   readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
+  /** The {@link targetKey} of the address that it was forwarded to last; undefined in files of earlier versions. */
+  readonly target?: string | undefined;
+}
+
+/** Tells the few targets of a forwarder apart. Too short to guess by it what the address holds: a password or a token. */
+export function targetKey(url: URL): string {
+  return createHash('sha256').update(url.href).digest('hex').slice(0, 8);
 }
 
 /** No position is longer: the attributes of an event, of which its id is one, have at most 8 KiB. */
@@ -65,9 +73,9 @@ export class PositionFile {
    *
    * @throws the file cannot be written; the message is one line.
    */
-  async write({ sequence, since, event }: Position): Promise<void> {
+  async write({ sequence, since, event, target }: Position): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), since, event: kept };
+    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), since, event: kept, target };
     try {
       await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
     } catch (error) {
@@ -77,13 +85,14 @@ export class PositionFile {
 }
 
 function parsePosition(text: string): Position | undefined {
-  const { sequence, since, event } = objectIn(text);
+  const { sequence, since, event, target } = objectIn(text);
   if (typeof sequence !== 'string' || !/^\d{1,20}$/.test(sequence)) return undefined;
   if (since !== undefined && typeof since !== 'number') return undefined;
-  if (event === undefined) return { sequence: BigInt(sequence), since, event };
+  if (target !== undefined && typeof target !== 'string') return undefined;
+  if (event === undefined) return { sequence: BigInt(sequence), since, event, target };
   const { id, recordedAt } = Object(event) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof recordedAt !== 'number') return undefined;
-  return { sequence: BigInt(sequence), since, event: { id, recordedAt } };
+  return { sequence: BigInt(sequence), since, event: { id, recordedAt }, target };
 }
 
 function objectIn(json: string): Record<string, unknown> {

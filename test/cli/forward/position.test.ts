@@ -46,6 +46,7 @@ describe('the file of a position', () => {
     ['no digits', '{"sequence":"x"}'],
     ['a number', '{"sequence":17}'],
     ['a wrong event', '{"sequence":"17","event":{"id":1}}'],
+    ['a wrong target', '{"sequence":"17","target":1}'],
     ['far too much', `{"sequence":"17","more":"${'x'.repeat(70_000)}"}`],
   ])('is refused in one line where it holds %s', async (_what, text) => {
     await writeFile(path('p.json'), text);

@@ -443,6 +443,22 @@ describe('forwarding', () => {
       await expect(readFile(path('position'))).rejects.toThrow('ENOENT');
     });
 
+    it('keeps the position of a target that moves, and refuses that of another one', async () => {
+      isDown = false;
+      await record('a', 'b');
+      const to = (one: Target | undefined, file: string) => ['--forward', one?.url ?? '', '--position', file];
+      const run = (...args: string[]) =>
+        startTool(['--since', '0', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
+      await run(...to(target, 'p'), ...to(second, 'q')).ended;
+      expect((await endOf(run(...to(target, 'q'), ...to(second, 'p')))).slice(0, 2)).toEqual([
+        1,
+        'q is the --position of another --forward. Give both in the same order.',
+      ]);
+      await record('c');
+      expect(await run(...to(second, 'q'), ...to(third, 'p')).ended).toBe(0);
+      expect([ids(), idsOf(second), idsOf(third)]).toEqual([['a', 'b'], ['a', 'b', 'c'], ['c']]);
+    });
+
     it('posts selected events to each, and says once which are missing', async () => {
       isDown = false;
       await record('a', 'b');
