@@ -173,6 +173,20 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     expect(copied).toContain(`--data-raw 'it'\\''s "here"'`);
   });
 
+  it('copy the command that forwards what the list finds', async () => {
+    await record(`it's "here"`);
+    const page = await open(`?events&text=${encodeURIComponent("it's")}`, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.getByText('Forward these events').click();
+    const button = page.getByRole('button', { name: 'Copy the command' });
+    await button.click();
+    await button.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `npm run --silent events -- --forward URL --text='it'\\''s'`,
+    );
+  });
+
   it('copy the data with the characters that the page shows as code points', async () => {
     await record('{"a":"\u202E"}', 'application/json');
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -200,6 +214,8 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 17] }), 'application/json');
     await record(new URLSearchParams({ a: HOSTILE, b: '2' }).toString(), 'application/x-www-form-urlencoded');
     await record(HOSTILE.repeat(20_000));
+    const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
     await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
     const queries = {
       list: '?events',
@@ -211,9 +227,12 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       json: '?event=2',
       form: '?event=3',
       large: '?event=4',
+      once: '?event=5',
     };
     for (const [name, query] of Object.entries(queries)) {
       const page = await open(query, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+      // What is folded must fit too.
+      await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
       await page.addScriptTag({ path: AXE });
       const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
       expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
@@ -222,7 +241,10 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       );
       expect([name, overflow]).toEqual([name, 0]);
       expect(await page.title()).toMatch(/ web service$/);
-      await page.screenshot({ path: join(shots, `events-${name}-${colorScheme}-${String(width)}.png`) });
+      await page.screenshot({
+        path: join(shots, `events-${name}-${colorScheme}-${String(width)}.png`),
+        fullPage: true,
+      });
       await page.close();
     }
     expect(complaints).toEqual([]);
