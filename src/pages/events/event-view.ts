@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredEvent } from '../../events/stored-event';
 import type { LogQueries, ServiceLog } from '../../log/event-log';
-import { arrivalOf, headerOf, isCloudEvent, requestAgain, withFreshId, type EndpointAddress } from './request-again';
+import {
+  arrivalOf,
+  hasKey,
+  headerOf,
+  isCloudEvent,
+  requestAgain,
+  type EndpointAddress,
+  withFreshId,
+} from './request-again';
 import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
 import { dataView, eventData } from './data-view';
@@ -127,6 +135,8 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curlNeedsFile: needsFile,
     /** The same with an id that no log has; undefined: nothing in the request keeps it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
+    /** Whether the command sends a key, under which a log that has it does not record it again. */
+    sendsKey: hasKey(request),
     /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };

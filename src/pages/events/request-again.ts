@@ -45,6 +45,11 @@ const KEY_FIELDS: ReadonlySet<string> = new Set([
   ...SENDERS.flatMap(({ key }) => key?.name ?? []),
 ]);
 
+/** Whether a request has the key by which a log knows it. Stripe's is in the body, which counts only beside its signature. */
+export function hasKey({ headers }: Pick<CurlRequest, 'headers'>): boolean {
+  return headers.some(([name]) => name !== 'ce-id' && KEY_FIELDS.has(name));
+}
+
 /**
  * Puts a new id in the place of each by which a log would know the request of {@link requestAgain}: in its header fields, and of a
  * CloudEvent in its body.
