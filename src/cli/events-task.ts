@@ -72,7 +72,7 @@ export type Task =
 export interface ForwardTarget {
   /** http or https; may hold a user and a password. */
   readonly url: URL;
-  /** The file that keeps how far the log was forwarded to it; undefined: nothing keeps it. */
+  /** The file that keeps how far the log was forwarded to the target, if one does. */
   readonly position: string | undefined;
 }
 

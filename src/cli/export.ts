@@ -63,7 +63,7 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
   return damaged === 0;
 }
 
-/** Whether an event can be read again; reports one that cannot. */
+/** Returns true for an event that can be read again, and reports one that cannot. */
 function isWhole(event: StoredEvent): boolean {
   const problem = event.damaged === true ? 'one of its texts is not UTF-8' : eventProblem(event);
   if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);

@@ -88,7 +88,7 @@ export async function* followedPages(
   try {
     while (!stop.aborted) {
       news = deferred();
-      // A start after the end of the log is one that somebody asked for.
+      // The user asked for a start after the end of the log.
       const change = hasReached ? await changeAt(log, after, event) : undefined;
       if (change !== undefined) {
         after = changed(change, after, (await endOf(log)).after);

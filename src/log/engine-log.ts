@@ -42,7 +42,7 @@ export class EngineLog implements EventLog {
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
-  /** The calls in progress, and what is to be done when the last of them has ended. */
+  /** How many calls are in progress, and what `close` waits for: called when the last of them has ended. */
   #calls = 0;
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;

@@ -28,7 +28,7 @@ export type RequestCheck = (request: IncomingMessage) => void;
 
 /** Decides who may call. */
 export interface AccessControl {
-  /** Whether callers can prove who they are, because there are keys or secrets. */
+  /** Whether keys or secrets are set, with which callers prove who they are. */
   readonly takesProofs: boolean;
   /** What proves that a caller has this access, any one of them; empty: everybody has it. */
   proofsOf(access: Access): readonly Proof[];

@@ -29,7 +29,7 @@ export interface Signature {
   readonly setting: (typeof SENDER_SECRETS)[number];
   /** The key of a secret; none where the setting holds secrets of several senders and this is not one of this one's. */
   keyOf(secret: string): Buffer | undefined;
-  /** Why a signature is not valid for a body under any of the keys, as a sentence; undefined: it is. */
+  /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
   problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
 }
 
