@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { eventually } from './eventually';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 
@@ -44,7 +45,7 @@ function run(
   return child;
 }
 
-/** Starts the service as a process of its own and waits until it has printed its address. */
+/** Starts the service as a process of its own and waits until it has printed its address, and each of its WORKERS has started. */
 export async function startProcess(
   variables: Readonly<Record<string, string>>,
   cwd: string,
@@ -62,6 +63,11 @@ export async function startProcess(
       reject(new Error(`the service ended before it was ready: ${output()}`));
     });
   });
+  const { WORKERS = '1' } = variables;
+  // One process has started before it prints its address; of several, only the first.
+  if (WORKERS !== '1') {
+    await eventually('every worker has started', () => output().match(/"started"/g)?.length === Number(WORKERS));
+  }
   return {
     child,
     url,

@@ -13,11 +13,9 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 const folder = useTemporaryFolder();
 afterEach(killProcesses);
 
-/** Starts the service with two workers and waits for both. */
-async function start(variables: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
-  const service = await startProcess({ WORKERS: '2', ...variables }, folder.path);
-  await until(() => service.output().match(/"started"/g)?.length === 2);
-  return service;
+/** Starts the service with two workers. */
+function start(variables: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+  return startProcess({ WORKERS: '2', ...variables }, folder.path);
 }
 
 /** Records over all bindings on persistent connections until `stop` returns true; resolves to the ids. */
