@@ -2,6 +2,7 @@ import { BINDING_NAMES } from '../../contract/offer';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shortened } from '../../util/text';
 import { parseTime } from '../../util/time';
+import { timeText } from './markup';
 
 /** What the list of events is narrowed to. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
@@ -44,6 +45,8 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     before: read('before', position, 'a position'),
     after: read('after', position, 'a position'),
   };
+  if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to)
+    problems.push(`from must be a time before to, which is ${timeText(filter.to)} UTC`);
   return { filter, place, problem: problems[0] };
 }
 

@@ -28,6 +28,10 @@ describe('the address of a list', () => {
     ['to=2026-02-30T10:00', 'to must be a time such as 2026-11-22T14:02:00Z: 2026-02-30T10:00'],
     ['before=-1', 'before must be a position: -1'],
     ['after=1e3', 'after must be a position: 1e3'],
+    [
+      'from=2026-11-22T14:02&to=2026-11-22T14:02',
+      'from must be a time before to, which is 2026-11-22 14:02:00.000 UTC',
+    ],
     [`text=${'x'.repeat(201)}`, `text must be at most 200 characters: ${'x'.repeat(200)}…`],
   ])('%.30s is refused', (query, problem) => {
     expect(read(query).problem).toBe(problem);
