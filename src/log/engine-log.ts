@@ -73,9 +73,8 @@ export class EngineLog implements EventLog {
     }
   }
 
-  async append(event: NewEvent): Promise<Appended> {
-    const [appended] = await this.#call('The event could not be recorded.', () => this.#record([event]));
-    return appended as Appended;
+  append(event: NewEvent): Promise<Appended> {
+    return this.#call('The event could not be recorded.', () => this.#record([event])).then(onlyOne);
   }
 
   appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
@@ -84,8 +83,8 @@ export class EngineLog implements EventLog {
     );
   }
 
-  async #record(events: readonly NewEvent[]): Promise<Appended[]> {
-    return this.#group ? this.#group.add(events) : ((await this.#commit([events]))[0] ?? []);
+  #record(events: readonly NewEvent[]): Promise<Appended[]> {
+    return this.#group?.add(events) ?? this.#commit([events]).then(([appended = []]) => appended);
   }
 
   async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
@@ -202,6 +201,10 @@ export class EngineLog implements EventLog {
       if (this.#calls === 0) this.#idle?.();
     }
   }
+}
+
+function onlyOne([appended]: readonly Appended[]): Appended {
+  return appended as Appended;
 }
 
 function sizeOf(events: readonly NewEvent[]): number {

@@ -1,4 +1,3 @@
-import { sizeOfUtf8 } from '../page';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { MinuteCounts } from './minutes';
@@ -18,8 +17,6 @@ const ROW_BYTES = 4096;
 
 /** How long a check waits for another program's lock, in milliseconds: shorter than its caller waits. */
 const CHECK_BUSY_TIMEOUT = 500;
-
-const NOTHING = new Uint8Array();
 
 /** Records events. */
 export class SqliteRecorder {
@@ -68,10 +65,9 @@ export class SqliteRecorder {
     let newest: number | undefined;
     for (const [i, event] of events.entries()) {
       // The texts stay the bytes that they are in the batch.
-      const values = { ...event, ...sizeOfUtf8(event.attributes ?? NOTHING, event.data) };
-      const { changes, lastInsertRowid } = this.#insert.run(...PROPERTIES.map((property) => values[property]));
+      const { changes, lastInsertRowid } = this.#insert.run(...PROPERTIES.map((property) => event[property]));
       if (changes === 0) {
-        const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => values[property])) as { id: string };
+        const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => event[property])) as { id: string };
         firstIds.set(i, id);
       } else {
         newest = Number(lastInsertRowid);

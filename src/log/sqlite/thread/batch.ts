@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../../events/stored-event';
+import { sizeOfUtf8, type EventSize } from '../../page';
 
 /** The texts of an event, in the order in which they are packed. */
 export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
@@ -63,8 +64,10 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** An event of a batch, with its texts in UTF-8, which are parts of the batch. */
-export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> & Pick<NewEvent, 'recordedAt'>;
+/** An event of a batch, with its texts in UTF-8, which are parts of the batch, and its sizes in an answer. */
+export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> & Pick<NewEvent, 'recordedAt'> & EventSize;
+
+const NOTHING = new Uint8Array();
 
 /**
  * Finds the events in what {@link packEvents} has packed.
@@ -85,15 +88,21 @@ export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): Pa
         ? null
         : new Uint8Array(buffer, byteOffset + start, heads.getUint32(place + LENGTH_OFFSET, true));
     };
+    const attributes = text('attributes');
+    const data = text('data');
+    const { headBytes, dataBytes } = sizeOfUtf8(attributes ?? NOTHING, data);
+    // Written out: what is spread into an object outlives several collections.
     return {
       recordedAt: heads.getFloat64(head, true),
       id: text('id'),
       source: text('source'),
-      attributes: text('attributes'),
+      attributes,
       arrival: text('arrival'),
-      data: text('data'),
+      data,
       idempotencyKey: text('idempotencyKey'),
       webhookId: text('webhookId'),
+      headBytes,
+      dataBytes,
     };
   });
 }
