@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../../src/events/stored-event';
+import { sizeOf } from '../../../src/log/page';
 import { packEvents, unpackEvents, type PackedEvent } from '../../../src/log/sqlite/thread/batch';
 
 const plain: NewEvent = {
@@ -20,7 +21,7 @@ const full: NewEvent = {
   webhookId: 'ü',
 };
 
-/** The events in a batch. */
+/** The events in a batch, each with its sizes. */
 function eventsIn(packed: Uint8Array): NewEvent[] {
   const text = (value: PackedEvent[keyof PackedEvent]) =>
     value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined);
@@ -30,24 +31,26 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
   );
 }
 
+const withSizes = (event: NewEvent) => ({ ...event, ...sizeOf(event) });
+
 describe('a packed batch of events', () => {
   it.each([
     ['of ASCII texts', [plain, { ...plain, data: '"data":1', idempotencyKey: 'k' }]],
     ['of other texts', [full, plain, full]],
     ['without events', []],
   ])('%s holds them as they were', (_, events) => {
-    expect(eventsIn(packEvents(events))).toEqual(events);
+    expect(eventsIn(packEvents(events))).toEqual(events.map(withSizes));
   });
 
   it('keeps the halves of a character in two texts apart', () => {
     const packed = packEvents([{ ...plain, id: 'a\ud83d', source: '\ude00b' }]);
-    expect(eventsIn(packed)).toEqual([{ ...plain, id: 'a\ufffd', source: '\ufffdb' }]);
+    expect(eventsIn(packed)).toEqual([withSizes({ ...plain, id: 'a\ufffd', source: '\ufffdb' })]);
   });
 
   it('is read where it stands in a larger buffer', () => {
     const packed = packEvents([plain, full]);
     const received = Buffer.concat([Buffer.from('abc'), packed, Buffer.from('d')]).subarray(3, 3 + packed.length);
-    expect(eventsIn(received)).toEqual([plain, full]);
+    expect(eventsIn(received)).toEqual([plain, full].map(withSizes));
   });
 
   it('is refused where another build has packed it', () => {
