@@ -110,6 +110,10 @@ export interface SearchQuery {
   /** Only events whose `binding` and `type` are exactly these. */
   readonly binding?: string | undefined;
   readonly type?: string | undefined;
+  /** Only events whose `type` is none of these. */
+  readonly otherTypes?: readonly string[] | undefined;
+  /** Only events whose sender had exactly this address. */
+  readonly sender?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly from?: number | undefined;
   /** Only events recorded before this time, likewise. */
@@ -123,6 +127,20 @@ export interface FoundEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'recor
   /** The sender's address, unless the event was imported without one. */
   readonly remoteAddress: string | undefined;
   readonly data: DataSummary | undefined;
+  /** Where the text that was searched for stands, if one was. */
+  readonly match?: Match | undefined;
+}
+
+/** The first place in an event with a text that was searched for, and what is around it. */
+export interface Match {
+  /** What of the event it is in; its data where the text is in several. */
+  readonly in: 'data' | 'attributes' | 'arrival';
+  /** What stands before it, some 24 characters; begins with `…` where there is more. Data that is a string is shown as that string. */
+  readonly before: string;
+  /** The text, as it stands there. */
+  readonly text: string;
+  /** What stands after it, some 96 characters; ends with `…` where there is more. */
+  readonly after: string;
 }
 
 /** What a list shows of an event's data. */

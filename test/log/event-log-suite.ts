@@ -5,6 +5,7 @@ import {
   MAX_SEARCH_TEXT,
   type EventLog,
   type EventQuery,
+  type Match,
   type Retention,
   type SearchQuery,
   type SearchResult,
@@ -618,6 +619,77 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await found({ binding: 'soap11', type: 'x' })).toEqual(['a']);
         expect(await found({ type: "x' OR 1" })).toEqual([]);
         expect(await found({ type: 'x', text: 'httpget' })).toEqual(['c']);
+      });
+
+      it('keeps to a sender, and to types other than some', async () => {
+        const from = (remoteAddress: string) => JSON.stringify({ remoteAddress, headers: { host: '192.0.2.1' } });
+        await record({
+          a: { attributes: attributes({ type: 'x' }), arrival: from('192.0.2.1') },
+          b: { attributes: attributes({ type: 'y' }), arrival: from('192.0.2.10') },
+          c: { attributes: attributes({ type: `it's "z"` }), arrival: from('::1') },
+          d: { attributes: attributes({ type: 'x' }) },
+        });
+        expect(await found({ sender: '192.0.2.1' })).toEqual(['a']);
+        expect(await found({ sender: '::1', type: 'x' })).toEqual([]);
+        expect(await found({ sender: "' OR 1" })).toEqual([]);
+        expect(await found({ otherTypes: [] })).toEqual(['d', 'c', 'b', 'a']);
+        expect(await found({ otherTypes: ['x'] })).toEqual(['c', 'b']);
+        expect(await found({ otherTypes: [`it's "z"`, 'x'], after: 0n })).toEqual(['b']);
+      });
+
+      it.each<[what: string, text: string, event: Partial<NewEvent>, match: Match | undefined]>([
+        [
+          'in JSON',
+          '17}',
+          { data: '"data":{"order":17}' },
+          { in: 'data', before: '{"order":', text: '17}', after: '' },
+        ],
+        [
+          'in a string, without its escapes',
+          'says "HI"',
+          { data: '"data":"a\\nm\\u00fcller says \\"hi\\" to you"' },
+          { in: 'data', before: 'a\nmüller ', text: 'says "hi"', after: ' to you' },
+        ],
+        [
+          'far into a string that is large, and the first of several',
+          'needle',
+          { data: `"data":"${'\\u00e9'.repeat(200_000)}neeDLE${'\\u00e9'.repeat(200_000)}needle"` },
+          { in: 'data', before: `…${'é'.repeat(24)}`, text: 'neeDLE', after: `${'é'.repeat(96)}…` },
+        ],
+        [
+          'far into JSON that is large',
+          'needle',
+          { data: `"data":["${'\u{1F600}'.repeat(200_000)}needle${'\u{1F600}'.repeat(48)}"]` },
+          { in: 'data', before: `…${'\u{1F600}'.repeat(12)}`, text: 'needle', after: `${'\u{1F600}'.repeat(48)}…` },
+        ],
+        [
+          'with the quotes of a string',
+          '"here"',
+          { data: '"data":"here"' },
+          { in: 'data', before: '', text: '"here"', after: '' },
+        ],
+        [
+          'within an escape',
+          'nb',
+          { data: '"data":"\\"a\\nb"' },
+          { in: 'data', before: '"\\"a\\', text: 'nb', after: '"' },
+        ],
+        [
+          'in the attributes',
+          'order.PAID',
+          { attributes: attributes({ type: 'order.paid' }) },
+          { in: 'attributes', before: '…x","source":"/","type":"', text: 'order.paid', after: '"}' },
+        ],
+        [
+          'in how it arrived, beside data that is not searched',
+          'data',
+          { arrival: '{"path":"/data"}', data: '"data_base64":"data"' },
+          { in: 'arrival', before: '{"path":"/', text: 'data', after: '"}' },
+        ],
+        ['in the name of the data member, as none', 'data', { data: '"data":"x"' }, undefined],
+      ])('shows a match %s', async (_what, text, event, match) => {
+        await record({ e: event });
+        expect((await search({ text })).events[0]?.match).toEqual(match);
       });
 
       it('keeps to a time range, wherever its events stand', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { dataMemberOf, foundEvent } from '../search/found-event';
-import { eventMatcher } from '../search/search-event';
+import { eventMatcher, type Matched } from '../search/search-event';
 import { JetStreamConnection } from './connection';
 import { followEvents } from './follow';
 import { JetStreamIds } from './ids';
@@ -51,6 +51,9 @@ const SEARCH_WINDOW = 32;
 
 /** Maximum consumers that count at a time. */
 const COUNTING_CONSUMERS = 8;
+
+/** What of a search narrows it to no kind of events. */
+const PLACE: readonly string[] = ['after', 'before', 'limit'] satisfies (keyof SearchQuery)[];
 
 /**
  * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
@@ -177,7 +180,8 @@ class JetStreamEngine implements LogEngine {
       more = reached !== undefined && (events.length === query.limit || performance.now() > end);
       if (more) break;
       reached = placed;
-      if (matches(placed.event)) events.push(listed(placed));
+      const matched = matches(placed.event);
+      if (matched !== undefined) events.push(listed(placed, matched));
     }
     return {
       events: query.after === undefined ? events : events.reverse(),
@@ -188,8 +192,8 @@ class JetStreamEngine implements LogEngine {
 
   /** The events to look at, in the direction of the search. */
   async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
-    const { text, binding, type, from, to, limit } = query;
-    const isFiltered = [text, binding, type, from, to].some((filter) => filter !== undefined);
+    const { from, limit } = query;
+    const isFiltered = Object.entries(query).some(([name, value]) => value !== undefined && !PLACE.includes(name));
     const most = isFiltered ? Infinity : limit + 1;
     const { events } = this.#begin();
     const start = await startOf(from ?? -Infinity, events);
@@ -251,9 +255,9 @@ async function* within(placed: AsyncGenerator<PlacedEvent>, after: number, befor
   }
 }
 
-function listed({ sequence, event }: PlacedEvent): FoundEvent {
+function listed({ sequence, event }: PlacedEvent, matched: Matched): FoundEvent {
   const { data, ...others } = event;
-  return foundEvent({ ...others, sequence, data: data === undefined ? undefined : dataMemberOf(data) });
+  return foundEvent({ ...others, sequence, data: data === undefined ? undefined : dataMemberOf(data) }, matched);
 }
 
 function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {

@@ -113,10 +113,10 @@ class MemoryEngine implements LogEngine {
     for (const { position, data, ...event } of candidates) {
       if (looked === STEP_EVENTS || events.length === limit) break;
       looked++;
-      if (!matches({ ...event, data })) continue;
-      events.push(
-        foundEvent({ ...event, sequence: position, data: data === undefined ? undefined : dataMemberOf(data) }),
-      );
+      const matched = matches({ ...event, data });
+      if (matched === undefined) continue;
+      const listed = { ...event, sequence: position, data: data === undefined ? undefined : dataMemberOf(data) };
+      events.push(foundEvent(listed, matched));
     }
     const last = candidates[looked - 1];
     return Promise.resolve({

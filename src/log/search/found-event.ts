@@ -2,6 +2,8 @@ import { shortened } from '../../util/text';
 import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../page';
+import { shownMatch } from './match';
+import type { Matched } from './search-event';
 
 /** Maximum characters that JSON writes for one character. */
 const ESCAPE_LENGTH = 6;
@@ -29,9 +31,14 @@ export type ListedEvent = Pick<NewEvent, 'id' | 'recordedAt' | 'attributes' | 'a
 };
 
 /** Makes what a list shows of an event. */
-export function foundEvent({ sequence, id, recordedAt, attributes, arrival, data }: ListedEvent): FoundEvent {
+export function foundEvent(
+  { sequence, id, recordedAt, attributes, arrival, data }: ListedEvent,
+  { around, pattern }: Matched = {},
+): FoundEvent {
   const { binding, type } = JSON.parse(attributes) as Readonly<Record<string, unknown>>;
   const { remoteAddress } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+  const summary = data && dataSummary(data);
+  const isString = around?.in === 'data' && summary?.kind === 'text';
   return {
     sequence: paddedSequence(sequence),
     id: shortened(id),
@@ -39,7 +46,8 @@ export function foundEvent({ sequence, id, recordedAt, attributes, arrival, data
     binding: shortText(binding),
     type: shortText(type),
     remoteAddress: shortText(remoteAddress),
-    data: data && dataSummary(data),
+    data: summary,
+    match: around && pattern && shownMatch(around, pattern, isString),
   };
 }
 

@@ -1,11 +1,15 @@
 import type { NewEvent } from '../../events/stored-event';
+import { findMatch, type MatchSurroundings } from './match';
 import { EventLogError, MAX_SEARCH_TEXT, type SearchQuery } from '../event-log';
 
-/** Says of an event whether a search looks for it, wherever it stands. */
-export type EventMatcher = (event: NewEvent) => boolean;
+/** Says of an event whether a search looks for it, and where the text is. Undefined: it does not. */
+export type EventMatcher = (event: NewEvent) => Matched | undefined;
 
-/** Data that is kept as base64. */
-const BASE64 = /^\s*"data_base64"/;
+/** Where in an event the text of a search is; empty for a search without a text. */
+export interface Matched {
+  readonly around?: MatchSurroundings | undefined;
+  readonly pattern?: RegExp;
+}
 
 /** @throws {EventLogError} the text is too long to be searched for. */
 export function requireSearchable({ text = '' }: SearchQuery): void {
@@ -16,16 +20,21 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
 }
 
 /** Makes a matcher as `EventLog.search` promises, for engines that cannot match where the events are stored. */
-export function eventMatcher({ text, binding, type, from = -Infinity, to = Infinity }: SearchQuery): EventMatcher {
+export function eventMatcher(query: SearchQuery): EventMatcher {
+  const { text, binding, type, otherTypes = [], sender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
-  return ({ recordedAt, attributes, arrival, data = '' }) => {
-    if (recordedAt < from || recordedAt >= to) return false;
-    if (binding !== undefined || type !== undefined) {
-      const parsed = JSON.parse(attributes) as Readonly<Record<string, unknown>>;
-      if (parsed.binding !== (binding ?? parsed.binding) || parsed.type !== (type ?? parsed.type)) return false;
+  return (event) => {
+    if (event.recordedAt < from || event.recordedAt >= to) return undefined;
+    if (binding !== undefined || type !== undefined || otherTypes.length > 0) {
+      const parsed = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
+      if (parsed.binding !== (binding ?? parsed.binding) || parsed.type !== (type ?? parsed.type)) return undefined;
+      if (otherTypes.includes(String(parsed.type))) return undefined;
     }
-    if (pattern === undefined) return true;
-    return pattern.test(attributes) || pattern.test(arrival) || (!BASE64.test(data) && pattern.test(data));
+    if (sender !== undefined && (JSON.parse(event.arrival) as { remoteAddress?: unknown }).remoteAddress !== sender)
+      return undefined;
+    if (pattern === undefined) return {};
+    const around = findMatch(event, pattern);
+    return around && { around, pattern };
   };
 }
 
@@ -40,7 +49,7 @@ export function textForms(text: string): string[] {
 }
 
 /** Returns a pattern for JSON text with one of the forms of a text in it; ASCII letters match in either case. */
-function textPattern(text: string): RegExp {
+export function textPattern(text: string): RegExp {
   const alternatives = textForms(text).map((form) => form.replace(/[^]/g, characterPattern));
   return new RegExp(alternatives.join('|'));
 }

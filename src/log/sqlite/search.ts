@@ -2,7 +2,8 @@ import type { Statement } from './binding';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../page';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
-import { textForms } from '../search/search-event';
+import { READ_AFTER, READ_BEFORE, SEARCHED, type MatchSurroundings } from '../search/match';
+import { textForms, textPattern } from '../search/search-event';
 import type { SqliteConnection } from './connection/connection';
 import type { SqliteTimes } from './minutes';
 
@@ -49,6 +50,7 @@ export class SqliteSearch {
   readonly #any: Statement;
   readonly #listed: Statement;
   readonly #recordedAt: Statement;
+  readonly #around: readonly (readonly [name: MatchSurroundings['in'], around: Statement])[];
   readonly #matching = new Map<string, Statement>();
   #groupEvents = GROUP_EVENTS;
 
@@ -72,6 +74,7 @@ export class SqliteSearch {
        FROM events WHERE sequence = ?`,
     );
     this.#recordedAt = connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
+    this.#around = SEARCHED.map((name) => [name, connection.prepare(around(name))]);
   }
 
   /** As `LogEngine.search`. */
@@ -91,7 +94,7 @@ export class SqliteSearch {
       if (group.events === 0) break;
       for (const sequence of match(group)) {
         reach(sequence);
-        events.push(this.#list(sequence));
+        events.push(this.#list(sequence, query.text));
         if (events.length === query.limit || performance.now() > deadline) break search;
       }
       reach(order === 'DESC' ? group.first : group.last);
@@ -122,12 +125,18 @@ export class SqliteSearch {
   }
 
   /** Returns a function that finds the positions of the events in a group that a search looks for. */
-  #matcher({ text, binding, type, from, to }: SearchQuery, order: Direction): (group: Group) => number[] {
+  #matcher(query: SearchQuery, order: Direction): (group: Group) => number[] {
+    const { text, binding, type, otherTypes = [], sender, from, to } = query;
     const conditions: [sql: string, ...values: (string | number)[]][] = [];
     if (from !== undefined) conditions.push(['recorded_at >= ?', from]);
     if (to !== undefined) conditions.push(['recorded_at < ?', to]);
-    if (binding !== undefined) conditions.push([attributeIs('binding'), binding]);
-    if (type !== undefined) conditions.push([attributeIs('type'), type]);
+    if (binding !== undefined) conditions.push([memberIs('attributes', 'binding'), binding]);
+    if (type !== undefined) conditions.push([memberIs('attributes', 'type'), type]);
+    if (otherTypes.length > 0) {
+      const isOther = `${member('attributes', 'type')} NOT IN (SELECT value FROM json_each(?))`;
+      conditions.push([isOther, JSON.stringify(otherTypes)]);
+    }
+    if (sender !== undefined) conditions.push([memberIs('arrival', 'remoteAddress'), sender]);
     if (text !== undefined) conditions.push(containsOneOf(textForms(text)));
     const where = ['sequence BETWEEN ? AND ?', ...conditions.map(([sql]) => sql)].join(' AND ');
     const statement = this.#matchStatement(`SELECT sequence FROM events WHERE ${where} ORDER BY sequence ${order}`);
@@ -142,15 +151,27 @@ export class SqliteSearch {
     return statement;
   }
 
-  #list(sequence: number): FoundEvent {
+  #list(sequence: number, text: string | undefined): FoundEvent {
     const { head, tail, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
-    if (head === null || tail === null) return foundEvent({ ...event, data: undefined });
+    const matched =
+      text === undefined ? {} : { around: this.#surroundings(sequence, text), pattern: textPattern(text) };
+    if (head === null || tail === null) return foundEvent({ ...event, data: undefined }, matched);
     try {
-      return foundEvent({ ...event, data: { head, tail, bytes } });
+      return foundEvent({ ...event, data: { head, tail, bytes } }, matched);
     } catch {
       // Its data is damaged.
-      return foundEvent({ ...event, data: undefined });
+      return foundEvent({ ...event, data: undefined }, matched);
     }
+  }
+
+  /** Reads what is around a text in an event, which may be large. */
+  #surroundings(sequence: number, text: string): MatchSurroundings | undefined {
+    const forms = JSON.stringify(textForms(text));
+    for (const [name, statement] of this.#around) {
+      const row = statement.get(forms, sequence) as { start: number; text: string; isEnd: number } | undefined;
+      if (row !== undefined) return { in: name, text: row.text, isStart: row.start === 1, isEnd: row.isEnd === 1 };
+    }
+    return undefined;
   }
 
   #place(position: number | undefined): SearchResult['reached'] {
@@ -167,9 +188,25 @@ function jsonOr(column: string, json: string): string {
   return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${json}' END AS ${column}`;
 }
 
-/** Attributes are valid JSON as far as this program wrote them; others match nothing and end no search. */
-function attributeIs(name: string): string {
-  return `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.${name}') END = ?`;
+/** Columns are valid JSON as far as this program wrote them; others match nothing and end no search. */
+function member(column: string, name: string): string {
+  return `CASE WHEN json_valid(${column}) THEN json_extract(${column}, '$.${name}') END`;
+}
+
+function memberIs(column: string, name: string): string {
+  return `${member(column, name)} = ?`;
+}
+
+/** Reads the characters of a column around the first of some texts in it; no row: it has none of them. */
+function around(column: string): string {
+  const searched = column === 'data' ? `CASE WHEN ${IS_BASE64} THEN NULL ELSE data END` : column;
+  return `
+    SELECT start, substr(text, start, place - start + ${String(READ_AFTER)}) AS text,
+           length(text) < place + ${String(READ_AFTER)} AS "isEnd"
+    FROM (SELECT text, place, max(1, place - ${String(READ_BEFORE)}) AS start
+          FROM (SELECT text, (SELECT min(nullif(instr(lower(text), lower(value)), 0)) FROM json_each(?)) AS place
+                FROM (SELECT ${searched} AS text FROM events WHERE sequence = ?))
+          WHERE place IS NOT NULL)`;
 }
 
 /** LIKE would be faster for most texts, but takes a second for 4 MiB of one letter. */
