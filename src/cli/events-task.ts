@@ -13,7 +13,8 @@ export const USAGE = `Works on the event log that EVENT_LOG names, also while th
 
 Usage: asmx-webhook-events [--since WHEN] [--follow]
        asmx-webhook-events [--since WHEN] [--follow] --forward URL [--position FILE] [--raw] [--skip-refused]
-       asmx-webhook-events --forward URL --event ID... | [--type TYPE] [--binding NAME] [--text TEXT] [--since WHEN] [--until WHEN]
+       asmx-webhook-events --forward URL --event ID... | [--type TYPE] [--binding NAME] [--sender IP] [--text TEXT]
+                                                          [--since WHEN] [--until WHEN]
        asmx-webhook-events --export FILE [--since WHEN] | --import FILE | --backup FILE | --restore FILE
        asmx-webhook-events --verify | --compact | --forget ID...
 
@@ -48,6 +49,7 @@ With --forward, to post only some events, once; how far forwarding came is neith
   --event ID       the event with this id or sequence; give it several times for several events
   --type TYPE      all events with exactly this type; with several of these options, those for which all of them hold
   --binding NAME   all that came over soap11, soap12, httpget or httppost
+  --sender IP      all that came from this address
   --text TEXT      all with this text in their attributes, their data or how they arrived
   --since WHEN     all since then; alone it selects nothing, but says where to begin
   --until WHEN     all before a time, or up to a sequence
@@ -99,7 +101,7 @@ export interface ForwardTask {
 export type LogTask = Exclude<Task, { name: 'help' } | { name: 'version' }>;
 
 const FORWARD_FLAGS = ['raw', 'skip-refused'];
-const SEARCH = ['type', 'binding', 'text', 'until'] as const;
+const SEARCH = ['type', 'binding', 'sender', 'text', 'until'] as const;
 const UPKEEP = ['verify', 'compact'] as const;
 const FLAGS = ['follow', 'help', 'version', ...UPKEEP, ...FORWARD_FLAGS];
 const FILES = ['export', 'import', 'backup', 'restore'] as const;
@@ -114,6 +116,7 @@ const NEEDS: ReadonlyMap<string, string> = new Map([
   ['event', 'an id or a sequence'],
   ['type', 'a type'],
   ['binding', 'the name of a binding'],
+  ['sender', 'an address'],
   ['text', 'a text'],
   ['until', 'a duration, a time or a sequence'],
   ['position', 'the name of a file'],
@@ -176,13 +179,15 @@ function selectionIn(given: Options, since: Start | undefined): Selection | unde
   const other = others.find((option) => given.has(option));
   if (other !== undefined) throw contradiction(name, other);
   if (name === 'event') return { names: given.get(name) ?? [] };
-  const [type, binding, text] = (['type', 'binding', 'text'] as const).map((option) => given.get(option)?.[0]);
+  const [type, binding, sender, text] = (['type', 'binding', 'sender', 'text'] as const).map(
+    (option) => given.get(option)?.[0],
+  );
   if (text !== undefined && text.length > MAX_SEARCH_TEXT)
     throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
   const until = startIn(given, 'until');
   // A sequence stands for its event and those before it.
   const before = until?.since === undefined ? until && until.after + 1n : undefined;
-  return { search: { type, binding, text, after: since?.after, from: since?.since, before, to: until?.since } };
+  return { search: { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since } };
 }
 
 /** Each target has the position that is given in the same place, so that none is left without one by mistake. */

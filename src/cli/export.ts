@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { eventProblem } from '../events/event-problem';
+import { archiveProblem } from '../events/archive';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
@@ -65,7 +65,7 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
 
 /** Returns true for an event that can be read again, and reports one that cannot. */
 function isWhole(event: StoredEvent): boolean {
-  const problem = event.damaged === true ? 'one of its texts is not UTF-8' : eventProblem(event);
+  const problem = archiveProblem(event);
   if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);
   return problem === undefined;
 }

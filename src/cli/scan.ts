@@ -1,6 +1,7 @@
 import { archiveLine } from '../events/archive';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import { firstFrom } from '../log/stored-events';
 import { deferred } from '../util/promises';
 import { parseDuration, parseTime } from '../util/time';
 
@@ -121,18 +122,6 @@ export async function changeAt(
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
   if (event === undefined || BigInt(found.sequence) !== position) return undefined;
   return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
-}
-
-/** The first event from a position on. */
-export async function firstFrom(log: EventLog, position: bigint): Promise<StoredEvent | undefined> {
-  const [event] = await log.scan({ after: position > 0n ? position - 1n : 0n, limit: 1 });
-  return event;
-}
-
-/** The event at a position; undefined: the log does not have it. */
-export async function eventAt(log: EventLog, position: bigint): Promise<StoredEvent | undefined> {
-  const found = await firstFrom(log, position);
-  return found !== undefined && BigInt(found.sequence) === position ? found : undefined;
 }
 
 /** Writes the events of a page, one a line. */

@@ -1,21 +1,18 @@
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
 import { SEQUENCE_DIGITS } from '../log/page';
-import { eventAt, readEvents } from './scan';
+import { eventAt, foundEvents } from '../log/stored-events';
+import { readEvents } from './scan';
 import { quoted } from './terminal';
 
 /** Some events of a log: those with a name each, an id or a sequence, or all that a search finds. */
 export type Selection = { readonly names: readonly string[] } | { readonly search: Omit<SearchQuery, 'limit'> };
 
-/** Events that a search finds at a time. */
-const FOUND = 100;
-
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;
 
 /**
- * Reads the selected events in log order, each once. A search ends with the event that was the newest when it began, so that it
- * does not find what is recorded because its events are sent.
+ * Reads the selected events in log order, each once; a search as {@link foundEvents} does.
  *
  * @param stop - ends a search after the step that is under way.
  * @param missing - called with a line for each name that is not that of exactly one event, and each event that was removed meanwhile.
@@ -26,38 +23,19 @@ export async function* selectedEvents(
   stop: AbortSignal,
   missing: (problem: string) => void,
 ): AsyncGenerator<StoredEvent> {
-  const positions =
-    'names' in selection ? namedPositions(log, selection.names, missing) : foundPositions(log, selection.search, stop);
-  for await (const position of positions) {
-    const event = await eventAt(log, position);
-    if (event === undefined) missing(`Event ${String(position)} is no longer in the log.`);
-    else yield event;
+  const gone = (position: bigint): void => {
+    missing(`Event ${String(position)} is no longer in the log.`);
+  };
+  if ('search' in selection) {
+    yield* foundEvents(log, selection.search, stop, gone);
+    return;
   }
-}
-
-async function* namedPositions(
-  log: EventLog,
-  names: readonly string[],
-  missing: (problem: string) => void,
-): AsyncGenerator<bigint> {
-  const { positions, problems } = await positionsOf(names, log);
+  const { positions, problems } = await positionsOf(selection.names, log);
   problems.forEach(missing);
-  yield* positions.sort((one, other) => Number(one - other));
-}
-
-async function* foundPositions(
-  log: EventLog,
-  search: Omit<SearchQuery, 'limit'>,
-  stop: AbortSignal,
-): AsyncGenerator<bigint> {
-  const end = (await log.stats()).last + 1n;
-  const before = search.before !== undefined && search.before < end ? search.before : end;
-  let after = search.after ?? 0n;
-  for (let isLeft = true; isLeft;) {
-    const { events, reached, more } = await log.search({ ...search, after, before, limit: FOUND });
-    yield* events.map(({ sequence }) => BigInt(sequence)).reverse();
-    after = reached?.position ?? after;
-    isLeft = more && !stop.aborted;
+  for (const position of positions.sort((one, other) => Number(one - other))) {
+    const event = await eventAt(log, position);
+    if (event === undefined) gone(position);
+    else yield event;
   }
 }
 

@@ -2,6 +2,7 @@ import { parseTime } from '../util/time';
 import { CloudEventError, NOT_IN_STRING, withoutReservedNames } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
+import { eventProblem } from './event-problem';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
 
@@ -41,6 +42,11 @@ export function archiveLine({ attributes, sequence, data, arrival, ...event }: S
 export async function parseArchiveLine(line: string): Promise<NewEvent> {
   const members = parseJsonObject(line);
   return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : foreignEvent(line, members);
+}
+
+/** Says what would keep an event from being read again. Undefined: nothing does. */
+export function archiveProblem(event: StoredEvent): string | undefined {
+  return event.damaged === true ? 'one of its texts is not UTF-8' : eventProblem(event);
 }
 
 function archivedEvent(line: string, members: Readonly<Record<string, unknown>>): NewEvent {

@@ -60,11 +60,14 @@ describe('the arguments of the tool', () => {
       { ...FORWARD, targets: [to('http://h/', 'p')], selection: { names: ['17', '-a'] } },
     ],
     [
-      ['--forward', 'http://h', '--type', 't', '--binding=soap11', '--text=-x', '--since', '7', '--until', '9'],
+      [
+        ...['--forward', 'http://h', '--type', 't', '--binding=soap11', '--sender', '::1', '--text=-x'],
+        ...['--since', '7', '--until', '9'],
+      ],
       {
         ...FORWARD,
         since: { after: 7n },
-        selection: { search: { type: 't', binding: 'soap11', text: '-x', after: 7n, before: 10n } },
+        selection: { search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7n, before: 10n } },
       },
     ],
     [

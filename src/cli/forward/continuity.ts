@@ -1,5 +1,6 @@
 import type { EventLog } from '../../log/event-log';
-import { changeAt, firstFrom, type Change } from '../scan';
+import { firstFrom } from '../../log/stored-events';
+import { changeAt, type Change } from '../scan';
 import type { Position } from './position';
 
 /** Thrown when a position cannot be one of this log; the message is one line. */

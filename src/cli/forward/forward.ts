@@ -1,8 +1,9 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
+import { eventAt } from '../../log/stored-events';
 import type { ForwardTask } from '../events-task';
 import { ForwardProgress, type TargetProgress } from '../progress';
-import { endOf, eventAt, followedPages, pagesOf, type Change, type Start } from '../scan';
+import { endOf, followedPages, pagesOf, type Change, type Start } from '../scan';
 import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
 import { missingBetween, otherLog, requireSame } from './continuity';

@@ -50,13 +50,6 @@ export async function positionOf(log: ServiceLog, id: string | null): Promise<bi
   return events[0] && BigInt(events[0].sequence);
 }
 
-/** Reads the event at a position; undefined: it is not in the log. */
-export async function storedEvent(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
-  if (position === 0n) return undefined;
-  const [event] = await log.scan({ after: position - 1n, limit: 1 });
-  return event !== undefined && BigInt(event.sequence) === position ? event : undefined;
-}
-
 /**
  * Shows an event, with links to its neighbours in the list from which it was opened. What a sender wrote is HTML; links have
  * only the query.

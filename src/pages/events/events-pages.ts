@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { Router } from 'express';
 import { EventLogError, type EventLog } from '../../log/event-log';
+import { eventAt } from '../../log/stored-events';
 import type { RequestCheck } from '../../http/auth/access';
 import { reply, replyCompressed } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
@@ -14,7 +15,7 @@ import type { Contract } from '../../contract/contract';
 import { PageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { downloadHeaders, downloadOf } from './downloads';
-import { eventView, positionOf, storedEvent } from './event-view';
+import { eventView, positionOf } from './event-view';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
@@ -191,7 +192,7 @@ class EventsPages {
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
     const sequence = position(text) ?? (await positionOf(log, parameters.get('id')));
-    const event = sequence === undefined ? undefined : await storedEvent(log, sequence);
+    const event = sequence === undefined ? undefined : await eventAt(log, sequence);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     const { callers, path, needsKey } = this.#options;
     const address = { contract: this.#contract, base: callers.baseUrl(response.req), path, needsKey };

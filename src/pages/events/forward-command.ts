@@ -19,9 +19,9 @@ export function forwardCommand(selected: { readonly sequence: string } | Filter)
   return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
 }
 
-function searchOptions({ text, type, binding, from, to }: Filter): string[] {
+function searchOptions({ text, type, binding, sender, from, to }: Filter): string[] {
   const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
-  const values = { text, type, binding, since: time(from), until: time(to) };
+  const values = { text, type, binding, sender, since: time(from), until: time(to) };
   // A value that begins with a hyphen has to follow an equals sign.
   const options = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : `--${name}=${shellWord(value)}`,

@@ -5,7 +5,7 @@ import { parseTime } from '../../util/time';
 import { timeText } from './markup';
 
 /** What the list of events is narrowed to. */
-export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'from' | 'to'>;
+export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
 
 /** Where in the log the list is. Undefined: at the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
@@ -38,6 +38,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), TEXT_LIMIT),
     binding: given('binding'),
     type: given('type'),
+    sender: given('sender'),
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
   };
@@ -71,9 +72,9 @@ export function addressQuery(values: Readonly<Record<string, string | bigint | u
 }
 
 /** A filter as parameters of an address; with values of a form for its inputs. */
-export function filterValues({ text, binding, type, from, to }: Filter): Record<string, string | undefined> {
+export function filterValues({ text, binding, type, sender, from, to }: Filter): Record<string, string | undefined> {
   const time = (value: number | undefined) => (value === undefined ? undefined : inputTime(value));
-  return { text, binding, type, from: time(from), to: time(to) };
+  return { text, binding, type, sender, from: time(from), to: time(to) };
 }
 
 /** The value of an input of the type `datetime-local`: without a zone, perhaps without seconds. */

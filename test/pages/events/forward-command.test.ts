@@ -43,6 +43,7 @@ describe('the command that forwards what a page shows', () => {
     ['text', 'a\nb'],
     ['type', `'; touch there; '`],
     ['binding', `soap11' --event 1 '`],
+    ['sender', '127.0.0.1'],
   ])('has the %s of the search, whatever that is: %j', async (name, value) => {
     // Finds nothing, which is not worth a command, until an event matches.
     const json = JSON.stringify({

@@ -5,12 +5,15 @@ const read = (query: string) => listQuery(new URLSearchParams(query));
 describe('the address of a list', () => {
   it('says what to look for, and where', () => {
     expect(
-      read('events&text=a+b&binding=soap11&type=t&from=2026-11-22T14:02&to=2026-11-22T14:03:04Z&before=00017'),
+      read(
+        'events&text=a+b&binding=soap11&type=t&sender=::1&from=2026-11-22T14:02&to=2026-11-22T14:03:04Z&before=00017',
+      ),
     ).toEqual({
       filter: {
         text: 'a b',
         binding: 'soap11',
         type: 't',
+        sender: '::1',
         from: Date.UTC(2026, 10, 22, 14, 2),
         to: Date.UTC(2026, 10, 22, 14, 3, 4),
       },
@@ -20,7 +23,9 @@ describe('the address of a list', () => {
   });
 
   it('may have empty parameters, as a form sends them', () => {
-    expect(Object.values(read('events=&text=&binding=&type=&from=&to=').filter)).toEqual(Array(5).fill(undefined));
+    expect(Object.values(read('events=&text=&binding=&type=&sender=&from=&to=').filter)).toEqual(
+      Array(6).fill(undefined),
+    );
   });
 
   it.each([

@@ -1,0 +1,64 @@
+import type { NewEvent } from '../../src/events/stored-event';
+import type { EventLog, SearchQuery } from '../../src/log/event-log';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { foundEvents } from '../../src/log/stored-events';
+import { newEvent } from './event-log-suite';
+
+describe('the events that a search finds', () => {
+  let log: EventLog;
+  beforeEach(() => {
+    log = MemoryEventLog.open();
+  });
+  afterEach(() => log.close());
+
+  const record = (count: number, event: (i: number) => Partial<NewEvent> = () => ({})) =>
+    log.appendAll(Array.from({ length: count }, (_, i) => newEvent(event(i + 1))));
+  const read = async (search: Omit<SearchQuery, 'limit'> = {}, stop = new AbortController().signal) => {
+    const positions: number[] = [];
+    const gone: number[] = [];
+    for await (const { sequence } of foundEvents(log, search, stop, (position) => gone.push(Number(position)))) {
+      positions.push(Number(sequence));
+    }
+    return { positions, gone };
+  };
+  const upTo = (end: number) => Array.from({ length: end }, (_, i) => i + 1);
+
+  it('are read in log order, each once, up to the newest at the beginning', async () => {
+    await record(250);
+    const search = jest.spyOn(log, 'search').mockImplementationOnce(async (query) => {
+      await record(1);
+      search.mockRestore();
+      return log.search(query);
+    });
+    expect((await read()).positions).toEqual(upTo(250));
+    expect((await read({ after: 3n, before: 7n })).positions).toEqual([4, 5, 6]);
+  });
+
+  it('are read wherever they stand', async () => {
+    await record(1000, (i) => ({ data: i % 7 === 0 || i % 100 < 5 ? '"data":"wanted"' : undefined }));
+    const expected = upTo(1000).filter((i) => i % 7 === 0 || i % 100 < 5);
+    expect((await read({ text: 'wanted' })).positions).toEqual(expected);
+  });
+
+  it('may be larger than what is read at a time', async () => {
+    await record(12, () => ({ data: `"data":"${'x'.repeat(3_000_000)}"` }));
+    expect((await read()).positions).toEqual(upTo(12));
+  });
+
+  it('are told apart from those that were removed meanwhile', async () => {
+    await record(10);
+    const scan = log.scan.bind(log);
+    jest.spyOn(log, 'scan').mockImplementationOnce(async (query) => {
+      await log.forget([1n, 4n, 5n, 10n]);
+      return scan(query);
+    });
+    expect(await read()).toEqual({ positions: [2, 3, 6, 7, 8, 9], gone: [1, 4, 5, 10] });
+  });
+
+  it('end after the step in which they are stopped', async () => {
+    await record(1000);
+    const stop = new AbortController();
+    stop.abort();
+    expect((await read({}, stop.signal)).positions).toEqual(upTo(100));
+  });
+});
