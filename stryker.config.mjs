@@ -12,10 +12,10 @@ export default {
     'src/events/{event,payload}.ts',
     'src/log/page.ts',
     'src/events/cloudevents/*.ts',
-    'src/soap/envelope/{envelope-builder,envelope-reader,fragment}.ts',
-    'src/get-post/{binary-mode,form-fields,http-content,http-payload}.ts',
+    'src/soap/{arguments,envelope-builder,envelope-reader,payload}.ts',
+    'src/get-post/{form-fields,http-content,http-payload}.ts',
     'src/http/auth/*.ts',
-    'src/http/address/forwarded.ts',
+    'src/http/callers.ts',
   ],
   // The tests need none of these, and some are large.
   ignorePatterns: ['coverage', 'data', 'dist', 'docs', 'test/fixtures', 'test/interop', 'test/system'],
