@@ -18,7 +18,7 @@ import { webhookService } from './service/webhook-service';
 import { createLogger, Hints, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { logLines, observation } from './telemetry/observation';
-import { RefusedCalls, type RefusedCall } from './telemetry/refused-calls';
+import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
 
 /** A service that answers. */
 export interface App {
@@ -45,8 +45,8 @@ const FORWARDED_HINT =
   'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
   'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
-/** Collects the refused calls of all processes that answer together with this one, newest first. */
-export type RefusalsOfAll = (own: RefusedCalls) => Promise<readonly RefusedCall[]>;
+/** Collects the refusals of all processes that answer together with this one. */
+export type RefusalsOfAll = (own: RefusedCalls) => Promise<Refusals>;
 
 /**
  * Puts the service together on an event log and starts to listen. Without a logger nothing is logged.
@@ -101,7 +101,7 @@ export async function startApp(
     events: {
       log,
       mayLook: viewerCheck(config, access),
-      refusedCalls: () => refusalsOfAll(refusedCalls),
+      refusals: () => refusalsOfAll(refusedCalls),
       refused: observer.refused,
       failed: observer.pageFailed,
     },

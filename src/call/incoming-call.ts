@@ -3,6 +3,8 @@ import type { Callers } from '../http/callers';
 import type { HttpRequest } from '../http/request';
 import type { MediaType, MediaTypes } from '../http/content/media-type';
 import type { RequestError } from '../http/errors';
+import { SMALL_BODY } from '../http/content/body';
+import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
 import type { Binding, Call, Content } from '../service/call';
 import type { Admission, Ticket } from './admission';
 
@@ -44,6 +46,8 @@ export abstract class IncomingCall implements Call {
   readonly mediaType: MediaType | undefined;
   readonly #endpoint: EndpointOptions;
   #hasMessage = true;
+  #start: Buffer | undefined;
+  #bytes = 0;
 
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
     this.request = request;
@@ -102,8 +106,20 @@ export abstract class IncomingCall implements Call {
     return this.readContent();
   }
 
+  /** Keeps the beginning of the body, for the report of a call that is refused. A small body is kept as it is, without a copy. */
+  keepStart(body: Buffer): void {
+    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
+    this.#bytes = body.length;
+  }
+
+  /** What has been read of the body; undefined where that is nothing, and after a wait. */
+  get body(): ReadBody | undefined {
+    return this.#start && this.#bytes > 0 ? { start: this.#start, bytes: this.#bytes } : undefined;
+  }
+
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#hasMessage = false;
+    this.#start = undefined;
     this.forgetMessage();
     return this.ticket.whileIdle(wait);
   }

@@ -69,7 +69,7 @@ export class Pipeline {
     }
   }
 
-  /** Takes a call up to where its operation can run. Keeps nothing of its body: a call that waits should not hold it. */
+  /** Takes a call up to where its operation can run. A call that waits keeps nothing of its body. */
   async #receive(call: IncomingCall): Promise<void> {
     const { rate } = this.#options;
     const { request, ticket } = call;
@@ -77,6 +77,7 @@ export class Pipeline {
     call.route();
     const { isDecided, bodyLimit } = this.#checkHeader(call);
     const body = call.hasBody ? await ticket.readBody(request, bodyLimit) : EMPTY;
+    call.keepStart(body);
     ticket.takeSlot();
     if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
     const reading = call.read(body);
@@ -113,7 +114,17 @@ export class Pipeline {
     const { statusCode: status } = response;
     const { waited } = ticket;
     const { receivedAt: started } = request;
-    this.#options.report(request, { binding, operation, started, waited, status, error, refusal: refusal?.refusal });
+    const body = error === undefined ? undefined : call.body;
+    this.#options.report(request, {
+      binding,
+      operation,
+      started,
+      waited,
+      status,
+      error,
+      refusal: refusal?.refusal,
+      body,
+    });
   }
 }
 

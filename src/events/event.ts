@@ -1,3 +1,4 @@
+import { mayBeSecret } from '../http/auth/secret-fields';
 import { keyOf, senderOf, typeOf, type Members } from '../http/auth/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
@@ -36,9 +37,6 @@ export interface EventDefaults {
 /** The type of an event whose sender is not known. */
 export const DEFAULT_TYPE = 'webhook.recorded';
 
-/** Header fields with such a name may hold a secret and are not kept. */
-const SECRET_HEADER = /auth|cookie|token|secret|password|signature|hmac|api-?key|subscription-key/;
-
 /** Most characters of a content type that becomes `datacontenttype`. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
@@ -48,7 +46,7 @@ export class EventFactory {
   /** The default `source` and a type as JSON members. */
   readonly #defaultMembers: (type: string) => string;
   readonly #uuids = new UuidGenerator();
-  readonly #mayBeSecret = memoized((name) => SECRET_HEADER.test(name));
+  readonly #mayBeSecret = memoized(mayBeSecret);
   /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty where there is none. */
   readonly #contentTypeMember = memoized((mediaType) =>
     isContentType(mediaType) ? `,"datacontenttype":${JSON.stringify(mediaType)}` : '',

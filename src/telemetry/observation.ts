@@ -5,7 +5,7 @@ import { requestId } from '../http/request';
 import type { ServerObserver } from '../http/reception';
 import { LimitedLines, type Logger } from './logger';
 import { messageChain } from '../util/text';
-import type { RefusedCall, RefusedCalls } from './refused-calls';
+import type { ReadBody, RefusedCall, RefusedCalls } from './refused-calls';
 
 /** How a call of an operation ended. */
 export interface CallReport {
@@ -21,6 +21,8 @@ export interface CallReport {
   readonly refusal?: Refusal | undefined;
   /** Why it was refused or failed. */
   readonly error?: unknown;
+  /** What had been read of its body when it was refused or failed. */
+  readonly body?: ReadBody | undefined;
 }
 
 /** Turns what happens into metrics, log lines and the list of refused calls. */
@@ -71,9 +73,9 @@ export function observation(
     logger.error(fields, message);
   });
   const reports = new WeakMap<IncomingMessage, CallReport>();
-  const unanswered = (fields: RequestFields, what: Unanswered): void => {
+  const unanswered = (fields: RequestFields, what: Unanswered, request?: IncomingMessage, body?: ReadBody): void => {
     const { binding, operation, refusal, reason } = what;
-    refusedCalls.add({ time: Date.now(), path: undefined, requestId: undefined, ...fields, ...what });
+    refusedCalls.add({ time: Date.now(), path: undefined, requestId: undefined, ...fields, ...what }, request, body);
     // A line has only what is known.
     const named = { ...fields, ...(binding !== undefined && { binding, operation }) };
     if (refusal === undefined) failures.write({ ...named, reason }, 'failed');
@@ -85,26 +87,21 @@ export function observation(
 
   return {
     call(request, report) {
-      const { binding, operation, started, waited, status, refusal, error } = report;
+      const { binding, operation, started, waited, status, refusal, error, body } = report;
       const outcome: Outcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
       metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
-      unanswered(requestFields(request, addressOf), {
-        binding,
-        operation,
-        status,
-        refusal,
-        reason: messageChain(error),
-      });
+      const reason = messageChain(error);
+      unanswered(requestFields(request, addressOf), { binding, operation, status, refusal, reason }, request, body);
     },
     pageFailed(request, status, error) {
       const reason = messageChain(error);
-      unanswered(requestFields(request, addressOf), { ...NO_CALL, status, refusal: undefined, reason });
+      unanswered(requestFields(request, addressOf), { ...NO_CALL, status, refusal: undefined, reason }, request);
     },
     refused({ refusal, reason, status, remoteAddress, request }) {
       const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
-      unanswered(fields, { ...NO_CALL, status, refusal, reason });
+      unanswered(fields, { ...NO_CALL, status, refusal, reason }, request);
     },
     answered: accessLog
       ? (request: IncomingMessage, response: ServerResponse, milliseconds: number) => {

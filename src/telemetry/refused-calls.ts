@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { mayBeSecret } from '../http/auth/secret-fields';
+import { senderOf } from '../http/auth/senders';
 import type { Refusal } from '../http/errors';
-import { detached, shortened } from '../util/text';
+import { detached, memoized, shortened } from '../util/text';
+import { RefusalCounts, type RefusalCount } from './refusal-counts';
 
-/** A call, request or connection that was refused, or a call that failed. Nothing in it is a payload or a query. */
+/** A call, request or connection that was refused, or a call that failed. */
 export interface RefusedCall {
   /** When it was refused, in milliseconds since 1970-01-01T00:00Z. */
   readonly time: number;
@@ -10,7 +15,7 @@ export interface RefusedCall {
   /** Undefined, as are those below: that was not known yet, or there was no request. */
   readonly binding: string | undefined;
   readonly operation: string | undefined;
-  /** Without the query. */
+  /** Without the query, which may be confidential. */
   readonly path: string | undefined;
   /** HTTP status of the answer; undefined: there was none. */
   readonly status: number | undefined;
@@ -21,45 +26,137 @@ export interface RefusedCall {
   readonly requestId: string | undefined;
 }
 
+/** What is remembered of it. A worker of another build may leave out what is optional. */
+export interface KeptCall extends RefusedCall {
+  /** Differs from that of any other call, also of another process. */
+  readonly id: string;
+  /** HTTP method. */
+  readonly method?: string | undefined;
+  /** The known sender whose header fields it has, which prove nothing. */
+  readonly sender?: string | undefined;
+  /** Names in lower case; without those that may hold a secret. */
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly body?: KeptBody | undefined;
+}
+
+/** What had been read of a body when its call was refused. */
+export interface ReadBody {
+  /** At least its first {@link KEPT_BYTES}, unless it is shorter. */
+  readonly start: Buffer;
+  /** Its size. */
+  readonly bytes: number;
+}
+
+/** What is remembered of a body. */
+export interface KeptBody {
+  /** At most its first {@link KEPT_BYTES}, each byte as a character (ISO 8859-1), without the header of a SOAP message. */
+  readonly start: string;
+  /** The size of the body. */
+  readonly bytes: number;
+}
+
+/** The refused and failed calls of one process or of several. */
+export interface Refusals {
+  /** The last ones, newest first. */
+  readonly calls: readonly KeptCall[];
+  readonly counts: readonly RefusalCount[];
+}
+
 /** How many of them are remembered. */
 export const MAX_REFUSED_CALLS = 100;
 
-/** Most characters that are kept of a reason; of the other texts it is what {@link shortened} leaves. */
+/** Most bytes that are remembered of a body. */
+export const KEPT_BYTES = 4096;
+
+/** Most characters that are remembered of all header fields of a call, with what each counts beside its text. */
+const MAX_HEADERS = 4096;
+const FIELD_CHARACTERS = 32;
+
+/** Most characters that are remembered of a reason; of the other texts it is what {@link shortened} leaves. */
 const MAX_REASON = 500;
 
-/** Remembers the last 100 refused and failed calls, in some 300 KB at most. */
+/** Remembers the last 100 refused and failed calls, in 2 MB at most, and counts all of them. */
 export class RefusedCalls {
-  readonly #calls: RefusedCall[] = [];
-  #next = 0;
+  readonly #calls: KeptCall[] = [];
+  readonly #counts = new RefusalCounts();
+  readonly #mayBeSecret = memoized(mayBeSecret);
+  readonly #prefix = randomBytes(6).toString('hex');
+  #added = 0;
 
-  add(call: RefusedCall): void {
-    const { remoteAddress, binding, operation, path, reason, requestId } = call;
-    this.#calls[this.#next] = {
+  /**
+   * @param request - undefined: none could be read.
+   * @param body - undefined: it was not read.
+   */
+  add(call: RefusedCall, request?: Pick<IncomingMessage, 'method' | 'headers'>, body?: ReadBody): void {
+    const { time, remoteAddress, binding, operation, path, reason, requestId } = call;
+    this.#counts.add(time);
+    this.#calls[this.#added % MAX_REFUSED_CALLS] = {
       ...call,
+      id: `${this.#prefix}-${String(this.#added++)}`,
       remoteAddress: kept(remoteAddress),
       binding: kept(binding),
       operation: kept(operation),
       path: kept(path),
       reason: detached(shortened(reason, MAX_REASON)),
       requestId: kept(requestId),
+      method: request?.method,
+      sender: request && senderOf(request.headers)?.name,
+      headers: request && this.#keptHeaders(request.headers),
+      body: body && keptBody(body),
     };
-    this.#next = (this.#next + 1) % MAX_REFUSED_CALLS;
   }
 
-  /** Those that are remembered, newest first. */
-  list(): readonly RefusedCall[] {
-    return [...this.#calls.slice(this.#next), ...this.#calls.slice(0, this.#next)].reverse();
+  #keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
+    const fields: [string, string][] = [];
+    let left = MAX_HEADERS;
+    for (const [name, value] of Object.entries(headers)) {
+      if (this.#mayBeSecret(name)) continue;
+      const field: [string, string] = [short(name), short(String(value))];
+      left -= field[0].length + field[1].length + FIELD_CHARACTERS;
+      if (left < 0) break;
+      fields.push(field);
+    }
+    return fields;
+  }
+
+  /** Those that are remembered, newest first, and how many there were. */
+  list(): Refusals {
+    const oldest = this.#added % MAX_REFUSED_CALLS;
+    const calls = [...this.#calls.slice(oldest), ...this.#calls.slice(0, oldest)].reverse();
+    return { calls, counts: this.#counts.list() };
   }
 }
 
-/** The newest of several lists, newest first. */
-export function newestOf(lists: readonly (readonly RefusedCall[])[]): readonly RefusedCall[] {
-  return lists
-    .flat()
+/** The refusals of several processes: the newest of all, newest first, and how many there were. */
+export function mergedRefusals(all: readonly Refusals[]): Refusals {
+  const counts = new RefusalCounts();
+  for (const one of all) counts.merge(one.counts);
+  const calls = all
+    .flatMap((one) => one.calls)
     .sort((a, b) => b.time - a.time)
     .slice(0, MAX_REFUSED_CALLS);
+  return { calls, counts: counts.list() };
 }
 
 function kept(text: string | undefined): string | undefined {
   return text === undefined ? undefined : detached(shortened(text));
+}
+
+/** A shortened text that keeps no longer one. */
+function short(text: string): string {
+  const start = shortened(text);
+  return start === text ? text : detached(start);
+}
+
+function keptBody({ start, bytes }: ReadBody): KeptBody {
+  return { start: withoutSoapHeader(start.toString('latin1', 0, KEPT_BYTES)), bytes };
+}
+
+/** The header of a SOAP message, up to its body: WS-Security puts a password there. */
+const SOAP_HEADER = /(<(?:[^\s<>:/]+:)?Header)(?=[\s/>])[^]*?(?=<(?:[^\s<>:/]+:)?Body[\s/>]|$)/;
+
+/** Leaves out the header of a SOAP message. One in UTF-16 or UTF-32 loses its zero bytes as well. */
+function withoutSoapHeader(text: string): string {
+  const plain = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return SOAP_HEADER.test(plain) ? plain.replace(SOAP_HEADER, '$1>...') : text;
 }

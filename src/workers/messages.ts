@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { RefusedCall } from '../telemetry/refused-calls';
+import type { Refusals } from '../telemetry/refused-calls';
 
 /** The figures of one worker, as `prom-client` aggregates them. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -7,7 +7,9 @@ export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 /** What a worker has counted and refused. */
 export interface Report {
   readonly figures: Figures;
-  readonly refusals: readonly RefusedCall[];
+  readonly refusals: Refusals['calls'];
+  /** Undefined: it is of a build that does not count them. */
+  readonly refusalCounts?: Refusals['counts'];
 }
 
 /** What a worker sends to its supervisor. */
@@ -28,6 +30,6 @@ export type ToWorker =
   /** To send its report. */
   | 'report'
   /** The refused calls of all workers. */
-  | { readonly refusals: readonly RefusedCall[] }
+  | Pick<Report, 'refusals' | 'refusalCounts'>
   /** From the writer of the event log. */
   | { readonly log: unknown };

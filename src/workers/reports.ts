@@ -1,7 +1,7 @@
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
 import { retentionFailures } from '../telemetry/metrics';
-import { newestOf, type RefusedCall } from '../telemetry/refused-calls';
+import { mergedRefusals, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import type { Figures, Report } from './messages';
 import type { WorkerProcess } from './worker-process';
@@ -45,8 +45,8 @@ export class Reports implements MetricsSource {
   add(worker: WorkerProcess): void {
     this.#workers.add(worker);
     worker.onRefusalsWanted(() => {
-      void this.#refusals().then((calls) => {
-        worker.sendRefusals(calls);
+      void this.#refusals().then((refusals) => {
+        worker.sendRefusals(refusals);
       });
     });
     void worker.closed.then(() => {
@@ -56,14 +56,15 @@ export class Reports implements MetricsSource {
 
   /** Never rejects: what a worker of another build has reported in another form is left out. */
   async #merge(worker: WorkerProcess): Promise<void> {
-    let { figures: counted, refusals } = this.#left;
+    let { figures: counted } = this.#left;
+    let refused = refusalsOf(this.#left);
     try {
-      refusals = newestOf([refusals, worker.lastReport.refusals]);
+      refused = mergedRefusals([refused, refusalsOf(worker.lastReport)]);
       counted = await AggregatorRegistry.aggregate([counted, countersOf(worker.lastReport.figures)]).getMetricsAsJSON();
     } catch {
       // Its figures may also count something else under the same name.
     }
-    this.#left = { figures: counted, refusals };
+    this.#left = { figures: counted, refusals: refused.calls, refusalCounts: refused.counts };
     this.#workers.delete(worker);
   }
 
@@ -89,11 +90,11 @@ export class Reports implements MetricsSource {
     });
   }
 
-  /** The refused calls of all workers, newest first. */
-  async #refusals(): Promise<readonly RefusedCall[]> {
-    const { refusals: left } = this.#left;
+  /** The refusals of all workers. */
+  async #refusals(): Promise<Refusals> {
+    const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
-    return newestOf([left, ...answers.map(({ refusals }) => refusals)]);
+    return mergedRefusals([left, ...answers].map(refusalsOf));
   }
 }
 
@@ -104,8 +105,12 @@ async function reportOf(worker: WorkerProcess): Promise<Answer> {
     () => 'silent' as const,
   );
   if (typeof report === 'object') return { ...report, state: 'answering' };
-  const { figures, refusals } = worker.lastReport;
-  return { figures: countersOf(figures), refusals, state: report ?? 'ended' };
+  const { lastReport } = worker;
+  return { ...lastReport, figures: countersOf(lastReport.figures), state: report ?? 'ended' };
+}
+
+function refusalsOf({ refusals, refusalCounts = [] }: Report): Refusals {
+  return { calls: refusals, counts: refusalCounts };
 }
 
 /** Whether figures are those of a worker that can take events: `webhook_ready`. */

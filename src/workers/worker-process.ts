@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Channel } from '../log/engine';
-import type { RefusedCall } from '../telemetry/refused-calls';
+import type { Refusals } from '../telemetry/refused-calls';
 import { deferred, type Deferred } from '../util/promises';
 import type { FromWorker, Report, ToWorker } from './messages';
 
@@ -30,7 +30,7 @@ export interface WorkerProcess {
   /** Calls the listener, the only one, when the worker wants the refused calls of all workers. */
   onRefusalsWanted(listener: () => void): void;
   /** Sends it the refused calls of all workers. */
-  sendRefusals(calls: readonly RefusedCall[]): void;
+  sendRefusals(refusals: Refusals): void;
   /** Tells it that another worker has taken its place. */
   retire(): void;
   kill(signal: NodeJS.Signals): void;
@@ -120,8 +120,8 @@ class ClusterWorker implements WorkerProcess {
     this.#refusalsWanted = listener;
   }
 
-  sendRefusals(calls: readonly RefusedCall[]): void {
-    this.#send({ refusals: calls });
+  sendRefusals({ calls, counts }: Refusals): void {
+    this.#send({ refusals: calls, refusalCounts: counts });
   }
 
   retire(): void {

@@ -4,7 +4,7 @@ import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/engine';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
 import { deferred, type Deferred, within } from '../util/promises';
-import type { RefusedCall, RefusedCalls } from '../telemetry/refused-calls';
+import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
@@ -25,7 +25,9 @@ export function joinSupervisor(
   retire: (why: string) => void,
 ): Membership {
   const sendReport = async (): Promise<void> => {
-    await send({ report: { figures: await app.metrics.getMetricsAsJSON(), refusals: app.refusedCalls.list() } });
+    const figures = await app.metrics.getMetricsAsJSON();
+    const { calls, counts } = app.refusedCalls.list();
+    await send({ report: { figures, refusals: calls, refusalCounts: counts } });
   };
   // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
   process.on('SIGHUP', () => undefined);
@@ -41,17 +43,16 @@ export function joinSupervisor(
   };
 }
 
-/**
- * Makes what asks the supervisor for the refused calls of all workers, newest first; where it does not answer, those of this
- * worker are all there are.
- */
-export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<readonly RefusedCall[]> {
-  let asked: Deferred<readonly RefusedCall[]> | undefined;
+/** Makes what asks the supervisor for the refusals of all workers; where it does not answer, those of this worker are all there are. */
+export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals> {
+  let asked: Deferred<Refusals> | undefined;
   process.on('message', (message: ToWorker) => {
-    if (typeof message === 'object' && 'refusals' in message) asked?.resolve(message.refusals);
+    if (typeof message !== 'object' || !('refusals' in message)) return;
+    const { refusals: calls, refusalCounts: counts = [] } = message;
+    asked?.resolve({ calls, counts });
   });
-  const ask = async (): Promise<readonly RefusedCall[]> => {
-    const answer = (asked = deferred<readonly RefusedCall[]>());
+  const ask = async (): Promise<Refusals> => {
+    const answer = (asked = deferred<Refusals>());
     try {
       await send('refusals of all');
       return await within(answer.promise, COLLECT_TIMEOUT, () => new Error('too late'));
@@ -59,7 +60,7 @@ export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<readonly 
       asked = undefined;
     }
   };
-  let asking: Promise<readonly RefusedCall[]> | undefined;
+  let asking: Promise<Refusals> | undefined;
   return async (own) => {
     asking ??= ask().finally(() => {
       asking = undefined;

@@ -117,6 +117,34 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     });
   });
 
+  it('show calls as they are refused, and what each was', async () => {
+    const page = await open('?events=refusals');
+    await page.getByText('No call was refused').waitFor();
+    const headers = {
+      'Content-Type': 'application/cloudevents+json',
+      'User-Agent': 'Sender/1',
+      Authorization: 'Bearer sesame',
+    };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
+    await rows(page).getByText('The CloudEvent is not a JSON object.').waitFor();
+    expect(await page.locator('#count').textContent()).toBe('1');
+    await rows(page).getByText('Header fields and body').click();
+    expect(await rows(page).getByRole('group', { name: 'Body' }).textContent()).toContain('<script>document.title');
+    await send(`${service.url}/Nope`);
+    await rows(page).getByText('Nope Web Service method name is not valid.').waitFor();
+    // What was unfolded stays so.
+    expect(await rows(page).getByRole('group', { name: 'Body' }).isVisible()).toBe(true);
+    expect(await rows(page).count()).toBe(2);
+    expect(await page.content()).not.toContain('sesame');
+    await loaded(page, page.getByRole('link', { name: 'cross-site' }).click());
+    await page.getByText('None of them has this reason').waitFor();
+    await send(`${service.url}/Nope`);
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    await rows(page).getByText('cross-site').waitFor();
+    expect(await rows(page).count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
   it('can be used with the keyboard alone', async () => {
     for (const body of ['one', 'two', 'three']) await record(body);
     const page = await open('?events');
@@ -144,6 +172,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     for (let i = 1; i <= 60; i++) await record(`n${String(i)}`);
     const page = await open('?events', { javaScriptEnabled: false });
     expect(await page.locator('#live').isVisible()).toBe(false);
+    await send(`${service.url}/Nope`, { headers: { 'User-Agent': 'Sender/1' } });
     await loaded(page, page.getByRole('link', { name: 'Older' }).click());
     expect(await rows(page).count()).toBe(10);
     await loaded(page, page.getByRole('link', { name: 'Newer' }).click());
@@ -153,6 +182,12 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await loaded(page, rows(page).getByRole('link').click());
     expect(await page.locator('h1').textContent()).toBe('Event 17');
     expect(await page.getByRole('button', { name: 'Copy as curl' }).isVisible()).toBe(false);
+    await loaded(page, page.getByRole('link', { name: 'All events' }).click());
+    await loaded(page, page.getByRole('link', { name: '1 refused in the last hour' }).click());
+    await loaded(page, page.getByRole('link', { name: 'invalid', exact: true }).click());
+    expect(await page.locator('#live').isVisible()).toBe(false);
+    await rows(page).getByText('Header fields').click();
+    expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
   });
 
   it('ask for a read key in the password dialog, and follow with it', async () => {
@@ -217,12 +252,19 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
     await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
+    const wrong = {
+      'Content-Type': 'application/cloudevents+json',
+      'User-Agent': 'Sender/1 '.repeat(30),
+      'X-GitHub-Delivery': '7',
+    };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
     const queries = {
       list: '?events',
       search: '?events=&text=gpj&binding=httppost',
       nothing: '?events&text=nothing',
       rate: '?events=rate',
       refusals: '?events=refusals',
+      signatures: '?events=refusals&reason=signature',
       text: '?event=1',
       json: '?event=2',
       form: '?event=3',

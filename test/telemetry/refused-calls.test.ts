@@ -1,4 +1,5 @@
-import { newestOf, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { mergedRefusals, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { callsOfLastHour } from '../../src/telemetry/refusal-counts';
 
 const call = (time: number, more: Partial<RefusedCall> = {}): RefusedCall => ({
   time,
@@ -13,29 +14,102 @@ const call = (time: number, more: Partial<RefusedCall> = {}): RefusedCall => ({
   ...more,
 });
 
+/** What is kept of a call with these header fields and this body. */
+const kept = (headers: Record<string, string>, body?: Buffer) => {
+  const calls = new RefusedCalls();
+  calls.add(call(1), { method: 'POST', headers }, body && { start: body, bytes: body.length });
+  return calls.list().calls[0];
+};
+
 describe('the refused calls', () => {
-  it('are the last hundred, newest first', () => {
+  it('are the last hundred, newest first, each with an id of its own', () => {
     const calls = new RefusedCalls();
-    expect(calls.list()).toEqual([]);
+    const times = () => calls.list().calls.map(({ time }) => time);
+    expect(times()).toEqual([]);
     for (let time = 1; time <= 3; time++) calls.add(call(time));
-    expect(calls.list()).toEqual([call(3), call(2), call(1)]);
+    expect(calls.list().calls).toMatchObject([call(3), call(2), call(1)]);
     for (let time = 4; time <= 250; time++) calls.add(call(time));
-    expect(calls.list().map(({ time }) => time)).toEqual(Array.from({ length: 100 }, (_, i) => 250 - i));
+    expect(times()).toEqual(Array.from({ length: 100 }, (_, i) => 250 - i));
+    const other = new RefusedCalls();
+    other.add(call(1));
+    const ids = [...calls.list().calls, ...other.list().calls].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(101);
+  });
+
+  it('are all counted', () => {
+    const calls = new RefusedCalls();
+    for (let time = 1; time <= 250; time++) calls.add(call(time));
+    expect(callsOfLastHour(calls.list().counts, 300)).toBe(250);
   });
 
   it('keep only so much of a text', () => {
     const calls = new RefusedCalls();
     const long = 'x'.repeat(100_000);
     calls.add(call(1, { reason: long, path: long, remoteAddress: long, requestId: long }));
-    expect(JSON.stringify(calls.list()).length).toBeLessThan(1500);
-    expect(calls.list()[0]?.reason).toMatch(/^x{500}…$/);
+    expect(JSON.stringify(calls.list()).length).toBeLessThan(1700);
+    expect(calls.list().calls[0]?.reason).toMatch(/^x{500}…$/);
   });
 
-  it('of several processes are put together by time', () => {
-    const even = [call(6), call(4), call(2)];
-    const odd = [call(5), call(3)];
-    expect(newestOf([even, odd]).map(({ time }) => time)).toEqual([6, 5, 4, 3, 2]);
-    const many = Array.from({ length: 100 }, (_, i) => call(1000 - i));
-    expect(newestOf([even, many])).toEqual(many);
+  it('keep the header fields, but none that may hold a secret', () => {
+    const secrets = [
+      'authorization',
+      'proxy-authorization',
+      'cookie',
+      'x-api-key',
+      'x-functions-key',
+      'key',
+      'webhook-signature',
+      'x-hub-signature-256',
+      'x-gitlab-token',
+      'stripe-signature',
+      'x-shopify-hmac-sha256',
+      'x-password',
+      'x-session-id',
+    ];
+    const shown = { 'user-agent': 'GitHub-Hookshot/1', 'x-github-delivery': '7', 'idempotency-key': '8' };
+    const headers = { ...Object.fromEntries(secrets.map((name) => [name, 'sesame'])), ...shown };
+    const { headers: fields, sender, method } = kept(headers) ?? {};
+    expect([fields, sender, method]).toEqual([Object.entries(shown), 'Standard Webhooks', 'POST']);
+  });
+
+  it('keep only so much of the header fields and of the body', () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: 500 }, (_, i) => [`x-${String(i)}`, 'v'.repeat(i === 0 ? 9000 : 10)]),
+    );
+    const { headers: fields = [], body } = kept(headers, Buffer.alloc(100_000, 'b')) ?? {};
+    expect(fields[0]?.[1]).toMatch(/^v{200}…$/);
+    expect(JSON.stringify(fields).length).toBeLessThan(4200);
+    expect(body).toEqual({ start: 'b'.repeat(4096), bytes: 100_000 });
+  });
+
+  it.each([
+    ['with a prefix', 'utf8', (header: string) => `<s:Envelope><s:Header>${header}</s:Header><s:Body><a/></s:Body>`],
+    ['without one', 'utf8', (header: string) => `<Envelope><Header a="b">${header}</Header><Body/></Envelope>`],
+    ['in UTF-16', 'utf16le', (header: string) => `<s:Envelope><s:Header>${header}</s:Header><s:Body><a/></s:Body>`],
+    [
+      'that is cut',
+      'utf8',
+      (header: string) => `<s:Envelope><s:Header>${header}${'x'.repeat(5000)}</s:Header><s:Body/>`,
+    ],
+    ['that ends nowhere', 'utf8', (header: string) => `<s:Envelope><s:Header>${header}`],
+  ] as const)('never keep the header of a SOAP message, where a password may be: %s', (_what, encoding, message) => {
+    const password = '<w:Password><![CDATA[</s:Header>sesame]]></w:Password>';
+    const { start = '' } = kept({}, Buffer.from(message(password), encoding))?.body ?? {};
+    expect(start).not.toContain('sesame');
+    expect(start).toMatch(/^<(?:s:)?Envelope><(?:s:)?Header>\.\.\./);
+    if (message('').includes('<a/>')) expect(start).toContain('<a/>');
+  });
+
+  it('of several processes are put together by time, and their numbers are added up', () => {
+    const of = (...times: number[]) => {
+      const calls = new RefusedCalls();
+      for (const time of times) calls.add(call(time));
+      return calls.list();
+    };
+    const { calls, counts } = mergedRefusals([of(2, 4, 6), of(3, 5)]);
+    expect(calls.map(({ time }) => time)).toEqual([6, 5, 4, 3, 2]);
+    expect(counts).toEqual((['minute', 'hour', 'day'] as const).map((per) => ({ per, from: 0, calls: 5 })));
+    const many = of(...Array.from({ length: 100 }, (_, i) => 1000 + i));
+    expect(mergedRefusals([of(2, 4, 6), many]).calls).toEqual(many.calls);
   });
 });

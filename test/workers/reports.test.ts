@@ -1,4 +1,6 @@
 import { Metrics } from '../../src/telemetry/metrics';
+import { RefusedCalls, type RefusedCall, type Refusals } from '../../src/telemetry/refused-calls';
+import { callsOfLastHour } from '../../src/telemetry/refusal-counts';
 import { deferred } from '../../src/util/promises';
 import type { Report } from '../../src/workers/messages';
 import { Reports } from '../../src/workers/reports';
@@ -17,7 +19,7 @@ class MeasuredWorker implements WorkerProcess {
   lastReport: Report = { figures: [], refusals: [] };
   hangs = false;
   #refusalsWanted: () => void = () => undefined;
-  #refusals = deferred<Report['refusals']>();
+  #refusals = deferred<Refusals>();
 
   constructor(busy: number) {
     this.metrics = new Metrics({
@@ -40,12 +42,12 @@ class MeasuredWorker implements WorkerProcess {
     this.#refusalsWanted = listener;
   }
 
-  sendRefusals(calls: Report['refusals']): void {
-    this.#refusals.resolve(calls);
+  sendRefusals(refusals: Refusals): void {
+    this.#refusals.resolve(refusals);
   }
 
   /** What it is told when it asks for the refused calls of all. */
-  async refusalsOfAll(): Promise<Report['refusals']> {
+  async refusalsOfAll(): Promise<Refusals> {
     this.#refusals = deferred();
     this.#refusalsWanted();
     return this.#refusals.promise;
@@ -153,12 +155,27 @@ describe('the figures of several workers', () => {
   });
 
   it('have the refused calls of one that has died', async () => {
-    const refused = (time: number) => ({ time }) as unknown as Report['refusals'][number];
-    busy.lastReport = { figures: [], refusals: [refused(2)] };
-    idle.lastReport = { figures: [], refusals: [refused(1)] };
-    expect(await idle.refusalsOfAll()).toHaveLength(2);
+    const refuse = (times: number) => {
+      const refused = new RefusedCalls();
+      for (let i = 0; i < times; i++) refused.add({ time: i, reason: 'It is wrong.' } as RefusedCall);
+      const { calls, counts } = refused.list();
+      return { figures: [], refusals: calls, refusalCounts: counts };
+    };
+    busy.lastReport = refuse(3);
+    idle.lastReport = refuse(200);
+    const seen = async () => {
+      const { calls, counts } = await idle.refusalsOfAll();
+      return [calls.length, callsOfLastHour(counts, 0)];
+    };
+    expect(await seen()).toEqual([100, 203]);
     busy.kill();
     await busy.closed;
-    expect(await idle.refusalsOfAll()).toHaveLength(2);
+    expect(await seen()).toEqual([100, 203]);
+    expect(await seen()).toEqual([100, 203]);
+  });
+
+  it('have the refused calls of a build that does not count them', async () => {
+    busy.lastReport = { figures: [], refusals: [{ time: 1 } as unknown as Report['refusals'][number]] };
+    expect(await idle.refusalsOfAll()).toEqual({ calls: [{ time: 1 }], counts: [] });
   });
 });

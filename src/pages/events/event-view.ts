@@ -21,7 +21,7 @@ import { markup, shownText, sizeText, timeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
 
 /** A name with its value, both HTML. */
-interface Pair {
+export interface Pair {
   readonly name: string;
   readonly value: string;
 }
@@ -135,7 +135,8 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
   };
 }
 
-function pairs(entries: readonly (readonly [name: string, value: unknown])[], maxBytes = PAIRS_BYTES): Pair[] {
+/** Shows names with their values, as many as fit into `maxBytes` as markup. */
+export function pairs(entries: readonly (readonly [name: string, value: unknown])[], maxBytes = PAIRS_BYTES): Pair[] {
   let left = maxBytes;
   const shown: Pair[] = [];
   for (const [name, value] of entries.slice(0, MAX_PAIRS)) {

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
@@ -10,24 +11,26 @@ import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
 import { within } from '../../util/promises';
 import { messageChain } from '../../util/text';
-import type { RefusedCall } from '../../telemetry/refused-calls';
+import type { Refusals } from '../../telemetry/refused-calls';
+import { callsOfLastHour } from '../../telemetry/refusal-counts';
 import type { Contract } from '../../contract/contract';
 import { PageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { EndpointOptions } from '../../call/incoming-call';
+import type { Ticket } from '../../call/admission';
 import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, positionOf } from './event-view';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
-import { refusalView } from './refusal-view';
+import { newRefusals, refusalsView } from './refusal-view';
 import { countText } from './markup';
 
 /** What the pages of the events show, and to whom. */
 export interface EventsPagesParts {
   readonly log: EventLog;
   readonly mayLook: RequestCheck;
-  /** The last refused and failed calls of all processes of the service, newest first. */
-  refusedCalls(this: void): Promise<readonly RefusedCall[]>;
+  /** The refused and failed calls of all processes of the service. */
+  refusals(this: void): Promise<Refusals>;
   /** Called for requests that are refused, except for events that do not exist. */
   readonly refused: ServerObserver['refused'];
   /** Called when a page could not be shown. */
@@ -43,8 +46,7 @@ export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'adm
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
- * `?events=refusals` shows refused calls, `?event=SEQUENCE` or
- * `?event&id=ID` shows one event. Leaves other queries to the next handler.
+ * `?events=refusals` shows refused calls, `?event=SEQUENCE` or `?event&id=ID` shows one event. Leaves other queries to the next handler.
  */
 export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
   const pages = new EventsPages(contract, options, parts);
@@ -72,6 +74,11 @@ function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
+/** The reason to which the list of refused calls is narrowed. */
+function reasonOf(parameters: URLSearchParams): string | undefined {
+  return parameters.get('reason') || undefined;
+}
+
 type Templates = ReturnType<typeof loadTemplates>;
 
 function loadTemplates(contract: Contract) {
@@ -80,15 +87,16 @@ function loadTemplates(contract: Contract) {
     list: writer.page('list', ['keys.js', 'live.js', 'copy.js'], { connects: true }),
     event: writer.page('event', ['keys.js', 'copy.js']),
     rate: writer.page('rate'),
-    refusals: writer.page('refusals'),
+    refusals: writer.page('refusals', ['live.js'], { connects: true }),
     problem: writer.page('problem'),
     rows: (values: object) => writer.part('rows', values),
+    refusedRows: (values: object) => writer.part('refused-rows', values),
   };
 }
 
 /** A template with its values. */
 interface View {
-  readonly page: Exclude<keyof Templates, 'rows'>;
+  readonly page: Exclude<keyof Templates, 'rows' | 'refusedRows'>;
   readonly title: string;
   readonly status?: number;
   readonly values: object;
@@ -98,6 +106,10 @@ const HTML = 'text/html; charset=utf-8';
 
 /** Events change all the time and are private. */
 const NO_STORE = { 'Cache-Control': 'no-store' };
+
+/** How long a list waits for the next refused call, and how often it looks, in milliseconds. */
+const REFUSALS_WAIT = 25_000;
+const REFUSALS_STEP = 1000;
 
 class EventsPages {
   readonly #contract: Contract;
@@ -127,7 +139,7 @@ class EventsPages {
       const ticket = admission.ticket(response);
       try {
         ticket.takeSlot();
-        await this.#show(response, parameters);
+        await this.#show(response, parameters, ticket);
       } finally {
         ticket.giveBack();
         this.#inProgress--;
@@ -137,13 +149,14 @@ class EventsPages {
     }
   }
 
-  async #show(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #show(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const event = parameters.get('event');
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'rows') await this.#sendRows(response, parameters);
     else if (tab === 'rate') await this.#send(response, await this.#rate(parameters.get('per') ?? 'minute'));
-    else if (tab === 'refusals') await this.#send(response, await this.#refusals());
+    else if (tab === 'refusals') await this.#send(response, await this.#refusals(parameters));
+    else if (tab === 'refused-rows') await this.#sendRefusedRows(response, parameters, ticket);
     else await this.#send(response, await this.#list(parameters));
   }
 
@@ -151,7 +164,11 @@ class EventsPages {
     const { log } = this.#parts;
     const query = listQuery(parameters);
     const { filter, problem } = query;
-    const [stats, list] = await Promise.all([log.stats(), problem === undefined ? listView(log, query) : EMPTY_LIST]);
+    const [stats, refused, list] = await Promise.all([
+      log.stats(),
+      this.#refusedInLastHour(),
+      problem === undefined ? listView(log, query) : EMPTY_LIST,
+    ]);
     return {
       page: 'list',
       title: 'Events',
@@ -161,11 +178,20 @@ class EventsPages {
         ...list,
         problem,
         count: countText(stats.events),
+        refused,
         bindings: BINDING_LABELS,
         filter: filterValues(filter),
         needsKey: this.#options.needsKey,
       },
     };
+  }
+
+  /** Counts the calls that were refused in the last hour; undefined: there was none, or another process does not answer. */
+  async #refusedInLastHour(): Promise<string | undefined> {
+    const late = () => new Error('too late');
+    const refusals = await within(this.#parts.refusals(), NUMBERS_TIMEOUT, late).catch(() => undefined);
+    const calls = callsOfLastHour(refusals?.counts ?? [], Date.now());
+    return calls === 0 ? undefined : countText(calls);
   }
 
   async #sendRows(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
@@ -180,13 +206,34 @@ class EventsPages {
 
   async #rate(per: string): Promise<View> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
-    const rate = await rateView(this.#parts.log, per, Date.now());
+    const { log, refusals } = this.#parts;
+    const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
     return { page: 'rate', title: 'Rate', values: { tab: 'rate', ...rate } };
   }
 
-  async #refusals(): Promise<View> {
-    const calls = await this.#parts.refusedCalls();
-    return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', calls: calls.map(refusalView) } };
+  async #refusals(parameters: URLSearchParams): Promise<View> {
+    const view = refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
+    return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', ...view } };
+  }
+
+  /** Waits for a call that is refused after a time, without a slot, and sends the rows of those since then. */
+  async #sendRefusedRows(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+    const after = Number(parameters.get('after'));
+    const look = async () => newRefusals(await this.#parts.refusals(), reasonOf(parameters), after, Date.now());
+    const until = performance.now() + REFUSALS_WAIT;
+    this.#inProgress--;
+    const found = await ticket
+      .whileIdle(async (signal) => {
+        for (;;) {
+          await delay(REFUSALS_STEP, undefined, { signal }).catch(() => undefined);
+          const seen = await look();
+          if (seen.isNew || signal.aborted || performance.now() > until) return seen;
+        }
+      })
+      .finally(() => this.#inProgress++);
+    const html = this.#templates.refusedRows(found);
+    const headers = { 'X-Events-After': String(found.liveAfter), 'X-Events-Count': found.lastHour };
+    await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });
   }
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -244,7 +291,7 @@ class EventsPages {
   }
 }
 
-/** Longest that the service page waits for the numbers, in milliseconds. */
+/** Longest that a page waits for numbers beside what it shows, in milliseconds. */
 const NUMBERS_TIMEOUT = 500;
 
 /** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */

@@ -1,16 +1,15 @@
 import type { LogQueries } from '../../log/event-log';
+import { callsIn, COUNTED_SPANS, type RefusalCount } from '../../telemetry/refusal-counts';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const { minute: MINUTES, hour: HOURS, day: DAYS } = COUNTED_SPANS;
 
-/** The spans of time for which events are counted. */
+/** The spans of time for which events and refused calls are counted. */
 export const RATE_SPANS = {
-  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
-  hour: { span: HOUR, spans: 48, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
-  day: { span: DAY, spans: 30, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
+  minute: { ...MINUTES, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
+  hour: { ...HOURS, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
+  day: { ...DAYS, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
 } as const;
 
 export type RateSpan = keyof typeof RATE_SPANS;
@@ -22,34 +21,43 @@ export function isRateSpan(text: string): text is RateSpan {
 const WIDTH = 600;
 const HEIGHT = 200;
 
-/** Counts events for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: LogQueries, per: RateSpan, now: number) {
+/** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
+export async function rateView(log: LogQueries, per: RateSpan, now: number, counts: readonly RefusalCount[]) {
   const { span, spans, title, each, characters, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
-  const rates = await log.rates({ until, span, spans });
-  const top = roundTop(Math.max(...rates.map(({ events }) => events)));
+  const rates = (await log.rates({ until, span, spans })).map((rate) => ({
+    ...rate,
+    refused: callsIn(counts, per, rate.from),
+  }));
+  const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
   const times = rates.filter((_rate, i) => i % every === 0).map(({ from }) => shortTime(from, per));
   const slot = WIDTH / spans;
   return {
     period: title.toLowerCase(),
     each,
-    bars: rates.map(({ from, events }, i) => {
-      // A single event stays visible beside many.
-      const height = events === 0 ? 0 : Math.max(2, (events / top) * HEIGHT);
+    bars: rates.map(({ from, events, refused }, i) => {
+      // A single event or refused call stays visible beside many.
+      const heightOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count / top) * HEIGHT));
+      const height = heightOf(events);
+      const refusedHeight = Math.min(heightOf(refused), HEIGHT - height);
       const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
       return {
         x: rounded(i * slot + slot * 0.1),
         y: rounded(HEIGHT - height),
         width: rounded(slot * 0.8),
         height: rounded(height),
+        refusedY: rounded(HEIGHT - height - refusedHeight),
+        refusedHeight: rounded(refusedHeight),
         from: timeText(from).slice(0, characters),
         dateTime: new Date(from).toISOString(),
         events: countText(events),
+        refused: countText(refused),
         href: `?${addressQuery({ events: '', from: start, to: end })}`,
         isCurrent: from <= now && now < from + span,
       };
     }),
     total: countText(rates.reduce((sum, { events }) => sum + events, 0)),
+    totalRefused: countText(rates.reduce((sum, { refused }) => sum + refused, 0)),
     /** The values at the lines of the chart. */
     lines: [top, top / 2, 0].map(countText),
     /** The times below the chart, at equal distances. */
@@ -65,8 +73,8 @@ export async function rateView(log: LogQueries, per: RateSpan, now: number) {
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */
 export async function eventsOfLastHour(log: LogQueries, now: number): Promise<number> {
-  const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
-  const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
+  const until = (Math.floor(now / MINUTES.span) + 1) * MINUTES.span;
+  const [hour] = await log.rates({ until, span: HOURS.span, spans: 1 });
   return hour?.events ?? 0;
 }
 

@@ -1,28 +1,123 @@
-import type { RefusedCall } from '../../telemetry/refused-calls';
+import { keyOf, SENDERS } from '../../http/auth/senders';
+import { decodeAnyway } from '../../http/content/charset';
+import { REFUSALS } from '../../http/errors';
+import { KEPT_BYTES, type KeptBody, type KeptCall, type Refusals } from '../../telemetry/refused-calls';
+import { callsOfLastHour } from '../../telemetry/refusal-counts';
+import { hexDump } from './data-view';
+import { pairs } from './event-view';
+import { addressQuery } from './list-query';
 import { bindingView } from './list-view';
-import { shownText, timeText } from './markup';
+import { countText, markup, shownText, sizeText, timeText } from './markup';
+
+/** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
+const REASONS = [...REFUSALS, 'failed'] as const;
+
+/** How far back in time a call is looked for that another process refused, in milliseconds: its report may come later. */
+const OVERLAP = 5000;
 
 const NONE = '–';
 
-/** Most bytes of a reason as markup: a hundred of them have to fit into a page. */
+/** Most bytes of the texts of a call as markup. */
 const REASON_BYTES = 900;
 const CELL_BYTES = 250;
+const HEADERS_BYTES = 8000;
+const BODY_BYTES = 25_000;
 
-/** Shows a refused call as a row of the table. What a caller wrote is HTML. */
-export function refusalView(call: RefusedCall) {
-  const { time, remoteAddress, binding, operation, path, status, refusal, reason, requestId } = call;
-  const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
+/** Most bytes of all header fields and bodies on a page as markup. */
+const DETAILS_BYTES = 1_000_000;
+
+/** Shows the refused calls, or those with a reason, newest first. Links have only the query. */
+export function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
   return {
+    ...rowsView(refusals, reason, now, -Infinity),
+    isNarrowed: reason !== undefined,
+    reasons: [undefined, ...REASONS].map((name) => ({
+      name: name ?? 'all',
+      href: `?${addressQuery({ events: 'refusals', reason: name })}`,
+      isThis: name === reason,
+    })),
+  };
+}
+
+/** Shows the calls for a list that is open: those refused after a time, and some of those before it, which the list may have. */
+export function newRefusals(refusals: Refusals, reason: string | undefined, after: number, now: number) {
+  const view = rowsView(refusals, reason, now, after - OVERLAP);
+  return { ...view, isNew: refusals.calls.some((call) => call.time > after && hasReason(call, reason)) };
+}
+
+function rowsView({ calls, counts }: Refusals, reason: string | undefined, now: number, after: number) {
+  let left = DETAILS_BYTES;
+  const shown = calls.filter((call) => call.time > after && hasReason(call, reason));
+  return {
+    calls: shown.map((call) => {
+      const row = refusalView(call, left);
+      left -= row.detailBytes;
+      return row;
+    }),
+    /** The time after which live rows begin. */
+    liveAfter: calls[0]?.time ?? 0,
+    lastHour: countText(callsOfLastHour(counts, now)),
+  };
+}
+
+function hasReason({ refusal }: KeptCall, reason: string | undefined): boolean {
+  return reason === undefined || reason === (refusal ?? 'failed');
+}
+
+/** Shows a refused call as a row of the table, with at most `maxBytes` for its details. What a caller wrote is HTML. */
+function refusalView(call: KeptCall, maxBytes: number) {
+  const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
+  const { sender, headers = [], body } = call;
+  const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
+  const fields = new Map(headers);
+  const delivery = deliveryOf(call, fields);
+  const shownHeaders = pairs(headers, Math.min(HEADERS_BYTES, maxBytes));
+  const shownBody = body && bodyView(body, fields.get('content-type'), Math.min(BODY_BYTES, maxBytes));
+  return {
+    id: call.id,
     time: timeText(time),
     dateTime: new Date(time).toISOString(),
     address: cell(remoteAddress),
     ...bindingView(binding),
     called: operation === undefined ? '' : cell(operation),
-    path: cell(path),
+    path: cell(path === undefined ? undefined : `${method} ${path}`),
     status: status === undefined ? NONE : String(status),
-    /** The kind of refusal; `failed` for a valid call that the service could not answer. */
     word: refusal ?? 'failed',
     reason: shownText(reason, REASON_BYTES),
     requestId: cell(requestId),
+    userAgent: fields.has('user-agent') ? cell(fields.get('user-agent')) : undefined,
+    sender,
+    delivery: delivery && cell(delivery),
+    headers: shownHeaders,
+    body: shownBody,
+    detailBytes: shownHeaders.reduce(
+      (sum, pair) => sum + pair.name.length + pair.value.length,
+      shownBody?.html.length ?? 0,
+    ),
   };
+}
+
+/** What stays the same when its sender sends the call again. */
+function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, string>): string | undefined {
+  const known = SENDERS.find(({ name }) => name === sender);
+  // Stripe's is a member of the body, the first one, which may be cut.
+  const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
+  const key = known && keyOf(known, Object.fromEntries(fields), { id });
+  return fields.get('webhook-id') ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
+}
+
+/** Shows the beginning of a body as text, or in hexadecimal where it is none. */
+function bodyView({ start, bytes }: KeptBody, contentType = '', maxBytes: number) {
+  const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
+  return { html, size: sizeText(bytes), isCut: isCut || bytes > KEPT_BYTES };
+}
+
+function bodyText(body: Buffer, contentType: string): string {
+  try {
+    // With `stream`, a character that the cut divides is left out.
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    const charset = /;\s*charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
+    return charset === undefined ? hexDump(body) : decodeAnyway(body, charset);
+  }
 }

@@ -48,6 +48,30 @@ describe('the pages of the events treat what a sender wrote as text', () => {
     }
   });
 
+  it('in refused calls', async () => {
+    const hostile = { 'User-Agent': MARKUP, 'Webhook-Id': MARKUP, [`X-${'h'.repeat(2000)}`]: MARKUP };
+    const headers = { 'Content-Type': 'application/cloudevents+json', ...hostile };
+    for (const body of [
+      HOSTILE,
+      `<s:Header>${MARKUP}</s:Header>${MARKUP}`,
+      Buffer.from([0, 1, 0xff]),
+      large.slice(0, 9000),
+    ])
+      expect((await record({ headers, body })).status).toBe(400);
+    await send(`${service.url}/${encodeURIComponent(HOSTILE)}`, { headers });
+    for (const query of [
+      '?events=refusals',
+      '?events=refused-rows&after=0',
+      `?events=refusals&reason=${encodeURIComponent(MARKUP)}`,
+    ]) {
+      const { body } = await get(query);
+      expect(body).not.toMatch(/<script>alert|<\/textarea>|[\u202A-\u202E]/);
+      if (!query.includes('rows')) expect(await htmlProblems(body)).toEqual([]);
+    }
+    for (let i = 0; i < 100; i++) await record({ headers, body: large.slice(0, 9000) });
+    expect(Buffer.byteLength((await get('?events=refusals')).body)).toBeLessThan(1_500_000);
+  });
+
   it('in fifty events', async () => {
     for (let i = 0; i < 50; i++)
       await record({ headers: { 'Content-Type': 'text/plain' }, body: '\u202E'.repeat(200) });

@@ -300,11 +300,11 @@ describe('the pages of the events', () => {
     expect((await get('?events=rate&per=year')).status).toBe(404);
   });
 
-  it('list the calls that were refused, without payload and query', async () => {
+  it('list the calls that were refused, without their queries and without a body that was not read', async () => {
     await send(`${service.url}/GetEvents?limit=0&private=1`);
     await record({
       headers: { 'Content-Type': 'application/cloudevents+json', 'X-Request-Id': 'mine-17' },
-      body: '{"private":1}',
+      body: '{"read":1}',
     });
     await send(service.url, { method: 'POST', headers: { 'Content-Type': 'image/<b>' }, body: 'private' });
     const { body } = await get('?events=refusals');
@@ -313,8 +313,71 @@ describe('the pages of the events', () => {
       /415 invalid .* SOAP 1\.1 .* 400 invalid .* POST RecordEvent .* mine-17 .* 400 invalid .* GET GetEvents/,
     );
     expect(text).toContain('The parameter limit must be');
+    expect(text).toContain('Body, 10 B {&quot;read&quot;:1}');
     expect(text).not.toContain('private');
     expect(body).not.toContain('<b>');
+  });
+
+  it('show what a refused call was: user agent, delivery, header fields without secrets, and the start of its body', async () => {
+    const body = JSON.stringify({ id: 'evt_17', type: 'a.b', of: 'x'.repeat(5000) });
+    const headers = { 'User-Agent': 'Stripe/1.0', 'Stripe-Signature': 'sesame', Authorization: 'Bearer sesame' };
+    await record({ headers: { 'Content-Type': 'application/cloudevents+json', ...headers, 'X-Shop': '<b>7' }, body });
+    const message =
+      '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Header><w:Password>sesame</w:Password></s:Header>' +
+      '<s:Body><Nope>été</Nope></s:Body></s:Envelope>';
+    await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: message });
+    const page = (await get('?events=refusals')).body;
+    const text = page.replace(/<[^>]*>/g, '');
+    expect(text).toContain('Stripe delivery evt_17');
+    expect(text).toMatch(/POST \/webhooks\/Services\/WebHooks.asmx\/RecordEventStripe\/1.0/);
+    expect(text).toContain('x-shop&lt;b&gt;7');
+    expect(text).toMatch(/Body, 4.9 KiB, its beginning\s+{&quot;id&quot;:&quot;evt_17&quot;.*x{4000,4096}\s/);
+    expect(text).toContain('&lt;s:Header&gt;...&lt;s:Body&gt;&lt;Nope&gt;été&lt;/Nope&gt;');
+    expect(page).not.toContain('sesame');
+  });
+
+  it('narrow the refused calls by reason', async () => {
+    await record({ headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    await send(`${service.url}/Nope`);
+    const words = async (query: string) =>
+      [...(await get(query)).body.matchAll(/class="chip">([a-z-]+)</g)].map(([, word]) => word);
+    expect(await words('?events=refusals')).toEqual(['invalid', 'cross-site']);
+    expect(await words('?events=refusals&reason=cross-site')).toEqual(['cross-site']);
+    expect(await words('?events=refusals&reason=%3Cb%3E')).toEqual([]);
+    expect((await get('?events=refusals&reason=busy')).body).toContain('None of them has this reason');
+  });
+
+  it('count each refused call', async () => {
+    const line = async () => /([\d,]+) refused in the last hour/.exec((await get('?events')).body)?.[1];
+    expect(await line()).toBe(undefined);
+    await record();
+    for (let i = 0; i < 120; i++) await send(`${service.url}/Nope`);
+    expect(await line()).toBe('120');
+    expect((await get('?events=refusals')).body).toContain('<strong id="count">120</strong> refused in the last hour');
+    for (const per of ['minute', 'hour', 'day']) {
+      const { body } = await get(`?events=rate&per=${per}`);
+      expect(body).toContain('<strong>120</strong> refused calls');
+      expect(body).toMatch(
+        /<td class="number">1<\/td><td class="number">120<\/td>|<td class="number">0<\/td><td class="number">\d+<\/td>/,
+      );
+      const heights = [...body.matchAll(/class="refused" .*? y="([\d.]+)" .*? height="([\d.]+)"/g)];
+      expect(heights.length).toBeGreaterThan(0);
+      for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(200);
+    }
+  });
+
+  it('send the rows of calls that are refused while the list is open', async () => {
+    await send(`${service.url}/First`);
+    const { body: page } = await get('?events=refusals');
+    const after = /data-after="(\d+)"/.exec(page)?.[1] ?? '';
+    const waiting = get(`?events=refused-rows&reason=invalid&after=${after}`);
+    await record({ headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    await send(`${service.url}/Second`);
+    const { body, headers } = await waiting;
+    expect(body).toContain('Second Web Service method name');
+    expect(body).not.toContain('cross-site');
+    expect(headers['x-events-count']).toBe('3');
+    expect(Number(headers['x-events-after'])).toBeGreaterThan(Number(after));
   });
 
   it('are valid HTML, with or without events', async () => {
@@ -329,11 +392,12 @@ describe('the pages of the events', () => {
     }
   });
 
-  it('allow their own script and style, and a connection only for the list', async () => {
+  it('allow their own script and style, and a connection only for the lists', async () => {
     await record();
     const policyOf = ({ headers }: Answer) => String(headers['content-security-policy']);
-    expect(policyOf(await get('?events'))).toContain("connect-src 'self'");
-    for (const query of ['?event=1', '?events=rate', '?events=refusals', '?event=9']) {
+    for (const query of ['?events', '?events=refusals'])
+      expect(policyOf(await get(query))).toContain("connect-src 'self'");
+    for (const query of ['?event=1', '?events=rate', '?event=9']) {
       expect(policyOf(await get(query))).not.toContain('connect-src');
     }
     for (const query of ['?events', '?event=1']) {

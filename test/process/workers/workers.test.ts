@@ -105,6 +105,7 @@ describe('with several workers', () => {
       const { body } = await send(`${service.url}?events=refusals`);
       const shown = [...body.matchAll(/Nope(-\w+-\d+)\. Web Service method name/g)].map(([, name]) => name);
       expect(new Set(shown).size).toBe(40);
+      expect((await send(`${service.url}?events`)).body).toContain('>40 refused in the last hour<');
     }
     expect(await service.end('SIGTERM')).toBe(0);
   });

@@ -1,4 +1,5 @@
-// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML.
+// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML. Where there is no endpoint, as for refused calls,
+// the request for the rows waits.
 
 /** Shortest time between two requests for rows, in milliseconds, since many events arrive together. */
 const PAUSE = 250;
@@ -7,9 +8,6 @@ const WAIT = '30s';
 /** Pauses after a failure, in milliseconds: the first, and the longest. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 15_000;
-/** Most rows that the list keeps. */
-const MAX_ROWS = 50;
-
 const STATES = { live: '', off: 'is off', paused: 'is paused', lost: 'Connection lost. Trying again…' };
 
 const live = document.getElementById('live');
@@ -49,7 +47,7 @@ function start({ dataset }) {
     while (!signal.aborted) {
       try {
         const began = performance.now();
-        if (await waitForEvent(signal)) await addRows(signal);
+        if (dataset.endpoint === undefined || (await waitForEvent(signal))) await addRows(signal);
         retry = FIRST_RETRY;
         show('live');
         await delay(PAUSE - (performance.now() - began), signal);
@@ -71,7 +69,7 @@ function start({ dataset }) {
 
   async function addRows(signal) {
     const query = new URLSearchParams(location.search);
-    query.set('events', 'rows');
+    query.set('events', dataset.rows ?? 'rows');
     query.set('after', after);
     const response = await get(`?${query}`, 'text/html', signal);
     const template = document.createElement('template');
@@ -87,11 +85,11 @@ function start({ dataset }) {
     if (added.length === 0) return;
     for (const row of added) row.className = 'new';
     rows.prepend(...added);
-    const surplus = [...rows.children].slice(MAX_ROWS);
+    const surplus = [...rows.children].slice(dataset.max ?? 50);
     const hadFocus = surplus.some((row) => row.contains(document.activeElement));
     for (const row of surplus) row.remove();
     if (surplus.length > 0) leadOn(rows.lastElementChild.dataset.sequence);
-    if (hadFocus) rows.lastElementChild.querySelector('a').focus();
+    if (hadFocus) rows.lastElementChild.querySelector('a, summary')?.focus();
     document.getElementById('list').hidden = false;
     document.getElementById('empty')?.remove();
   }
@@ -99,6 +97,7 @@ function start({ dataset }) {
   /** Makes the next page begin where this one now ends. */
   function leadOn(last) {
     const older = document.getElementById('older');
+    if (older === null) return;
     const query = new URLSearchParams(location.search);
     query.set('before', BigInt(last));
     older.href = `?${query}`;
