@@ -17,7 +17,7 @@ import type { EventLogError } from '../../../src/log/event-log';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { EVERYTHING, newEvent } from '../event-log-suite';
+import { EVERYTHING, newEvent } from '../../log/event-log-suite';
 import { directly, holdInProcess, openDirectly, rowsOf } from '../../support/sqlite';
 
 const MOVED = 'the file is not there any more';
