@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
@@ -65,6 +66,29 @@ function end(response: ServerResponse, status: number, fields: OutgoingHttpHeade
   if (fields.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(status, fields);
   response.end(body);
+}
+
+/**
+ * Sends a reply with status 200 part by part, as fast as the caller takes it, and holds no more than the parts on their way. `HEAD`
+ * gets the header alone. Resolves also where the caller has gone.
+ *
+ * @param stop - closes the connection, by which the caller knows that the reply is not complete.
+ * @throws a part could not be made; the connection is closed.
+ */
+export async function replyInParts(
+  response: ServerResponse,
+  contentType: string,
+  parts: AsyncIterable<string>,
+  headers: OutgoingHttpHeaders,
+  stop: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': requestId(response.req), ...headers });
+  try {
+    if (response.req.method === 'HEAD') response.end();
+    else await pipeline(parts, response, { signal: stop });
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
 }
 
 /** Sends header fields alone: 204, or 304 with those of the reply that the caller has (RFC 9110, section 15.4.5). */

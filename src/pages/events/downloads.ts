@@ -30,7 +30,7 @@ export function downloadOf(what: string, event: StoredEvent, address: EndpointAd
  * The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing that a sender put into
  * it would run.
  */
-export function downloadHeaders({ name }: Download): OutgoingHttpHeaders {
+export function downloadHeaders({ name }: Pick<Download, 'name'>): OutgoingHttpHeaders {
   return {
     'Content-Disposition': `attachment; filename="${name}"`,
     'Content-Security-Policy': "default-src 'none'; sandbox",

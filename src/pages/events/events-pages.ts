@@ -5,7 +5,7 @@ import { Router } from 'express';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { RequestCheck } from '../../http/auth/access';
-import { reply, replyCompressed } from '../../http/reply';
+import { reply, replyCompressed, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
@@ -15,8 +15,9 @@ import type { Refusals } from '../../telemetry/refused-calls';
 import { callsOfLastHour } from '../../telemetry/refusal-counts';
 import type { Contract } from '../../contract/contract';
 import { PageWriter, SECURITY_HEADERS } from '../page-writer';
-import type { EndpointOptions } from '../../call/incoming-call';
 import type { Ticket } from '../../call/admission';
+import type { EndpointOptions } from '../../call/incoming-call';
+import { archiveOf } from './archive-download';
 import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, positionOf } from './event-view';
 import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
@@ -111,6 +112,15 @@ const NO_STORE = { 'Cache-Control': 'no-store' };
 const REFUSALS_WAIT = 25_000;
 const REFUSALS_STEP = 1000;
 
+/** What a list finds, as a file. */
+const ARCHIVE = { name: 'events.ndjson' };
+
+/** Most downloads of that file at a time: each of them searches all the time. */
+const MAX_DOWNLOADS = 2;
+
+/** Most damaged events that are named. */
+const MAX_NAMED = 10;
+
 class EventsPages {
   readonly #contract: Contract;
   readonly #options: EventsPagesOptions;
@@ -119,6 +129,7 @@ class EventsPages {
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
   #inProgress = 0;
+  #downloads = 0;
 
   constructor(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts) {
     this.#contract = contract;
@@ -154,6 +165,7 @@ class EventsPages {
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'rows') await this.#sendRows(response, parameters);
+    else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#send(response, await this.#rate(parameters.get('per') ?? 'minute'));
     else if (tab === 'refusals') await this.#send(response, await this.#refusals(parameters));
     else if (tab === 'refused-rows') await this.#sendRefusedRows(response, parameters, ticket);
@@ -202,6 +214,28 @@ class EventsPages {
     const html = this.#templates.rows({ rows });
     const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText((await log.stats()).events) };
     await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });
+  }
+
+  /** Sends all events that a search finds. The caller may take them slowly, so that a download holds no slot meanwhile. */
+  async #sendAll(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+    const { filter, problem } = listQuery(parameters);
+    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
+    if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
+    const { log, failed } = this.#parts;
+    const headers = { ...NO_STORE, ...downloadHeaders(ARCHIVE) };
+    const damaged: string[] = [];
+    this.#downloads++;
+    this.#inProgress--;
+    try {
+      await ticket.whileIdle((stop) => {
+        const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
+        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
+      });
+    } finally {
+      this.#downloads--;
+      this.#inProgress++;
+    }
+    if (damaged.length > 0) failed(response.req, 200, damagedEvents(damaged));
   }
 
   async #rate(per: string): Promise<View> {
@@ -255,11 +289,12 @@ class EventsPages {
   }
 
   async #refuse(response: ServerResponse, error: unknown): Promise<void> {
+    const { req: request } = response;
     if (response.headersSent) {
       response.destroy();
+      this.#parts.failed(request, response.statusCode, error);
       return;
     }
-    const { req: request } = response;
     const refusal = error instanceof RequestError ? error : undefined;
     const status = refusal?.status ?? 500;
     const reason = refusal?.message ?? messageChain(error);
@@ -308,6 +343,12 @@ export async function eventNumbers(request: IncomingMessage, { log, mayLook }: E
     if (error instanceof RequestError || error instanceof EventLogError) return undefined;
     throw error;
   }
+}
+
+function damagedEvents(sequences: readonly string[]): EventLogError {
+  const some = sequences.slice(0, MAX_NAMED).join(', ');
+  const others = sequences.length > MAX_NAMED ? ` and ${String(sequences.length - MAX_NAMED)} more` : '';
+  return new EventLogError(`Damaged events were left out of a download: ${some}${others}. --verify says more.`);
 }
 
 /** Shown for an address that cannot be used. */

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { parseArchiveLine } from '../../../src/events/archive';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
+import { directly } from '../../support/sqlite';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { newEvent } from '../../log/event-log-suite';
+
+describe('what the list of events finds, as a file', () => {
+  const folder = useTemporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const record = (count: number, data = '"data":{"order":17}') =>
+    service.log.appendAll(Array.from({ length: count }, () => newEvent({ data })));
+  const lines = async (query: string) => {
+    const { body } = await send(`${service.url}?events=download${query}`);
+    return body
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
+  };
+  /** Begins a download of which nothing is read. */
+  const begin = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      httpGet(`${service.url}?events=download`, { agent: false }, resolve).on('error', reject);
+    });
+
+  it('has the lines of an export, oldest first, of more than a page', async () => {
+    await record(120);
+    const { status, headers, body } = await send(`${service.url}?events=download`);
+    expect([status, headers['content-type'], headers['content-disposition'], headers['cache-control']]).toEqual([
+      200,
+      'application/x-ndjson',
+      'attachment; filename="events.ndjson"',
+      'no-store',
+    ]);
+    expect(headers['content-security-policy']).toBe("default-src 'none'; sandbox");
+    const events = await Promise.all(body.split('\n').slice(0, -1).map(parseArchiveLine));
+    const stored = await service.log.scan({ after: 0n, limit: 1000 });
+    expect(stored).toHaveLength(120);
+    expect(stored).toMatchObject(events);
+  });
+
+  it('has all that matches, whatever page the list is on', async () => {
+    await record(60, '"data":"wanted"');
+    await record(60);
+    expect(await lines('&text=wanted&before=10')).toHaveLength(60);
+    expect(await lines('&text=nothing')).toEqual([]);
+    expect((await send(`${service.url}?events=download&from=x`)).status).toBe(400);
+  });
+
+  it('is not made for HEAD', async () => {
+    await record(1);
+    const { status, body } = await send(`${service.url}?events=download`, { method: 'HEAD' });
+    expect([status, body]).toEqual([200, '']);
+  });
+
+  it('leaves out damaged events, which the refusals name', async () => {
+    await service.stop();
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    service = await startService({}, log);
+    await record(3);
+    directly(file, `UPDATE events SET data = '"data":{' WHERE sequence = 2`);
+    expect((await lines('')).map(Number)).toEqual([1, 3]);
+    expect((await send(`${service.url}?events=refusals`)).body).toContain(
+      'left out of a download: 00000000000000000002',
+    );
+  });
+  it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {
+    await service.stop();
+    service = await startService({ MAX_IN_FLIGHT: '4' });
+    await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
+    const scan = jest.spyOn(service.log, 'scan');
+    const callers = [await begin(), await begin()];
+    const third = await send(`${service.url}?events=download`);
+    expect([third.status, third.headers['retry-after']]).toEqual([503, '1']);
+    expect(third.body).toContain('Too many downloads');
+    expect((await send(`${service.url}?events`)).status).toBe(200);
+    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+    // The buffers of the sockets are full.
+    const read = scan.mock.calls.length;
+    for (const caller of callers) caller.destroy();
+    await eventually('a download after those that ended', async () => {
+      return (await send(`${service.url}?events=download&text=nothing`)).status === 200;
+    });
+    expect(scan.mock.calls.length - read).toBeLessThan(5);
+  });
+
+  it('is not complete where the service stops or the log fails, and the caller sees that', async () => {
+    await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
+    const stopped = await begin();
+    const stop = service.stop();
+    stopped.resume();
+    expect(await ending(stopped)).toBe('aborted');
+    await stop;
+    service = await startService();
+    await record(200, `"data":"${'x'.repeat(10_000)}"`);
+    const scan = service.log.scan.bind(service.log);
+    jest.spyOn(service.log, 'scan').mockImplementation((query) => {
+      return query.after === 0n ? scan(query) : Promise.reject(new Error('the disk is gone'));
+    });
+    expect(await ending((await begin()).resume())).toBe('aborted');
+    expect((await send(`${service.url}?events=refusals`)).body).toContain('the disk is gone');
+  });
+});
+
+/** How an answer ended. */
+async function ending(answer: IncomingMessage): Promise<'complete' | 'aborted'> {
+  if (!answer.closed) await Promise.race([once(answer, 'close'), once(answer, 'error')]).catch(() => undefined);
+  return answer.complete ? 'complete' : 'aborted';
+}
