@@ -104,7 +104,7 @@ async function startService(
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
   const { openEventLog } = await import('./log/open-event-log.js');
   const opening = openEventLog(config.eventLog, eventLogSettings(config), channel);
-  // Awaited below; until then a failure is nobody's.
+  // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
   await setImmediate();

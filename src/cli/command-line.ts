@@ -14,7 +14,7 @@ export interface CommandLineAnswer {
 }
 
 /**
- * Answers the arguments of the service; undefined: there are none, and it is to be started.
+ * Answers the arguments of the service. Returns undefined if there are none and the service should start.
  *
  * @throws {ConfigError} `--ready` needs the configuration, and it is wrong.
  */

@@ -83,11 +83,11 @@ export interface ForwardTask {
   readonly name: 'forward';
   /** At least one. */
   readonly targets: readonly ForwardTarget[];
-  /** Where to begin; undefined: with the events that are yet to be recorded. A position that was kept comes first. */
+  /** Where to begin; by default with the events that are yet to be recorded. A position that was kept comes first. */
   readonly since: Start | undefined;
   /** Whether to go on with events that are recorded from now on. */
   readonly follow: boolean;
-  /** Only some events, once each; undefined: those from `since` on. Leaves the position alone. */
+  /** Only some events, once each; by default those from `since` on. Leaves the position alone. */
   readonly selection: Selection | undefined;
   /** As in `MessageOptions`. */
   readonly secrets: readonly string[] | undefined;

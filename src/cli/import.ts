@@ -16,7 +16,7 @@ export interface Input {
   /** `-` for standard input. */
   readonly file: string;
   readonly stream: Readable & { readonly bytesRead?: number };
-  /** Undefined: not known. */
+  /** Undefined while it is not known. */
   readonly bytes: number | undefined;
 }
 

@@ -112,7 +112,7 @@ export async function* followedPages(
   }
 }
 
-/** Says how a log differs from the one in which an event was seen at a position; undefined: it may be the same. */
+/** Says how a log differs from the one in which an event was seen at a position. Returns undefined if it may be the same. */
 export async function changeAt(
   log: EventLog,
   position: bigint,

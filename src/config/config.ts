@@ -23,7 +23,7 @@ type AllSettings = Settings<typeof VARIABLES>;
 /** Settings of which some are known to be set. */
 type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNullable<Part[K]> };
 
-/** Who may call. Undefined: that kind of call is open. */
+/** Who may call. A kind of call without an entry is open to everybody. */
 export type AccessConfig = AllSettings['access'];
 
 /** The settings with the secrets of senders, which sign what they send. */
@@ -35,7 +35,7 @@ export const SENDER_SECRETS = [
   'gitlabTokens',
 ] as const satisfies readonly (keyof AccessConfig)[];
 
-/** Files in PEM of the server's certificate; `clientCa` undefined: clients need no certificate. */
+/** Files in PEM of the server's certificate; without `clientCa` clients need no certificate. */
 export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;
 
 /** The most that callers can have of the service. Times are in milliseconds. */
@@ -53,12 +53,12 @@ export interface ListenAddress {
 
 /** The service's configuration, checked and in the units that the code uses. */
 export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
-  /** The socket that a service manager bound to `host` and `port`; undefined: the service does. */
+  /** The socket that a service manager bound to `host` and `port`; without it the service binds one. */
   readonly inherited?: InheritedSocket | undefined;
-  /** Undefined: the service speaks plain HTTP. */
+  /** Without it the service speaks plain HTTP. */
   readonly tls: TlsFiles | undefined;
   readonly limits: Limits;
-  /** Where health and metrics are served apart from the public address; undefined: only there. */
+  /** Where health and metrics are served besides the public address, if anywhere. */
   readonly admin: ListenAddress | undefined;
 };
 

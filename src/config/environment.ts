@@ -173,8 +173,8 @@ interface KnownName {
 
 /**
  * Finds the known name that somebody meant by an unknown one: the same in other letter case or with other underscores, or one
- * that differs by a typing error. Undefined: none is near. A long name that guards the service may differ by two errors. Short
- * ones resemble the variables of other programs (`PORT` and `SPORT`), so that only swapped letters count.
+ * that differs by a typing error. A long name that guards the service may differ by two errors. Short ones resemble the variables
+ * of other programs (`PORT` and `SPORT`), so that only swapped letters count. Returns undefined if no name is near.
  */
 function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
   const given = unknown.toUpperCase();

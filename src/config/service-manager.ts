@@ -12,7 +12,7 @@ const NAMES = { public: 'webhook', admin: 'admin' };
 
 /**
  * Puts the sockets that a service manager passed on, as sd_listen_fds(3) says, in the place of the addresses that are configured.
- * They are told apart by name; one alone is the public one, whatever its name, unless that is `admin`. Removes the variables
+ * Their names distinguish them; one alone is the public one, whatever its name, unless that is `admin`. Removes the variables
  * that tell of them from the environment, so that no child process takes them for its own.
  *
  * @throws {ConfigError} a socket has an unknown name, or is not one to listen on.
@@ -78,7 +78,7 @@ export type Notify = (state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1') => void;
  * from the environment. Node has no datagram sockets of the Unix domain, so the program `systemd-notify` sends the messages, one
  * after the other.
  *
- * @param failed - is told why a message could not be sent.
+ * @param failed - called with the reason why a message could not be sent.
  */
 export function notifier(environment: NodeJS.ProcessEnv, failed: (reason: string) => void): Notify {
   const { NOTIFY_SOCKET, PATH } = environment;
@@ -93,7 +93,7 @@ export function notifier(environment: NodeJS.ProcessEnv, failed: (reason: string
     });
   let sent = Promise.resolve();
   return (state) => {
-    // A reload is told from one before it by the time when it began, in microseconds.
+    // The time when it began, in microseconds, distinguishes a reload from the one before it.
     const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
     sent = sent.then(() => send([state, ...time]));
   };

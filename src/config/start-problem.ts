@@ -14,7 +14,7 @@ type ListenError = NodeJS.ErrnoException & {
 /**
  * Says what keeps the service from starting, and what to do about it.
  *
- * @returns undefined: the error says it best.
+ * @returns undefined if the error says it best.
  */
 export async function startProblem(error: unknown, config: Config): Promise<string | undefined> {
   const isLogError = error instanceof Error && error.name === 'EventLogError';
@@ -63,7 +63,7 @@ function isAdmin({ address, hostname, port }: ListenError, { host, port: publicP
 /**
  * Says what keeps this process from opening the event log in a file.
  *
- * @returns undefined: nothing of the file system does.
+ * @returns undefined if it is no error of the file system.
  */
 export async function logProblem({ eventLog }: Config): Promise<string | undefined> {
   if (eventLog.engine !== 'sqlite') return undefined;

@@ -44,7 +44,7 @@ export async function parseArchiveLine(line: string): Promise<NewEvent> {
   return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : foreignEvent(line, members);
 }
 
-/** Says what would keep an event from being read again. Undefined: nothing does. */
+/** Says what would keep an event from being read again, if anything would. */
 export function archiveProblem(event: StoredEvent): string | undefined {
   return event.damaged === true ? 'one of its texts is not UTF-8' : eventProblem(event);
 }

@@ -12,7 +12,7 @@ const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boole
 const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
 
-/** Says what keeps a stored event from being read as a CloudEvent. Undefined: nothing does. */
+/** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
 export function eventProblem(event: StoredEvent): string | undefined {
   return attributesProblem(event) ?? dataProblem(event.data) ?? arrivalProblem(event.arrival);
 }

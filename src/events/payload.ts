@@ -48,7 +48,7 @@ async function largeTextMember(text: string): Promise<string> {
   return string === undefined ? bytesMember(Buffer.from(text)) : `"data":"${string}"`;
 }
 
-/** Rewrites a large text part by part. Undefined: it becomes longer than `maxBytes`. */
+/** Rewrites a large text part by part. Returns undefined if it becomes longer than `maxBytes`. */
 async function inParts(
   text: string,
   rewrite: (part: string) => string,

@@ -89,7 +89,7 @@ export class Readiness {
     this.#stopping = true;
   }
 
-  /** Resolves to the reason why the service is not ready; undefined: it is. Callers at the same time share one check. */
+  /** Resolves to the reason why the service is not ready, or to undefined if it is. Callers at the same time share one check. */
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
     this.#checking ??= this.#check().finally(() => {

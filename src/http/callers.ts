@@ -35,7 +35,7 @@ type Trust = (address: string, hop: number) => boolean;
 /**
  * Resolves callers and public URLs under the configured proxies and, where one is configured, the fixed base URL.
  *
- * @param onIgnored - hears of requests whose forwarded fields do not count because no proxy is trusted
+ * @param onIgnored - called for each request whose forwarded fields do not count because no proxy is trusted
  */
 export function callersOf(
   { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
@@ -107,7 +107,7 @@ function callerAddress(request: IncomingMessage, trust: Trust): string | undefin
     : (standard ?? custom ?? remote);
 }
 
-/** The address that the outermost trusted proxy states; undefined: proxies state none. */
+/** The address that the outermost trusted proxy states, if proxies state any. */
 function outermost(remote: string, stated: readonly string[], trust: Trust): string | undefined {
   if (stated.length === 0) return undefined;
   const addresses = [remote, ...stated];

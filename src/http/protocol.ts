@@ -42,14 +42,14 @@ function normalized(target: string): string {
   return `/${kept.join('/')}${target.slice(path.length)}`;
 }
 
-/** Finds what Node's parser lets pass although HTTP/1.1 (RFC 9112) does not; undefined: nothing. Closes the connection. */
+/** Finds what Node's parser accepts although HTTP/1.1 (RFC 9112) forbids it, if anything, and closes the connection then. */
 export function protocolProblem(request: IncomingMessage): RequestError | undefined {
   const { headers, httpVersion, rawHeaders, url = '' } = request;
   if (httpVersion === '0.9') return HTTP_ERRORS.noVersion();
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return HTTP_ERRORS.unsupportedVersion();
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    // Without chunked as the last one nobody knows where the body ends (RFC 9112, section 6.3).
+    // Unless chunked is the last one, there is no telling where the body ends (RFC 9112, section 6.3).
     const status = /(?:^|,)[ \t]*chunked$/i.test(coding) ? 501 : 400;
     return HTTP_ERRORS.transferCoding(status);
   }

@@ -158,11 +158,11 @@ export interface Refused {
   readonly refusal: Refusal;
   /** Why, as a sentence. */
   readonly reason: string;
-  /** HTTP status of the answer; undefined: there was none. */
+  /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
   /** The address of the connection. */
   readonly remoteAddress: string | undefined;
-  /** Undefined: none could be read. */
+  /** Undefined if none could be read. */
   readonly request?: IncomingMessage;
 }
 

@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly pages: AdminPages;
   readonly limits: Limits;
   readonly observer: ServerObserver;
-  /** Certificate and key; undefined: plain HTTP. With a `ca`, clients need a certificate of it. */
+  /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
   readonly tls?: SecureContextOptions | undefined;
 }
 
@@ -80,7 +80,7 @@ export class HttpServer {
         this.#connections.secured(socket);
       });
     }
-    // A body that will be refused is not asked for: whoever reads it sends 100 Continue.
+    // What reads the body sends 100 Continue, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
     this.#server.on('checkExpectation', answer);
     this.#server.on('connect', ({ socket }: IncomingMessage) => {
@@ -135,7 +135,7 @@ export class HttpServer {
     connection.refuse(error);
   }
 
-  /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers before this is told. */
+  /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers first. */
   #unreadable(problem: ParserError, socket: Socket): void {
     const connection = this.#connections.of(socket);
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {

@@ -216,5 +216,5 @@ function sizeOf(events: readonly NewEvent[]): number {
 }
 
 function ignored(): void {
-  // Nobody follows the progress.
+  // The caller does not follow the progress.
 }

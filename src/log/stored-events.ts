@@ -10,7 +10,7 @@ export async function firstFrom(log: LogQueries, position: bigint): Promise<Stor
   return event;
 }
 
-/** The event at a position; undefined: the log does not have it. */
+/** The event at a position, if the log has it. */
 export async function eventAt(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
   const found = await firstFrom(log, position);
   return found !== undefined && BigInt(found.sequence) === position ? found : undefined;

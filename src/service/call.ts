@@ -109,7 +109,7 @@ export interface Operation {
    * Runs the operation and resolves to its result, which is always one string.
    *
    * @param parameters - the values of the parameters that the contract declares.
-   * @throws {ParameterError} a value cannot be used: the caller is told so. Any other error is the service's failure.
+   * @throws {ParameterError} a value cannot be used; the caller gets its message. Any other error is the service's failure.
    */
   run(this: void, call: Call, parameters: ParameterValues): Promise<string>;
 }

@@ -40,7 +40,7 @@ export interface VersionMismatch {
   readonly supported: readonly SoapVersion[];
 }
 
-/** A SOAP call that was refused or failed. Its message is what the caller is told. */
+/** A SOAP call that was refused or failed. Its message is for the caller. */
 export class Fault extends RequestError {
   override readonly name = 'Fault';
   readonly subcode: QualifiedName | undefined;
@@ -59,7 +59,7 @@ export class Fault extends RequestError {
   }
 }
 
-/** RFC 9110, section 15.5.16. Whoever sends the fault adds what is supported. */
+/** RFC 9110, section 15.5.16. The sender of the fault adds what is supported. */
 const UNSUPPORTED = { status: 415 };
 
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
@@ -77,7 +77,7 @@ export const FAULTS = {
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
   /** The operation cannot use what the caller sent with it. */
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
-  /** SOAP 1.1 is told in SOAP 1.1 that it is not supported; anything else in what is (SOAP 1.2 part 1, section 5.4.7). */
+  /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
   envelopeNamespace: (namespace: string, supported: readonly SoapVersion[]) => {
     const [expected = SOAP_11] = supported;
     const version = SOAP_VERSIONS.some((known) => known.namespace === namespace) ? SOAP_11 : expected;

@@ -28,8 +28,8 @@ export function operationOf(
 }
 
 /**
- * Finds the operation that the header fields of a request name, before its message has been read. Undefined: they name none,
- * or one that the contract does not have.
+ * Finds the operation that the header fields of a request name, before its message has been read. Returns undefined if
+ * they name none, or one that the contract does not have.
  */
 export function operationOfHeader(
   version: SoapVersion,

@@ -32,7 +32,7 @@ export interface SoapBindings {
   readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
 
-/** Makes the SOAP bindings of a service that are offered. Undefined: none is. */
+/** Makes the SOAP bindings of a service that are offered, if any are. */
 export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
   const versions = SOAP_VERSIONS.filter(({ binding }) => contract.offer.bindings.has(binding));
   const [first] = versions;

@@ -48,7 +48,7 @@ export interface SecurityHeader {
   readonly mandatory: boolean;
   /** The password of its UsernameToken. */
   readonly password: string | undefined;
-  /** Why the header cannot be used; undefined: all of it is understood. */
+  /** Why the header cannot be used, unless all of it is understood. */
   readonly problem: SecurityProblem | undefined;
 }
 

@@ -17,9 +17,9 @@ export interface RefusedCall {
   readonly operation: string | undefined;
   /** Without the query, which may be confidential. */
   readonly path: string | undefined;
-  /** HTTP status of the answer; undefined: there was none. */
+  /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
-  /** Why it was refused, in one word; undefined: it failed although it was valid. */
+  /** Why it was refused, in one word; undefined for a valid call that failed. */
   readonly refusal: Refusal | undefined;
   /** Why, as a sentence. */
   readonly reason: string;
@@ -84,8 +84,8 @@ export class RefusedCalls {
   #added = 0;
 
   /**
-   * @param request - undefined: none could be read.
-   * @param body - undefined: it was not read.
+   * @param request - if one could be read.
+   * @param body - if it was read.
    */
   add(call: RefusedCall, request?: Pick<IncomingMessage, 'method' | 'headers'>, body?: ReadBody): void {
     const { time, remoteAddress, binding, operation, path, reason, requestId } = call;

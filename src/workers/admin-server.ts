@@ -10,7 +10,7 @@ import type { Reports } from './reports';
 
 /**
  * Starts the supervisor's admin server: the health and the metrics of all workers on the admin address. Resolves to that
- * address; undefined: none is configured.
+ * address, if one is configured.
  *
  * @throws the address is in use, or is not one of this machine.
  */

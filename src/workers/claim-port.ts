@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /**
  * Checks that workers can listen on an address, and picks the port if that is 0: with a port of their own choice, workers that
  * start after all others have ended would listen on another one. Resolves to the port. One that was picked is kept for as long
- * as this process runs: whoever asks the system for any free port gets another one.
+ * as this process runs: a program that asks the system for any free port gets another one.
  *
  * @throws the address is in use, or is not one of this machine.
  */

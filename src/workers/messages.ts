@@ -8,7 +8,7 @@ export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export interface Report {
   readonly figures: Figures;
   readonly refusals: Refusals['calls'];
-  /** Undefined: it is of a build that does not count them. */
+  /** Undefined from a worker of a build that does not count them. */
   readonly refusalCounts?: Refusals['counts'];
 }
 

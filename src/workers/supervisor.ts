@@ -13,7 +13,7 @@ const LIMITS = {
 /** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
 const SHORT_LIFE = 1000;
 
-/** Hears what happens to the workers. */
+/** Called when something happens to the workers. */
 export interface SupervisorEvents {
   /** A worker was started. */
   started(worker: WorkerProcess): void;

@@ -7,7 +7,7 @@ export interface XmlElement {
   /** Those without namespace declarations. */
   readonly attributes: readonly SaxesAttributeNS[];
   readonly content: readonly (XmlElement | string)[];
-  /** The namespace that a prefix stands for here; undefined: none. */
+  /** The namespace that a prefix stands for here, if any. */
   readonly namespaceOf: (prefix: string) => string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function textContent({ content }: XmlElement): string {
   return content.map((child) => (typeof child === 'string' ? child : textContent(child))).join('');
 }
 
-/** Splits a qualified name that stands in an attribute or a text of an element; undefined: its prefix stands for nothing. */
+/** Splits a qualified name in an attribute or a text of an element. Undefined if its prefix is not declared. */
 export function qualifiedName(
   text: string,
   { namespaceOf }: Pick<XmlElement, 'namespaceOf'>,

@@ -12,7 +12,7 @@ export type { SeenAnswer } from './intended';
 export interface Comparison {
   /** One sentence for each difference. */
   readonly differences: readonly string[];
-  /** Why the new service differs on purpose; undefined: it does not. */
+  /** Why the new service differs on purpose, if it does. */
   readonly intention: string | undefined;
   /** Whether the bodies are the same XML, written differently. */
   readonly isWrittenDifferently: boolean;
@@ -67,7 +67,7 @@ function fieldDifferences(call: Call, old: SeenAnswer, other: SeenAnswer): strin
   });
 }
 
-/** Nobody keeps answers to POST, nor faults (RFC 9111, section 3). */
+/** Caches keep neither answers to POST nor faults (RFC 9111, section 3). */
 function isSeen(field: Field, { method }: Call, { status }: SeenAnswer): boolean {
   return field !== 'cache-control' || (method === 'GET' && status === 200);
 }

@@ -143,7 +143,7 @@ function unfinished(version: SoapVersion): string {
   return `<${prefix}:Envelope xmlns:${prefix}="${version.namespace}"><${prefix}:Body>`;
 }
 
-/** Puts a header that nobody understands before the body of an envelope. */
+/** Puts a header that no service understands before the body of an envelope. */
 function withHeader(version: SoapVersion, xml: string): string {
   const prefix = prefixOf(version);
   const flag = version === SOAP_11 ? '1' : 'true';

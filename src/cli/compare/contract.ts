@@ -1,7 +1,7 @@
 import { attributeOf, childrenOf, type XmlElement } from '../../xml/xml-tree';
 import { HTTP, nameText, part, referenceText, SOAP, SOAP12, WSDL, XSD, type Part } from './part';
 
-/** Names a protocol as messages do: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`; undefined: it is none of those of WSDL 1.1. */
+/** Names a protocol as messages do: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`. Undefined for one that WSDL 1.1 does not have. */
 export function protocolOf(binding: XmlElement): string | undefined {
   const [soap] = childrenOf(binding, SOAP, 'binding');
   if (soap !== undefined) return 'SOAP 1.1';
@@ -181,7 +181,7 @@ const DEFAULTS = new Map<string, Readonly<Record<string, string>>>([
   ['complexType', { mixed: 'false', abstract: 'false' }],
 ]);
 
-/** What has no name of its own is told from others by this. */
+/** Distinguishes what has no name of its own from others. */
 const NAMED_BY = ['name', 'ref', 'value', 'xpath'];
 const CONTAINERS = new Set(['sequence', 'all']);
 const STRUCTURAL = new Set(['complexType', 'simpleType', 'sequence', 'complexContent', 'simpleContent']);

@@ -15,7 +15,7 @@ const UNREADABLE = 'Server was unable to read request.';
 const SAYS_WHY = 'the new service says in a fault why the message cannot be read';
 
 /**
- * Says why the new service answers otherwise on purpose; undefined: it is not one of these cases, which are listed in
+ * Says why the new service answers otherwise on purpose, if this is one of those cases, which are listed in
  * docs/migrating.md. Each is matched as narrowly as the original answers.
  */
 export function intended(old: SeenAnswer, other: SeenAnswer): string | undefined {
@@ -51,7 +51,7 @@ export interface SoapFault {
   readonly text: string;
 }
 
-/** Reads a document; undefined: it is not XML. */
+/** Reads a document, if it is XML. */
 export function xmlOf(text: string): XmlElement | undefined {
   try {
     return readXml(text);
@@ -61,7 +61,7 @@ export function xmlOf(text: string): XmlElement | undefined {
   }
 }
 
-/** The fault in an envelope of SOAP 1.1 or 1.2; undefined: there is none. */
+/** The fault in an envelope of SOAP 1.1 or 1.2, if there is one. */
 export function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
   const fault = envelope && inside(envelope, 'Body', 'Fault');
   if (fault === undefined) return undefined;

@@ -48,7 +48,7 @@ export function count(differences: number): string {
   return `${String(differences)} difference${differences === 1 ? '' : 's'}`;
 }
 
-/** The header fields that nobody compared, each once, of all answers of one service. */
+/** The header fields of all answers of one service that were not compared, each once. */
 export function otherFields(answers: readonly SeenAnswer[]): string {
   const compared: ReadonlySet<string> = new Set(COMPARED_FIELDS);
   const names = new Set(answers.flatMap(({ headers }) => [...headers.keys()].filter((name) => !compared.has(name))));

@@ -10,7 +10,7 @@ export interface Service {
   /** As messages call it, without user and password. */
   readonly name: string;
   readonly wsdl: Wsdl;
-  /** Undefined: there is only a document. */
+  /** Undefined if there is only a document. */
   readonly endpoint: URL | undefined;
 }
 

@@ -59,8 +59,8 @@ export class Wsdl {
   }
 
   /**
-   * How to call an operation without arguments over a protocol; undefined: there is none of that name there, or its messages
-   * are not document/literal.
+   * How to call an operation without arguments over a protocol. Returns undefined if there is none of that name, or if its
+   * messages are not document/literal.
    */
   call(operation: string, protocol: string): OperationCall | undefined {
     for (const binding of childrenOf(this.#definitions, WSDL, 'binding')) {
@@ -114,7 +114,7 @@ function rootOf(text: string): XmlElement {
   return root;
 }
 
-/** Where a part of the WSDL is that is not in it; undefined: it is whole. */
+/** Where a part of the WSDL is that is not in it, if one is missing. */
 function importsOf(definitions: XmlElement): string | undefined {
   const schemas = childrenOf(definitions, WSDL, 'types').flatMap((types) => childrenOf(types, XSD, 'schema'));
   const imports = schemas.flatMap((schema) =>

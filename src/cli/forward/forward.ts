@@ -10,7 +10,7 @@ import { missingBetween, otherLog, requireSame } from './continuity';
 import { PositionFile, targetKey, type Position } from './position';
 import { Target } from './target';
 
-/** How often a person who watches is told how far behind forwarding is, in milliseconds. */
+/** How often a line says how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
 
 /** Thrown when a target did not get all events, while others may; the message is one line. */

@@ -9,7 +9,7 @@ import type { Message } from './delivery';
 
 /** How events are posted. */
 export interface MessageOptions {
-  /** What each attempt is signed with, as Standard Webhooks says; undefined: with nothing. */
+  /** What each attempt is signed with, as Standard Webhooks says; without it attempts are not signed. */
   readonly secrets: readonly string[] | undefined;
   /** The payload as it came, instead of the CloudEvent. */
   readonly raw: boolean;
@@ -51,7 +51,7 @@ function webhookId({ source, id }: StoredEvent): string {
 /** A payload as it is posted. */
 export interface Content {
   readonly body: Buffer;
-  /** Undefined: its sender named none. */
+  /** Undefined if its sender named none. */
   readonly contentType: string | undefined;
 }
 
@@ -102,7 +102,7 @@ function essenceOf(type: string | undefined): string | undefined {
   return type === undefined ? undefined : MIMEType.parse(type)?.essence;
 }
 
-/** Writes fields as a form; undefined: these are no fields. */
+/** Writes fields as a form. Returns undefined for anything else. */
 function formOf(fields: unknown): string | undefined {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
   const form = new URLSearchParams();

@@ -9,9 +9,9 @@ import { fileError } from '../terminal';
 export interface Position {
   /** Everything up to this position was forwarded, or was not meant to be. */
   readonly sequence: bigint;
-  /** Only events recorded at this time or later are forwarded, in milliseconds since 1970-01-01T00:00Z; undefined: any. */
+  /** Only events recorded at this time or later are forwarded, in milliseconds since 1970-01-01T00:00Z; without it, all are. */
   readonly since: number | undefined;
-  /** The event at the position, by which the log is known again; undefined: there was none. */
+  /** The event at the position, if there was one, by which the log is known again. */
   readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
   /** The {@link targetKey} of the address that it was forwarded to last; undefined in files of earlier versions. */
   readonly target?: string | undefined;
@@ -38,7 +38,7 @@ export class PositionFile {
   }
 
   /**
-   * Reads the position. Undefined: there is no such file.
+   * Reads the position, if there is such a file.
    *
    * @throws the file cannot be read, or does not hold a position; the message is one line.
    */

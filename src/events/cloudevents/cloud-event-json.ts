@@ -65,7 +65,7 @@ export function cloudEventOf(json: string, members: Readonly<Record<string, unkn
 }
 
 /**
- * Reads the `data_base64` of an event, which must not have `data` beside it. Undefined: the event has none.
+ * Reads the `data_base64` of an event, if it has one, which must not have `data` beside it.
  *
  * @throws {CloudEventError} it has both, or `data_base64` is not base64.
  */
@@ -89,7 +89,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   throw new CloudEventError('The CloudEvent is not a JSON object.');
 }
 
-/** Undefined: the text is not JSON. */
+/** Undefined if the text is not JSON. */
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);

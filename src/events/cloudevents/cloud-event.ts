@@ -35,7 +35,7 @@ export const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
 const EXTENSION_VALUE = 'must be a string that is not empty, a boolean or a 32-bit integer';
 
-/** Says what is wrong with the value of an attribute; undefined: nothing is. */
+/** Says what is wrong with the value of an attribute, if anything is. */
 type Check = (value: unknown) => string | undefined;
 
 /** A string of CloudEvents for which a condition holds. */

@@ -36,9 +36,9 @@ export interface AccessControl {
   needsBody(request: IncomingMessage): boolean;
   /**
    * Checks what the header fields alone decide of a call whose message may still prove who calls. Returns the limit on a body
-   * whose sender has proved nothing so far; undefined: its body has no other limit than all have.
+   * whose sender has proved nothing so far, if it is lower than that of all bodies.
    *
-   * @param needed - undefined: the header fields do not name the operation.
+   * @param needed - undefined if the header fields do not name the operation.
    * @throws {RequestError} 401: a key is in the header fields, but not a valid one; 403: a page of another site sent it.
    */
   checkHeader(needed: Access | undefined, request: IncomingMessage): BodyLimit | undefined;

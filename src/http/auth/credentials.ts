@@ -33,7 +33,7 @@ export function presentedKeys({ authorization = '', 'x-api-key': apiKey }: Incom
   return [apiKey, bearer, password].filter((key) => typeof key === 'string');
 }
 
-/** The password in the value of `Authorization: Basic`: what follows the first colon. Undefined: it has no colon. */
+/** The password in the value of `Authorization: Basic`: what follows the first colon, if there is one. */
 function passwordOf(basic: string): string | undefined {
   const pair = Buffer.from(basic, 'base64').toString();
   const colon = pair.indexOf(':');

@@ -27,12 +27,12 @@ export class Connection {
     this.accepted = accepted;
   }
 
-  /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it; undefined: TLS is not agreed yet. */
+  /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
   get http(): Socket | undefined {
     return this.#http;
   }
 
-  /** The response to the last request that arrived; undefined: none arrived. */
+  /** The response to the last request that arrived, if any. */
   get last(): ServerResponse<HttpRequest> | undefined {
     return this.#last;
   }
@@ -81,7 +81,7 @@ export class Connection {
     else this.#last.once('close', then);
   }
 
-  /** Whether the peer has taken none, or too few, of the bytes that wait for it, for so many milliseconds. */
+  /** Whether the peer has taken none, or too few, of the bytes that wait for it, for this many milliseconds. */
   isStuck(now: number, timeout: number): boolean {
     const socket = this.#http;
     if (socket === undefined || socket.destroyed) return false;

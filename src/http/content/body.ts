@@ -62,12 +62,12 @@ export class BodyReader {
     return body;
   }
 
-  /** Gives back the room of the body that was read with a response: nobody holds it any more. */
+  /** Gives back the room of the body that was read with a response, once nothing holds it any more. */
   release(response: ServerResponse): void {
     this.#memory.release(response);
   }
 
-  /** Counts the bytes of a body. Returns why it may not have so many. */
+  /** Counts the bytes of a body. Returns why it may not have that many, if it may not. */
   #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, held: HeldMessage): RequestError | undefined {
     if (bytes <= maxBytes && held.resize(bytes)) return undefined;
     held.release();
@@ -101,7 +101,7 @@ export class BodyReader {
 }
 
 /**
- * Waits for the end of a body that nobody needs: what a request with a broken body asks for is not done.
+ * Waits for the end of a body that is not used, since a request whose body is broken is not carried out.
  *
  * @throws {RequestError} the body is broken or cut short (400), or larger than 64 KiB (413)
  */

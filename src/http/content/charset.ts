@@ -10,7 +10,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: string])[] = 
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
 ];
 
-/** Names the character set of the byte order mark at the start of a body; undefined: it has no mark. */
+/** Names the character set of the byte order mark at the start of a body, if it has one. */
 export function charsetOfMark(body: Buffer): string | undefined {
   const first = body[0] ?? 0;
   if (first !== 0 && first < 0xef) return undefined;
@@ -32,7 +32,7 @@ const MAX_DECLARATION = 200;
 
 /**
  * Names the character set that an XML document announces itself: by a byte order mark, by the zero bytes of UTF-16 or
- * UTF-32, or by its XML declaration (XML 1.0, appendix F). Undefined: it announces none, and so has to be UTF-8.
+ * UTF-32, or by its XML declaration (XML 1.0, appendix F). Without any of these it has to be UTF-8, and the result is undefined.
  */
 export function charsetOfXml(body: Buffer): string | undefined {
   const mark = charsetOfMark(body);
@@ -56,7 +56,7 @@ export function isKnownCharset(charset: string): boolean {
   return iconv.encodingExists(name) && !NOT_CHARSETS.has(name);
 }
 
-/** Decodes bytes, without their byte order mark. Undefined: they are not valid in this character set. */
+/** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
 export function decode(body: Buffer, charset: string): string | undefined {
   if (charset === 'utf-8') return decodeUtf8(body);
   const name = plainName(charset);

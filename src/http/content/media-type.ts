@@ -19,7 +19,7 @@ const XML_TYPE = /^(?:text|application)\/xml$|\+xml$/;
 export class MediaTypes {
   readonly #parse = memoized(parse);
 
-  /** Reads a `Content-Type` value (RFC 9110, section 8.3). Undefined: there is no value, or it is not a media type. */
+  /** Reads a `Content-Type` value (RFC 9110, section 8.3). Returns undefined if it is missing or not a media type. */
   parse(value: string | undefined): MediaType | undefined {
     return value === undefined ? undefined : this.#parse(value);
   }

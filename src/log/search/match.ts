@@ -47,7 +47,7 @@ const DATA_NAME = /^\s*"data"\s*:\s*/;
 type Parts = readonly [before: string, text: string, after: string];
 
 /**
- * Makes what a list shows of a match. Undefined: it is in the name of the data member.
+ * Makes what a list shows of a match. Returns undefined for one in the name of the data member.
  *
  * @param isString - whether the match is in the data, and that is a string, whose escapes are undone.
  */
@@ -68,7 +68,7 @@ export function shownMatch(around: MatchSurroundings, pattern: RegExp, isString:
   };
 }
 
-/** Undoes the escapes of the parts of a JSON string. Undefined: one begins or ends within an escape, or has a quote of the string. */
+/** Undoes the escapes of the parts of a JSON string. Undefined if one begins or ends within an escape, or has a quote of the string. */
 function unescaped([before, text, after]: Parts, { isStart, isEnd }: MatchSurroundings): Parts | undefined {
   if (isStart && before === '') return undefined;
   // The end that was cut may divide an escape.

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../events/stored-event';
 import { findMatch, type MatchSurroundings } from './match';
 import { EventLogError, MAX_SEARCH_TEXT, type SearchQuery } from '../event-log';
 
-/** Says of an event whether a search looks for it, and where the text is. Undefined: it does not. */
+/** Finds where in an event the text is that a search looks for. Returns undefined if the search does not find the event. */
 export type EventMatcher = (event: NewEvent) => Matched | undefined;
 
 /** Where in an event the text of a search is; empty for a search without a text. */

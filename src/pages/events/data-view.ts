@@ -53,7 +53,7 @@ function shown(kind: DataView['kind'], bytes: number, text: string, isCut: boole
   return { kind, bytes, html, isCut: isCut || isCutHere };
 }
 
-/** Shows the fields of a form or a query. Undefined: the JSON does not come from one. */
+/** Shows the fields of a form or a query. Returns undefined for JSON that does not come from one. */
 function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> | undefined {
   const members: unknown = JSON.parse(json);
   if (!isForm(members)) return undefined;

@@ -12,7 +12,7 @@ export interface Download {
 
 const BYTES = 'application/octet-stream';
 
-/** Makes a file of an event: `event`, `data` or `request`. Undefined: there is no such file. */
+/** Makes a file of an event, if it has one of this name: `event`, `data` or `request`. */
 export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
   const names = fileNames(event);
   if (what === 'event') {

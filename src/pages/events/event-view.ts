@@ -126,7 +126,7 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curl: markup(command, CURL_BYTES).html,
     /** Whether the body has to be saved first. */
     curlNeedsFile: needsFile,
-    /** The same with an id that no log has; undefined: nothing in the request keeps it from being recorded again. */
+    /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
     /** Whether the command sends a key, under which a log that has it does not record it again. */
     sendsKey: hasKey(request),

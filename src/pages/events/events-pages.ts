@@ -198,7 +198,7 @@ class EventsPages {
     };
   }
 
-  /** Counts the calls that were refused in the last hour; undefined: there was none, or another process does not answer. */
+  /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
   async #refusedInLastHour(): Promise<string | undefined> {
     const late = () => new Error('too late');
     const refusals = await within(this.#parts.refusals(), NUMBERS_TIMEOUT, late).catch(() => undefined);

@@ -10,7 +10,7 @@ const COMMAND_BYTES = 8000;
  * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a sequence, or all that a
  * search finds. It is HTML, and each word from an address is quoted.
  *
- * @returns undefined: it would be too long to be shown, or a person who reads it would not see all of it.
+ * @returns undefined if it would be too long to be shown, or a person who reads it would not see all of it.
  */
 export function forwardCommand(selected: { readonly sequence: string } | Filter): string | undefined {
   const options = 'sequence' in selected ? [`--event ${selected.sequence}`] : searchOptions(selected);

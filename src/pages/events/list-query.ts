@@ -7,7 +7,7 @@ import { timeText } from './markup';
 /** What the list of events is narrowed to. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
 
-/** Where in the log the list is. Undefined: at the newest events. */
+/** Where in the log the list is; by default at the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
 /** The query of a list's address. */
@@ -82,7 +82,7 @@ const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /**
  * Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or what an input of the type `datetime-local` gives, taken as
- * UTC. Undefined: it is neither.
+ * UTC. Returns undefined for anything else.
  */
 export function parseInputTime(text: string): number | undefined {
   if (!LOCAL.test(text)) return parseTime(text);

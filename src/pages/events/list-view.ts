@@ -39,9 +39,9 @@ export async function listView(log: LogQueries, { filter, place }: Pick<ListQuer
     newest: isNewest ? undefined : address({}),
     newer: isNewest ? undefined : newer && address(newer),
     older: older && address(older),
-    /** Posts all that the search finds to an address; undefined: it found nothing yet, or the command cannot be shown. */
+    /** Posts all that the search finds to an address. Undefined if it found nothing yet or the command cannot be shown. */
     forward: events.length > 0 || isUnfinished ? forwardCommand(filter) : undefined,
-    /** Where the search stopped before the page was full; undefined: at the end of the log. */
+    /** Where the search stopped before the page was full, unless it came to the end of the log. */
     searchedTo: isUnfinished && reached !== undefined ? timeText(reached.recordedAt) : undefined,
     /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,

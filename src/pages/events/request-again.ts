@@ -54,7 +54,7 @@ export function hasKey({ headers }: Pick<CurlRequest, 'headers'>): boolean {
  * Puts a new id in the place of each by which a log would know the request of {@link requestAgain}: in its header fields, and of a
  * CloudEvent in its body.
  *
- * @returns undefined: it has none, or it is in a body that is too long for a command.
+ * @returns undefined if it has none, or it is in a body that is too long for a command.
  */
 export function withFreshId(event: StoredEvent, request: CurlRequest, id: string): CurlRequest | undefined {
   const isStructured = CLOUD_EVENTS.test(headerOf(request, 'content-type') ?? '');

@@ -85,7 +85,7 @@ export async function documents(
   return router;
 }
 
-/** The document that a query names. Undefined: the service page. */
+/** The document that a query names. Undefined for the service page. */
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document | undefined {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));

@@ -14,9 +14,9 @@ export interface SqliteOptions {
   readonly file: string;
   /** How long a call waits for another program that holds the database's lock, in milliseconds. */
   readonly busyTimeout: number;
-  /** Most pages (4,096 bytes each) that the database may grow to; undefined: as many as the disk holds. */
+  /** Most pages (4,096 bytes each) that the database may grow to; without it, as many as the disk holds. */
   readonly maxPages?: number;
-  /** Which events are forgotten; undefined: none. */
+  /** Which events are forgotten; without it, none are. */
   readonly retention?: Retention;
   /** How long retention pauses when nothing is due, in milliseconds. */
   readonly retentionPause: number;

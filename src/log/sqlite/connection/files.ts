@@ -51,7 +51,7 @@ export class DatabaseFiles {
   }
 
   /**
-   * Makes sure that the files that are open are those that others find under their names, and that nobody else wrote to the
+   * Makes sure that the files that are open are those that others find under their names, and that no one else wrote to the
    * database file. Costs the time of three `stat` calls, and about 0.2 ms when the file has changed.
    *
    * @throws {LostFileError}

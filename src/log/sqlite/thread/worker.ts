@@ -14,7 +14,7 @@ export interface WorkerCall {
 export type WorkerReply =
   | { readonly call: number; readonly result: unknown }
   | { readonly call: number; readonly failure: string }
-  /** The file was lost: the thread answers nothing more, and has done what it can for the events that nobody else holds. */
+  /** The file was lost: the thread answers nothing more, and has done what it can for the events that no other place has. */
   | { readonly lost: string; readonly saved: string | undefined };
 
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */

@@ -58,7 +58,7 @@ export class FreePages {
     return (this.#count.get() as { freelist_count: number }).freelist_count;
   }
 
-  /** Bytes that free pages take; undefined: the file was made anew by a program that does not let it shrink while in use. */
+  /** Bytes that free pages take, or undefined if another program has made the file anew so that it cannot shrink while in use. */
   bytes(): number | undefined {
     const { auto_vacuum: mode } = this.#autoVacuum.get() as { auto_vacuum: number };
     return mode === INCREMENTAL ? this.count() * PAGE_BYTES : undefined;
