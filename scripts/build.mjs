@@ -60,7 +60,7 @@ function build(compiler) {
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
-  // The types of the package's only export; nobody imports the others.
+  // The types of the package's only export; the others cannot be imported.
   const expected = new Set([...copies, ...compiled, join('dist', 'index.d.ts'), COMPILER_STATE]);
   for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
   writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);

@@ -37,7 +37,7 @@ export async function requireWrk() {
 }
 
 /**
- * Calls an address from so many connections for so many seconds. Resolves to requests per second, latencies in
+ * Calls an address from a number of connections for some seconds. Resolves to requests per second, latencies in
  * milliseconds, errors, the seconds of processor time that wrk took, and their share of the time: near 1, wrk is what limits.
  * Throws if an answer before or after was wrong.
  */

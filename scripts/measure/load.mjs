@@ -11,7 +11,7 @@ import { SERVERS, SERVICE, start } from '../bench/process.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
 
 const CONNECTIONS = [1, 8, 32, 64, 256, 1000, 5000];
-/** More than the service takes unless it is told to: the checks of the bench have connections too. */
+/** More than the service takes by default: the checks of the bench have connections too. */
 const ROOM = { MAX_CONNECTIONS: '6000' };
 const EVENTS = Number(process.argv[2] ?? 1_000_000);
 const hello = callOf('soap11', 'HelloWorld');

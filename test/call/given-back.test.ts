@@ -8,7 +8,7 @@ import { untilWaiting } from '../support/waiting';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
-/** Resolves once nothing is in flight, nobody waits, and no connection but that of the question is open. */
+/** Resolves once no call is in flight or waits, and no connection but that of the question is open. */
 const untilIdle = (url: string) =>
   eventually('nothing is held', async () => {
     const metrics = await metricsAt(url);

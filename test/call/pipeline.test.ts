@@ -48,7 +48,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
     expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, refusal: 'invalid' });
   });
 
-  it('a failure of the service is told as such, with its cause', async () => {
+  it('a failure of the service is reported as such, with its cause', async () => {
     const answer = await call('HelloWorld');
     expect(answer.status).toBe(500);
     if (isSoap) {

@@ -82,7 +82,7 @@ describe('a misspelled variable', () => {
     }
   });
 
-  it('is told from the ordinary variables of a machine', () => {
+  it('is distinguished from the ordinary variables of a machine', () => {
     const names =
       'PATH HOME HOSTNAME HOSTTYPE HOST_IP HOSTS SPORT PORTS PORT_80 POST PWD USER LOGNAME SHELL TERM LANG LC_ALL TZ EDITOR ' +
       'NODE_ENV NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_PATH UV_THREADPOOL_SIZE npm_config_port npm_package_name INIT_CWD ' +

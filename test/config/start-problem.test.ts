@@ -25,7 +25,7 @@ describe('what keeps the service from listening', () => {
     expect(listenProblem(error, readConfig({ ADMIN_PORT: '0', ADMIN_HOST: host }))).toBe(`${problem} Set ADMIN_HOST.`);
   });
 
-  it('is told of a port that is not free for this user', () => {
+  it('names a port that is not free for this user', () => {
     const error = Object.assign(new Error(), { code: 'EACCES', syscall: 'listen', address: '127.0.0.1', port: 80 });
     const user = `The user ${userInfo().username} may not listen on port 80 of 127.0.0.1.`;
     expect(listenProblem(error, readConfig({ PORT: '80' }))).toBe(
@@ -47,7 +47,7 @@ describe('what keeps the service from opening its log', () => {
   const folder = useTemporaryFolder();
   const asUser = process.getuid?.() === 0 ? it.skip : it;
 
-  it('is told of a folder and of a path through a file', async () => {
+  it('names a folder and a path through a file', async () => {
     await mkdir(join(folder.path, 'folder'));
     await writeFile(join(folder.path, 'file'), '');
     const problem = (path: string) => logProblem(readConfig({ EVENT_LOG: `sqlite:${join(folder.path, path)}` }));

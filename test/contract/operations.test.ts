@@ -306,7 +306,7 @@ describe('over SOAP', () => {
     return parsedText(answer.body);
   };
 
-  it('a parameter in another namespace or in none is ignored, and the operator hears of it', async () => {
+  it('a parameter in another namespace or in none is ignored, with a hint for the operator', async () => {
     const own = `<n:Order xmlns:n="${NAMESPACE}"><n:article>AB-123</n:article>`;
     for (const [element, found] of [
       ['<size>large</size>', 'in no namespace'],
@@ -370,7 +370,7 @@ describe.each([
     );
   });
 
-  it('hears what is wrong', async () => {
+  it('learns what is wrong', async () => {
     await expect(callPort('Add', { a: 2 })).rejects.toThrow('Missing parameter: b.');
     await expect(callPort('Order', { article: 'x' })).rejects.toThrow('Parameter name: article');
   });

@@ -21,7 +21,7 @@ describe('the web.config for IIS', () => {
     server = inside(readXml(file), 'system.webServer');
   });
 
-  /** Where the rule sends a path, as URL Rewrite evaluates it: without the first slash, whatever the case; undefined: nowhere. */
+  /** Where the rule sends a path, as URL Rewrite evaluates it: without the first slash, in any letter case. Undefined if nowhere. */
   function target(path: string): string | undefined {
     const rule = inside(server, 'rewrite', 'rules', 'rule');
     const pattern = new RegExp(attributeOf(inside(rule, 'match'), 'url') ?? '', 'i');

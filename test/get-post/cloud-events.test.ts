@@ -246,7 +246,7 @@ describe('a sender that repeats itself', () => {
     },
   );
 
-  it('is told from one whose other key has the same value', async () => {
+  it('is distinguished from one whose other key has the same value', async () => {
     const service = await startService();
     const ids = new Set<string>();
     for (const name of ['Idempotency-Key', 'webhook-id', 'X-GitHub-Delivery']) {

@@ -122,7 +122,7 @@ describe('a caller over HTTP GET or POST', () => {
     expect(answer.body).toBe('Nope Web Service method name is not valid.\n');
   });
 
-  it('is told by Vary that replies depend on Accept and Accept-Encoding, whatever the reply', async () => {
+  it('sees in Vary that replies depend on Accept and Accept-Encoding, whatever the reply', async () => {
     const fields: Record<string, string>[] = [{}, { Accept: 'application/json' }, { 'Accept-Encoding': 'gzip' }];
     for (const headers of fields) {
       for (const operation of ['HelloWorld', 'GetEvents', 'Nope', 'GetEvents?after=x&']) {

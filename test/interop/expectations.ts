@@ -10,7 +10,7 @@ const WCF_LIMIT = 65_536;
 /**
  * Expects that a client has passed a check over a binding.
  *
- * @param transcript - what it printed; undefined: it was not run.
+ * @param transcript - what it printed, if it was run.
  * @param unknownAction - the SOAP action of the operation `Unknown`.
  */
 export function expectCheck(

@@ -31,7 +31,7 @@ export async function startLane(folder: string, settings: Readonly<Record<string
   ]);
   const stopped = new AbortController();
   const recording = recordWhereCallsWait(service.url, stopped.signal);
-  // Told by stop; until then nobody listens.
+  // `stop` reports it; until then it must not end the process.
   recording.catch(() => undefined);
   return {
     url: service.url,

@@ -186,7 +186,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     describe('forgets', () => {
       const positionOf = async (id: string) => BigInt((await log.read({ ...EVERYTHING, id }))[0]?.sequence ?? -1);
 
-      it('the events that it is told to, and no other', async () => {
+      it('the given events, and no other', async () => {
         for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
         const [b, d] = [await positionOf('b'), await positionOf('d')];
         expect(await log.forget([d, b, d + 10n])).toEqual([d, b]);

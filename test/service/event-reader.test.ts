@@ -30,7 +30,7 @@ function fakeLog() {
     log: { read, watch },
     read,
     held,
-    /** Lets reads that begin from now on take as long as a promise; undefined: no longer than others. */
+    /** Lets reads that begin from now on take as long as a promise, if one is given. */
     delay(given: Promise<unknown> | undefined) {
       delay = given;
     },
@@ -69,7 +69,7 @@ describe('a reader that may wait', () => {
     expect(fake.isWatched()).toBe(false);
   });
 
-  it('waits on where the position that it was told holds nothing for it, and reads once for each that it is told', async () => {
+  it('waits on where the announced position holds nothing for it, and reads once for each announcement', async () => {
     const reading = read({ after: 2n });
     await untilWatched();
     await fake.tell(2n);

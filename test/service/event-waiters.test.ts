@@ -54,7 +54,7 @@ describe('those who wait for events', () => {
     expect(await outcome(third!)).toBe(8n);
   });
 
-  it('wake whoever began to wait for an earlier position than the others', async () => {
+  it('wake a call that began to wait for an earlier position than the others', async () => {
     const late = waiters.wait(100n, MINUTE, never());
     log.tell(50n);
     // The log had 60 events, and was then replaced by one that has fewer.

@@ -91,7 +91,7 @@ describe('GetEvents with wait', () => {
     expect(eventsOf(resultOf(await answer)).map(({ id }) => id)).toEqual(['1', '2']);
   });
 
-  it('wakes nobody for whom the event is not new', async () => {
+  it('wakes no call for which the event is not new', async () => {
     const [reached, ahead] = [get('after=0&wait=20s'), get('after=1&wait=400ms')];
     await untilWaiting(service.url, 2);
     await record();
@@ -235,7 +235,7 @@ describe('a service in which calls wait', () => {
     expect(performance.now() - began).toBeGreaterThan(590);
   });
 
-  it('lets nobody wait without a key', async () => {
+  it('lets no call wait without a key', async () => {
     service = await startService({ READ_KEYS: 'a-key-for-the-reader' });
     for (const binding of BINDINGS) {
       expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
@@ -255,7 +255,7 @@ describe('a service in which calls wait', () => {
   });
 });
 
-/** A log without events that fails, and tells of an event, when it is told to. */
+/** A log without events that fails, and reports an event, on demand. */
 function fakeLog() {
   let failing = false;
   let tell: (newest: bigint) => void = () => undefined;

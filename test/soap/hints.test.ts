@@ -6,7 +6,7 @@ import { withHeader } from '../support/wsse';
 
 const operation: Operation = { access: 'open', run: () => Promise.resolve('') };
 
-describe('the operator is told what to change', () => {
+describe('hints for the operator say what to change', () => {
   let endpoint: TestEndpoint;
   beforeEach(async () => {
     endpoint = await startEndpoint({ RecordEvent: operation, GetEvents: operation, HelloWorld: operation });

@@ -120,7 +120,7 @@ it('a namespace with letters beyond ASCII is called with a SOAPAction in UTF-8, 
   await service.stop();
 });
 
-describe('the operator is told once for each kind', () => {
+describe('the operator gets one line for each kind', () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
     const operation = { access: 'open', run: () => Promise.resolve('') } as const;

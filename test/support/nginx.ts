@@ -61,7 +61,7 @@ export async function startNginx(
   return { stop };
 }
 
-/** Picks a port of the loopback address that the system gives to nobody else. */
+/** Picks a port of the loopback address that the system gives to no other program. */
 export function freePort(): Promise<number> {
   return claimPort({ host: '127.0.0.1', port: 0 });
 }

@@ -1,7 +1,7 @@
 import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { deferred } from '../../src/util/promises';
 
-/** Makes a log that answers when it is told to, and counts the events that it was given. */
+/** Makes a log that answers on demand, and counts the events that it was given. */
 export function slowLog() {
   const answer = deferred();
   let events = 0;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Passes bytes on to a port of this machine, until it is told to lose the answers. */
+/** Passes bytes on to a port of this machine, until it has to lose the answers. */
 export interface TcpProxy {
   readonly port: number;
   /** Loses answers from now on. Resolves when the first is lost, then breaks the connections and passes everything on again. */
@@ -13,7 +13,7 @@ export interface TcpProxy {
 export interface TcpProxyOptions {
   /** Changes what the answers of the server contain. */
   readonly alter?: (chunk: Buffer) => Buffer;
-  /** Breaks the connections when so many bytes of requests have been passed on, and refuses others from then on. */
+  /** Breaks the connections when this many bytes of requests have been passed on, and refuses others from then on. */
   readonly cutAfter?: number;
 }
 

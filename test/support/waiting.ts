@@ -16,7 +16,7 @@ export function getEvents(
   return send(url + path, binding === 'httppost' ? { ...question, body: fields } : question);
 }
 
-/** Resolves once so many calls wait. `metricsUrl` is the address of the operator's pages, where that is another. */
+/** Resolves once this many calls wait. `metricsUrl` is the address of the operator's pages, where that is another. */
 export function untilWaiting(url: string, calls: number): Promise<void> {
   return eventually(
     `${String(calls)} calls wait`,

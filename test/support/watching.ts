@@ -5,7 +5,7 @@ import type { EventLog } from '../../src/log/event-log';
 export interface Watching {
   /** The positions that were told, in order. */
   readonly told: readonly bigint[];
-  /** Resolves to the next position that is told. */
+  /** Resolves to the next position that is reported. */
   next(): Promise<bigint>;
   /** Resolves once this position or a later one has been told. */
   reaches(position: bigint): Promise<void>;

@@ -50,7 +50,7 @@ describeWith({ curl: 'curl' }, 'curl', () => {
       );
     });
 
-    it('is told what is wrong', async () => {
+    it('learns what is wrong', async () => {
       expect(
         await call('Add', [
           ['a', 'two'],

@@ -7,7 +7,7 @@ import { Reports } from '../../src/workers/reports';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
-/** A worker in which so many calls are in progress and wait. */
+/** A worker in which this many calls are in progress and wait. */
 class MeasuredWorker implements WorkerProcess {
   readonly pid = 1;
   readonly ready = Promise.resolve('http://host/');
@@ -46,7 +46,7 @@ class MeasuredWorker implements WorkerProcess {
     this.#refusals.resolve(refusals);
   }
 
-  /** What it is told when it asks for the refused calls of all. */
+  /** What it gets when it asks for the refused calls of all. */
   async refusalsOfAll(): Promise<Refusals> {
     this.#refusals = deferred();
     this.#refusalsWanted();

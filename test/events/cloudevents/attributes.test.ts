@@ -139,7 +139,7 @@ describe('the attributes of a CloudEvent', () => {
 
   describe('take up to 8192 bytes', () => {
     const refused = "The CloudEvent's attributes take more than 8192 bytes.";
-    /** Attributes that take so many bytes, with some of them. */
+    /** Attributes that take this many bytes, with some of them. */
     const sized = (bytes: number, more: object = {}) => {
       const room = bytes - JSON.stringify({ ...REQUIRED, x: '' }).length;
       return { ...REQUIRED, x: 'x'.repeat(room), ...more };

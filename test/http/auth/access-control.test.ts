@@ -34,7 +34,7 @@ const controlOf = (given: Partial<Settings>) => {
   return control;
 };
 
-/** What a refusal says; undefined: there was none. */
+/** What a refusal says, if there was one. */
 function refusalOf(run: () => unknown): Pick<RequestError, 'status' | 'message' | 'refusal' | 'headers'> | undefined {
   try {
     run();

@@ -172,7 +172,7 @@ describe('a known sender', () => {
     expect(keyOf(sender, headers, body)).toBe(key);
   });
 
-  it('is nobody whose header fields say nothing', () => {
+  it('is not found where the header fields say nothing', () => {
     expect(senderOf({ host: 'a', 'user-agent': 'b', 'content-type': 'application/json' })).toBeUndefined();
   });
 });

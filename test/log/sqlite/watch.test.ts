@@ -15,7 +15,7 @@ describe('a watch of a SQLite event log', () => {
   });
   afterEach(() => log.close());
 
-  it('is told of an event of its own process before the call that recorded it is answered', async () => {
+  it('reports an event of its own process before the call that recorded it is answered', async () => {
     const watch = watching(log);
     await watch.reaches(0n);
     for (let i = 1n; i <= 10n; i++) {

@@ -129,7 +129,7 @@ describe('the address in the WSDL', () => {
     },
   );
 
-  it('is told apart by caches through ETag and Vary', async () => {
+  it('is distinguished by caches through ETag and Vary', async () => {
     const one = await wsdl({ TRUST_PROXY: '1' }, { Host: 'one' });
     const other = await wsdl({ TRUST_PROXY: '1' }, { Host: 'two' });
     expect(one.headers.etag).not.toBe(other.headers.etag);

@@ -64,7 +64,7 @@ describe('the files of a SQLite event log', () => {
       (error: unknown) => ((error as EventLogError).cause as Error).message,
     );
 
-  /** Every id in a log that nobody has open, which has to be whole. */
+  /** Every id in a log that no process has open. It has to be whole. */
   const idsIn = async (name: string): Promise<string[]> => {
     const opened = await SqliteEventLog.open({ file: name });
     const ids = (await opened.scan({ after: 0n, limit: 100_000 })).map(({ id }) => id);

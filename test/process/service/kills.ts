@@ -8,7 +8,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 import { rowsOf } from '../../support/sqlite';
 
 /**
- * Kills the service so many times while events are recorded, and looks whether each that was answered is in the log. With
+ * Kills the service several times while events are recorded, and checks that each that was answered is in the log. With
  * several workers one of them is killed each time, and later their supervisor.
  */
 export function describeKills(kills: number, workers = 1): void {

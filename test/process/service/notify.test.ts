@@ -19,7 +19,7 @@ describe('a service manager that wants to know', () => {
   };
   const told = async () => (await readFile(join(folder.path, 'told'), 'utf8').catch(() => '')).split('\n').slice(0, -1);
 
-  it('is told once the service answers, and when it stops', async () => {
+  it('gets a message once the service answers, and when it stops', async () => {
     const service = await start();
     await eventually('it is told', async () => (await told()).length === 1);
     expect(await told()).toEqual(['/run/notify READY=1']);
@@ -27,7 +27,7 @@ describe('a service manager that wants to know', () => {
     await eventually('it is told again', async () => (await told()).includes('/run/notify STOPPING=1'));
   });
 
-  it('is told when workers are replaced and when all have been, by the supervisor alone', async () => {
+  it('gets one when workers are replaced and when all have been, from the supervisor alone', async () => {
     const service = await start({ WORKERS: '2' });
     service.child.kill('SIGHUP');
     await eventually('it is told', async () => (await told()).length === 3);

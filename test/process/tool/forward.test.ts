@@ -140,7 +140,7 @@ describe('forwarding', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1990);
   });
 
-  it('waits for a target that is not there, or breaks the connection, and ends at once when it is told to', async () => {
+  it('waits for a target that is not there, or breaks the connection, and ends at once on a signal', async () => {
     target = await startTarget((_request, before) => (before === 0 ? 'close' : 200));
     await record('a');
     const { url } = target;
@@ -165,7 +165,7 @@ describe('forwarding', () => {
     expect(tool.errors()).toMatch(/\n2 events forwarded\.\n$/);
   });
 
-  it('goes on when nobody reads what it says any more', async () => {
+  it('goes on when its output is no longer read', async () => {
     target = await startTarget((_request, before) => (before % 2 === 0 ? 503 : 200));
     const tool = forward(['--follow', '--since', '0']);
     await tool.said('Forwarding');

@@ -18,13 +18,13 @@ export interface ForwardedLog {
 /** How many events are recorded before the target has them. */
 const AHEAD = 50;
 
-/** One of so many requests is answered with 503. */
+/** One request in this many is answered with 503. */
 const EACH_BUSY = 71;
 
-/** When the forwarder is killed, in turn: before its request is answered, or so many milliseconds after the answer. */
+/** When the forwarder is killed, in turn: before its request is answered, or this many milliseconds after the answer. */
 const MOMENTS = ['unanswered', 0, 1, 2, 4] as const;
 
-/** Kills the forwarder so many times while events come, and looks whether two targets have each of them, in order; one was down. */
+/** Kills the forwarder several times while events come, and checks that two targets, one of which was down, have all in order. */
 export function itForwardsThroughKills(kills: number, make: () => Promise<ForwardedLog>): void {
   it(
     `brings each event at least once, in order, through ${String(kills)} kills while events come`,
@@ -109,7 +109,7 @@ function stepsOf(numbers: readonly number[]): number[] {
   return [...new Set(numbers.slice(1).map((number, i) => number - (numbers[i] ?? 0)))];
 }
 
-/** Records events all the time, but only so many before the target has them. */
+/** Records events all the time, but stays only a limited number ahead of the target. */
 class Recorder {
   readonly #log: EventLog;
   readonly #target: Target;

@@ -63,7 +63,7 @@ describe('with several workers, what they record', () => {
     const recorded = recordFrom(20, service.url, () => stopped);
     process.kill(hanging, 'SIGSTOP');
     const ids: string[] = [];
-    // Whoever the other one accepts is answered.
+    // The other one answers those that it accepts.
     const answered = async () => {
       ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
       return ids.length === 20;

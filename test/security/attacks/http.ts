@@ -4,7 +4,7 @@ import { KEY, type Attack } from './attack';
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const KEYED = `Host: x\r\nX-API-Key: ${KEY}\r\n`;
 
-/** A request as it goes over the wire. The status of every answer on the connection is told, then the last text. */
+/** A request as it goes over the wire. Reports the status of every answer on the connection, then the last text. */
 function raw(name: string, answer: RegExp, ...parts: readonly (string | Buffer)[]): Attack {
   return {
     name,
