@@ -27,7 +27,9 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
     value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined);
   return unpackEvents(packed).map(
     (event) =>
-      Object.fromEntries(Object.entries(event).map(([name, value]) => [name, text(value)])) as unknown as NewEvent,
+      Object.fromEntries(
+        Object.entries<PackedEvent[keyof PackedEvent]>(event).map(([name, value]) => [name, text(value)]),
+      ) as unknown as NewEvent,
   );
 }
 
