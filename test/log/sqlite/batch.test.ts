@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../../src/events/stored-event';
 import { sizeOf } from '../../../src/log/page';
-import { packEvents, unpackEvents, type PackedEvent } from '../../../src/log/sqlite/thread/batch';
+import { packEvents, unpackEvents } from '../../../src/log/sqlite/thread/batch';
 
 const plain: NewEvent = {
   id: '1',
@@ -23,13 +23,10 @@ const full: NewEvent = {
 
 /** The events in a batch, each with its sizes. */
 function eventsIn(packed: Uint8Array): NewEvent[] {
-  const text = (value: PackedEvent[keyof PackedEvent]) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined);
+  const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined));
   return unpackEvents(packed).map(
     (event) =>
-      Object.fromEntries(
-        Object.entries<PackedEvent[keyof PackedEvent]>(event).map(([name, value]) => [name, text(value)]),
-      ) as unknown as NewEvent,
+      Object.fromEntries(Object.entries(event).map(([name, value]) => [name, text(value)])) as unknown as NewEvent,
   );
 }
 
