@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -6,6 +6,7 @@ import { launchChromium, SCREENS } from '../support/browser';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
+import { newEvent } from '../log/event-log-suite';
 import { describeWith } from '../support/tools';
 
 const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
@@ -44,7 +45,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await page.goto(service.url + query);
     return page;
   };
-  const rows = (page: Page) => page.locator('#rows tr');
+  const rows = (page: Page) => page.locator('#rows [data-sequence]');
   const state = (page: Page) => page.locator('#live').getAttribute('data-state');
 
   describe('show new events', () => {
@@ -108,7 +109,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       await rows(page).first().and(page.locator('[data-sequence$="71"]')).waitFor();
       expect(await rows(page).count()).toBe(50);
       const shown = await page.evaluate(
-        `[...document.querySelectorAll('#rows tr')].map((row) => Number(row.dataset.sequence))`,
+        `[...document.querySelectorAll('#rows [data-sequence]')].map((row) => Number(row.dataset.sequence))`,
       );
       expect(shown).toEqual(Array.from({ length: 50 }, (_, i) => 71 - i));
       await loaded(page, page.getByRole('link', { name: 'Older' }).click());
@@ -179,15 +180,78 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     expect(await rows(page).count()).toBe(50);
     await page.getByRole('searchbox').fill('n17');
     await loaded(page, page.getByRole('button', { name: 'Search' }).click());
-    await loaded(page, rows(page).getByRole('link').click());
+    await loaded(page, rows(page).getByRole('link', { name: 'Event 17' }).click());
     expect(await page.locator('h1').textContent()).toBe('Event 17');
     expect(await page.getByRole('button', { name: 'Copy as curl' }).isVisible()).toBe(false);
-    await loaded(page, page.getByRole('link', { name: 'All events' }).click());
+    await loaded(page, page.getByRole('link', { name: 'Back to the search' }).click());
     await loaded(page, page.getByRole('link', { name: '1 refused in the last hour' }).click());
     await loaded(page, page.getByRole('link', { name: 'invalid', exact: true }).click());
     expect(await page.locator('#live').isVisible()).toBe(false);
     await rows(page).getByText('Header fields').click();
     expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
+  });
+
+  it('lead to an event whose sequence is typed, narrow the list by links, and save what it shows, without JavaScript', async () => {
+    for (let i = 1; i <= 60; i++) await record(`n${String(i)}`);
+    const page = await open('?events', { javaScriptEnabled: false });
+    await page.getByRole('searchbox').fill('17');
+    await loaded(page, page.getByRole('button', { name: 'Search' }).click());
+    expect(await page.locator('h1').textContent()).toBe('Event 17');
+    await loaded(page, page.getByRole('link', { name: 'Back to the search' }).click());
+    const row = page.locator('[data-sequence$="0017"]');
+    expect(await row.locator('mark').textContent()).toBe('17');
+    await loaded(page, row.getByRole('link', { name: '127.0.0.1' }).click());
+    expect(page.url()).toMatch(/\?events&text=17&sender=127\.0\.0\.1$/);
+    expect(await row.count()).toBe(1);
+    await loaded(page, page.getByRole('link', { name: 'show all' }).click());
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download all' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('events.ndjson');
+    expect((await readFile(await download.path(), 'utf8')).split('\n')).toHaveLength(61);
+    expect(await page.getByRole('button', { name: 'Local time' }).isVisible()).toBe(false);
+  });
+
+  it('show and take times in local time, and remember that, with the days of that time as headings', async () => {
+    for (const [time, id] of [
+      ['2026-11-21T20:30:00Z', 'a'],
+      ['2026-11-21T22:30:00Z', 'b'],
+      ['2026-11-22T01:00:00Z', 'c'],
+    ] as const)
+      await service.log.append(newEvent({ id, recordedAt: Date.parse(time) }));
+    const page = await open('?events', { timezoneId: 'Europe/Helsinki' });
+    const times = () => page.locator('#rows time').allTextContents();
+    const days = () => page.locator('#rows .day').allTextContents();
+    const comma = (text: string) => text.replace(',', '');
+    expect([await times(), (await days()).map(comma)]).toEqual([
+      ['01:00:00.000', '22:30:00.000', '20:30:00.000'],
+      ['Sunday 22 November 2026', 'Saturday 21 November 2026'],
+    ]);
+    await page.getByRole('button', { name: 'Local time', pressed: false }).click();
+    const local = [
+      ['03:00:00.000', '00:30:00.000', '22:30:00.000'],
+      ['Sunday 22 November 2026', 'Saturday 21 November 2026'],
+    ];
+    expect([await times(), (await days()).map(comma)]).toEqual(local);
+    expect(await page.locator('#rows .day + tr + tr + .day').count()).toBe(1);
+    await page.reload();
+    expect([await times(), (await days()).map(comma)]).toEqual(local);
+    await page.getByText('Filter by').click();
+    await page.getByLabel('From (local)').fill('2026-11-22T00:30');
+    await loaded(page, page.getByRole('button', { name: 'Search' }).click());
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-11-21T22:30:00.000');
+    expect(await page.getByLabel('From (local)').inputValue()).toMatch(/^2026-11-22T00:30/);
+    expect(await times()).toEqual(['03:00:00.000', '00:30:00.000']);
+    await record('now');
+    await rows(page).getByText('now').waitFor();
+    expect(await days()).toHaveLength(2);
+    expect(await page.locator('#found').textContent()).toBe('3');
+    await loaded(page, rows(page).getByRole('link', { name: 'Event 3' }).click());
+    await page.getByText('2026-11-22 03:00:00.000').waitFor();
+    await page.getByRole('button', { name: 'Local time', pressed: true }).click();
+    await page.getByText('2026-11-22 01:00:00.000').waitFor();
+    expect(complaints).toEqual([]);
   });
 
   it('ask for a read key in the password dialog, and follow with it', async () => {
@@ -261,6 +325,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     const queries = {
       list: '?events',
       search: '?events=&text=gpj&binding=httppost',
+      types: '?events&type=webhook.recorded',
       nothing: '?events&text=nothing',
       rate: '?events=rate',
       refusals: '?events=refusals',

@@ -15,7 +15,7 @@ import { curlCommand } from '../curl-command';
 import { dataView, eventData } from './data-view';
 import { fileNames } from './downloads';
 import { forwardCommand } from './forward-command';
-import { addressQuery, filterValues, type Filter } from './list-query';
+import { addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
 import { bindingView } from './list-view';
 import { markup, shownText, sizeText, timeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
@@ -83,6 +83,7 @@ export async function eventView(log: LogQueries, event: StoredEvent, filter: Fil
     files: fileNames(event),
     downloads: { event: download('event'), data: download('data'), request: download('request') },
     list: `?${addressQuery({ events: '', ...values })}`,
+    isNarrowed: isNarrowed(filter),
     newer,
     older,
   };

@@ -20,7 +20,8 @@ import type { EndpointOptions } from '../../call/incoming-call';
 import { archiveOf } from './archive-download';
 import { downloadHeaders, downloadOf } from './downloads';
 import { eventView, positionOf } from './event-view';
-import { BINDING_LABELS, filterValues, listQuery, position } from './list-query';
+import { KnownTypes } from './known-types';
+import { addressQuery, BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
 import { newRefusals, refusalsView } from './refusal-view';
@@ -85,8 +86,8 @@ type Templates = ReturnType<typeof loadTemplates>;
 function loadTemplates(contract: Contract) {
   const writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
   return {
-    list: writer.page('list', ['keys.js', 'live.js', 'copy.js'], { connects: true }),
-    event: writer.page('event', ['keys.js', 'copy.js']),
+    list: writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
+    event: writer.page('event', ['keys.js', 'times.js', 'copy.js']),
     rate: writer.page('rate'),
     refusals: writer.page('refusals', ['live.js'], { connects: true }),
     problem: writer.page('problem'),
@@ -126,6 +127,7 @@ class EventsPages {
   readonly #options: EventsPagesOptions;
   readonly #parts: EventsPagesParts;
   readonly #templates: Templates;
+  readonly #types: KnownTypes;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
   #inProgress = 0;
@@ -136,6 +138,7 @@ class EventsPages {
     this.#options = options;
     this.#parts = parts;
     this.#templates = loadTemplates(contract);
+    this.#types = new KnownTypes(parts.log);
     this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
   }
 
@@ -164,6 +167,7 @@ class EventsPages {
     const event = parameters.get('event');
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
+    else if (tab === 'find' && (await this.#leadToEvent(response, parameters))) return;
     else if (tab === 'rows') await this.#sendRows(response, parameters);
     else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#send(response, await this.#rate(parameters.get('per') ?? 'minute'));
@@ -181,6 +185,7 @@ class EventsPages {
       this.#refusedInLastHour(),
       problem === undefined ? listView(log, query) : EMPTY_LIST,
     ]);
+    const types = await this.#types.list();
     return {
       page: 'list',
       title: 'Events',
@@ -192,10 +197,25 @@ class EventsPages {
         count: countText(stats.events),
         refused,
         bindings: BINDING_LABELS,
+        types,
         filter: filterValues(filter),
         needsKey: this.#options.needsKey,
       },
     };
+  }
+
+  /** Leads to the event whose id or sequence was typed into the search box. Resolves to false where there is none. */
+  async #leadToEvent(response: ServerResponse, parameters: URLSearchParams): Promise<boolean> {
+    const { log } = this.#parts;
+    const { filter, problem } = listQuery(parameters);
+    const name = filter.text?.trim();
+    if (name === undefined || problem !== undefined) return false;
+    const at = position(name);
+    const found = (at === undefined ? undefined : await eventAt(log, at))?.sequence ?? (await positionOf(log, name));
+    if (found === undefined) return false;
+    const Location = `?${addressQuery({ event: BigInt(found), ...filterValues(filter) })}`;
+    reply(response, 303, 'text/plain; charset=utf-8', `Event ${String(BigInt(found))}\n`, { ...NO_STORE, Location });
+    return true;
   }
 
   /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
@@ -352,4 +372,4 @@ function damagedEvents(sequences: readonly string[]): EventLogError {
 }
 
 /** Shown for an address that cannot be used. */
-const EMPTY_LIST = { rows: [], isNarrowed: true };
+const EMPTY_LIST = { rows: [], isNarrowed: true, reached: undefined };

@@ -1,4 +1,4 @@
-import type { FoundEvent, LogQueries, SearchResult } from '../../log/event-log';
+import type { FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
 import {
   addressQuery,
   BINDING_LABELS,
@@ -10,7 +10,7 @@ import {
 } from './list-query';
 import { hexText } from './data-view';
 import { forwardCommand } from './forward-command';
-import { shownText, sizeText, timeText } from './markup';
+import { dayText, markup, shownText, sizeText, timeText } from './markup';
 
 /** Events on one page of the list. */
 export const EVENTS_ON_PAGE = 50;
@@ -18,6 +18,9 @@ export const EVENTS_ON_PAGE = 50;
 /** Most bytes of each text in a row, as markup: fifty rows of escapes have to fit into a page. */
 const CELL_BYTES = 400;
 const DATA_BYTES = 1200;
+
+/** Most characters of a type or an address that is a link: fifty rows of links have to fit into a page. */
+const MAX_LINKED = 100;
 
 /** Bytes of a payload in a row, in hexadecimal: about as wide as a text. */
 const BYTES_IN_ROW = 40;
@@ -33,16 +36,23 @@ export async function listView(log: LogQueries, { filter, place }: Pick<ListQuer
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const { newer, older } = neighbours(found, place);
   const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
-    rows: events.map((event) => rowView(event, filter)),
+    rows: events.map((event, i) => ({ ...rowView(event, filter), day: days[i] === days[i - 1] ? undefined : days[i] })),
     isNarrowed: isNarrowed(filter),
+    found: String(events.length),
+    isPage: !isNewest || (more && !isUnfinished),
+    /** Where the search stopped, unless it came to the end of the log. */
+    reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
     newer: isNewest ? undefined : newer && address(newer),
     older: older && address(older),
+    /** Whether the search stopped before the page was full. */
+    isUnfinished,
     /** Posts all that the search finds to an address. Undefined if it found nothing yet or the command cannot be shown. */
     forward: events.length > 0 || isUnfinished ? forwardCommand(filter) : undefined,
-    /** Where the search stopped before the page was full, unless it came to the end of the log. */
-    searchedTo: isUnfinished && reached !== undefined ? timeText(reached.recordedAt) : undefined,
+    /** Saves all that the search finds. Undefined if it found nothing yet. */
+    download: events.length > 0 || isUnfinished ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,
     /** The position after which live rows begin; undefined on pages that do not show the newest events. */
@@ -87,18 +97,40 @@ async function newestPosition(log: LogQueries): Promise<bigint> {
 
 /** Shows an event as a row of the list. What a sender wrote is HTML. */
 function rowView(event: FoundEvent, filter: Filter) {
-  const { sequence, recordedAt, binding, type, remoteAddress, data } = event;
+  const { sequence, recordedAt, binding, type, remoteAddress, data, match } = event;
+  const narrowed = (name: 'type' | 'sender', value: string | undefined) =>
+    value === undefined || value === filter[name] || value.length > MAX_LINKED
+      ? undefined
+      : `?${addressQuery({ events: '', ...filterValues(filter), [name]: value })}`;
   return {
     sequence,
+    position: String(BigInt(sequence)),
     href: `?${addressQuery({ event: BigInt(sequence), ...filterValues(filter) })}`,
-    time: timeText(recordedAt),
-    dateTime: new Date(recordedAt).toISOString(),
+    ...timeView(recordedAt),
     ...bindingView(binding),
     type: shownText(type ?? '–', CELL_BYTES),
+    /** Narrows the list. Undefined if it is narrowed so already, or the type is long. */
+    ofType: narrowed('type', type),
     address: shownText(remoteAddress ?? '–', CELL_BYTES),
+    ofSender: narrowed('sender', remoteAddress),
     size: data === undefined ? '–' : sizeText(data.bytes),
-    data: data === undefined ? '' : dataStart(data),
+    /** What of the event the match is in, unless that is its data. */
+    matchIn: match === undefined || match.in === 'data' ? undefined : match.in,
+    data: match === undefined ? data && dataStart(data) : marked(match),
   };
+}
+
+function timeView(recordedAt: number) {
+  return { time: timeText(recordedAt), dateTime: new Date(recordedAt).toISOString() };
+}
+
+/** Shows a match and what is around it. */
+function marked({ before, text, after }: Match): string {
+  const [start, mark, end] = [before, text, after].map((part) => {
+    const { html, isCut } = markup(part, DATA_BYTES / 3);
+    return isCut ? `${html}…` : html;
+  });
+  return `<bdi>${start ?? ''}<mark>${mark ?? ''}</mark>${end ?? ''}</bdi>`;
 }
 
 function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): string {

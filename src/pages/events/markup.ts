@@ -86,6 +86,13 @@ export function countText(count: number): string {
   return count.toLocaleString('en');
 }
 
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
+
+/** Writes the day of a time for a person, in UTC: `Sunday 22 November 2026`. */
+export function dayText(milliseconds: number): string {
+  return DAY.format(milliseconds);
+}
+
 /** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */
 export function timeText(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('T', ' ').replace('Z', '');

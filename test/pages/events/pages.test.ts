@@ -1,6 +1,7 @@
 import { deferred } from '../../../src/util/promises';
 import { send, type Answer, type Question } from '../../support/http';
 import { startService, type TestService } from '../../support/service';
+import { newEvent } from '../../log/event-log-suite';
 import { htmlProblems } from '../../support/valid-html';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -89,9 +90,9 @@ describe('the pages of the events', () => {
     it('what helps to recognize an event', async () => {
       await recordJson('{"order":17}');
       const { body } = await get('?events');
-      const row = /<tr data-sequence[^]*?<\/tr>/.exec(body)?.[0].replace(/<[^>]*>|\s+/g, ' ');
+      const row = /<tr class="day"[^]*?<tr data-sequence[^]*?<\/tr>/.exec(body)?.[0].replace(/<[^>]*>|\s+/g, ' ');
       expect(row).toMatch(
-        / \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} +POST +webhook\.recorded +127\.0\.0\.1 +12 B +\{&quot;order&quot;:17\}/,
+        /^ +\w+day,? \d\d? \w+ \d{4} +Event +1 +\d\d:\d\d:\d\d\.\d{3} +POST +webhook\.recorded +127\.0\.0\.1 +12 B +\{&quot;order&quot;:17\}/,
       );
     });
 
@@ -114,6 +115,88 @@ describe('the pages of the events', () => {
       const { status, body } = await get('?events&from=yesterday');
       expect(status).toBe(400);
       expect(body).toContain('from must be a time such as 2026-11-22T14:02:00Z: yesterday');
+    });
+
+    it('how many events a search found, and how far it looked', async () => {
+      const found = async (query: string) =>
+        /<strong id="found">[^]*?<\/p>/.exec((await get(query)).body)?.[0].replace(/<[^>]*>/g, '');
+      await recordMany(60);
+      await recordJson('{"a":"x"}');
+      expect(await found('?events')).toBeUndefined();
+      expect(await found('?events&text=%22x%22')).toBe('1 found, searched the whole log');
+      expect(await found('?events&type=t')).toMatch(/^50 found on this page, searched back to \S+ \S+ UTC$/);
+      expect(await found('?events&type=t&before=11')).toBe('10 found on this page, searched back to the oldest event');
+      expect(await found('?events&type=t&after=50')).toBe('10 found on this page, searched up to the newest event');
+    });
+
+    it('the part of an event that matches, marked, as text', async () => {
+      await recordJson(JSON.stringify({ a: 'y'.repeat(500), b: '<Needle>\u202E' }));
+      await send(`${service.url}/RecordEvent?c=1`, { headers: { 'User-Agent': 'needle' } });
+      const cells = [...(await get('?events&text=needle')).body.matchAll(/<td class="data code">(.*)<\/td>/g)];
+      expect(cells.map(([, cell]) => cell)).toEqual([
+        expect.stringMatching(/^<span class="chip">arrival<\/span> <bdi>.*<mark>needle<\/mark>&quot;.*<\/bdi>$/),
+        `<bdi>…${'y'.repeat(16)}&quot;,&quot;b&quot;:&quot;&lt;<mark>Needle</mark>&gt;<span class="code-point">U+202E</span>&quot;}</bdi>`,
+      ]);
+    });
+
+    it('links that narrow it to a type and a sender, and keep what it is narrowed to', async () => {
+      await recordMany(1);
+      await recordJson('{"order":17}');
+      const links = async (query: string) => {
+        const { body } = await get(query);
+        return [...body.matchAll(/<td class="(?:kind|address code)"><a href="([^"]*)"/g)].map(([, href = '']) =>
+          href.replaceAll('&amp;', '&'),
+        );
+      };
+      expect(await links('?events&text=order')).toEqual([
+        '?events&text=order&type=webhook.recorded',
+        '?events&text=order&sender=127.0.0.1',
+      ]);
+      expect(rows((await get('?events&type=t')).body)).toEqual(['1']);
+      expect(await links('?events&type=t')).toEqual(['?events&type=t&sender=127.0.0.1']);
+      expect(await links('?events&type=t&sender=127.0.0.1')).toEqual([]);
+      expect(rows((await get('?events&sender=127.0.0.1')).body)).toEqual(['2', '1']);
+      expect(rows((await get('?events&sender=127.0.0')).body)).toEqual([]);
+    });
+
+    it('headings for days', async () => {
+      for (const day of [21, 21, 22])
+        await service.log.append(newEvent({ recordedAt: Date.UTC(2026, 10, day, 23, 59) }));
+      const { body } = await get('?events');
+      const text = body.replace(/[^]*<tbody id="rows">|<\/tbody>[^]*/g, '').replace(/<[^>]*>|\s+/g, ' ');
+      expect(text).toMatch(/Sunday,? 22 November 2026 +Event +3 .* Saturday,? 21 November 2026 +Event +2 .* Event +1 /);
+      expect(text.match(/November/g)).toHaveLength(2);
+    });
+
+    it('suggestions for the type, also of events that are far back', async () => {
+      await record({ headers: { 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': '1' } });
+      await recordJson('{"type":"not the type of the event"}');
+      for (const type of ['"<b>', 'hidden\u202E', 'l'.repeat(101)])
+        await service.log.append(newEvent({ attributes: JSON.stringify({ specversion: '1.0', type }) }));
+      await recordMany(1000);
+      const { body } = await get('?events');
+      const types = /<datalist id="types">[^]*?<\/datalist>/.exec(body)?.[0];
+      expect([...(types ?? '').matchAll(/value="([^"]*)"/g)].map(([, type]) => type)).toEqual([
+        '&quot;&lt;b&gt;',
+        'com.github.push',
+        't',
+        'webhook.recorded',
+      ]);
+    });
+
+    it('its way to the event whose id or sequence is searched for', async () => {
+      await recordMany(30);
+      const find = async (text: string) => {
+        const { status, headers } = await get(`?events=find&type=x&text=${encodeURIComponent(text)}`);
+        return [status, headers.location];
+      };
+      expect(await find('7')).toEqual([303, '?event=7&text=7&type=x']);
+      expect(await find(' 00000000000000000007')).toEqual([303, '?event=7&text=%2000000000000000000007&type=x']);
+      expect(await find('e12')).toEqual([303, '?event=13&text=e12&type=x']);
+      expect(await find('99')).toEqual([200, undefined]);
+      expect(await find('e')).toEqual([200, undefined]);
+      const { body } = await get('?event=7&text=7');
+      expect(body).toContain('<a href="?events&amp;text=7" class="button">Back to the search</a>');
     });
 
     it('new rows for a page that is open', async () => {
@@ -387,7 +470,7 @@ describe('the pages of the events', () => {
     await record({ headers: { 'Content-Type': FORM, 'webhook-id': 'x' }, body: 'a=1&b=2' });
     await record({ headers: { 'Content-Type': 'image/png' }, body: Buffer.from([0]) });
     await send(`${service.url}/Nope`);
-    for (const query of [...queries, '?event=2', '?event=3', '?events&text=a']) {
+    for (const query of [...queries, '?event=2', '?event=3', '?events&text=a', '?events=find&text=b']) {
       expect(await htmlProblems((await get(query)).body)).toEqual([]);
     }
   });

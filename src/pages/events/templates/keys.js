@@ -1,5 +1,5 @@
 const search = document.getElementById('text');
-const links = () => [...document.querySelectorAll('#rows a')];
+const links = () => [...document.querySelectorAll('#rows .open')];
 
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

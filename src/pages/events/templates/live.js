@@ -80,18 +80,22 @@ function start({ dataset }) {
   }
 
   function insert(candidates) {
-    const known = new Set([...rows.children].map((row) => row.dataset.sequence));
+    const shown = () => [...rows.querySelectorAll('[data-sequence]')];
+    const known = new Set(shown().map((row) => row.dataset.sequence));
     const added = candidates.filter((row) => !known.has(row.dataset.sequence));
     if (added.length === 0) return;
     for (const row of added) row.className = 'new';
     rows.prepend(...added);
-    const surplus = [...rows.children].slice(dataset.max ?? 50);
+    const surplus = shown().slice(dataset.max ?? 50);
     const hadFocus = surplus.some((row) => row.contains(document.activeElement));
     for (const row of surplus) row.remove();
-    if (surplus.length > 0) leadOn(rows.lastElementChild.dataset.sequence);
-    if (hadFocus) rows.lastElementChild.querySelector('a, summary')?.focus();
+    if (surplus.length > 0) leadOn(shown().at(-1).dataset.sequence);
+    if (hadFocus) shown().at(-1).querySelector('a, summary')?.focus();
     document.getElementById('list').hidden = false;
     document.getElementById('empty')?.remove();
+    const found = document.getElementById('found');
+    if (found !== null) found.textContent = Number(found.textContent) + added.length;
+    document.dispatchEvent(new Event('rows'));
   }
 
   /** Makes the next page begin where this one now ends. */
@@ -99,6 +103,7 @@ function start({ dataset }) {
     const older = document.getElementById('older');
     if (older === null) return;
     const query = new URLSearchParams(location.search);
+    query.set('events', '');
     query.set('before', BigInt(last));
     older.href = `?${query}`;
     older.hidden = false;
