@@ -57,12 +57,12 @@ export interface KeptBody {
 
 /** The refused and failed calls of one process or of several. */
 export interface Refusals {
-  /** The last ones, newest first. */
+  /** Those that are remembered, newest first. */
   readonly calls: readonly KeptCall[];
   readonly counts: readonly RefusalCount[];
 }
 
-/** How many of them are remembered. */
+/** How many of them are remembered: the last ones, and of each reason some. */
 export const MAX_REFUSED_CALLS = 100;
 
 /** Most bytes that are remembered of a body. */
@@ -75,8 +75,9 @@ const FIELD_CHARACTERS = 32;
 /** Most characters that are remembered of a reason; of the other texts it is what {@link shortened} leaves. */
 const MAX_REASON = 500;
 
-/** Remembers the last 100 refused and failed calls, in 2 MB at most, and counts all of them. */
+/** Remembers 100 refused and failed calls, in 2 MB at most, and counts all of them. */
 export class RefusedCalls {
+  /** Oldest first. */
   readonly #calls: KeptCall[] = [];
   readonly #counts = new RefusalCounts();
   readonly #mayBeSecret = memoized(mayBeSecret);
@@ -90,7 +91,7 @@ export class RefusedCalls {
   add(call: RefusedCall, request?: Pick<IncomingMessage, 'method' | 'headers'>, body?: ReadBody): void {
     const { time, remoteAddress, binding, operation, path, reason, requestId } = call;
     this.#counts.add(time);
-    this.#calls[this.#added % MAX_REFUSED_CALLS] = {
+    this.#calls.push({
       ...call,
       id: `${this.#prefix}-${String(this.#added++)}`,
       remoteAddress: kept(remoteAddress),
@@ -103,7 +104,8 @@ export class RefusedCalls {
       sender: request && senderOf(request.headers)?.name,
       headers: request && this.#keptHeaders(request.headers),
       body: body && keptBody(body),
-    };
+    });
+    if (this.#calls.length > MAX_REFUSED_CALLS) forgetOne(this.#calls);
   }
 
   #keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
@@ -121,21 +123,28 @@ export class RefusedCalls {
 
   /** Those that are remembered, newest first, and how many there were. */
   list(): Refusals {
-    const oldest = this.#added % MAX_REFUSED_CALLS;
-    const calls = [...this.#calls.slice(oldest), ...this.#calls.slice(0, oldest)].reverse();
-    return { calls, counts: this.#counts.list() };
+    return { calls: this.#calls.toReversed(), counts: this.#counts.list() };
   }
 }
 
-/** The refusals of several processes: the newest of all, newest first, and how many there were. */
+/** The refusals of several processes as if one had refused them. */
 export function mergedRefusals(all: readonly Refusals[]): Refusals {
   const counts = new RefusalCounts();
   for (const one of all) counts.merge(one.counts);
-  const calls = all
-    .flatMap((one) => one.calls)
-    .sort((a, b) => b.time - a.time)
-    .slice(0, MAX_REFUSED_CALLS);
-  return { calls, counts: counts.list() };
+  const calls = all.flatMap((one) => one.calls).sort((a, b) => a.time - b.time);
+  while (calls.length > MAX_REFUSED_CALLS) forgetOne(calls);
+  return { calls: calls.reverse(), counts: counts.list() };
+}
+
+/** Forgets the oldest call with the reason that most of them have: a flood with one reason leaves the calls with others. */
+function forgetOne(calls: KeptCall[]): void {
+  const numbers = new Map<Refusal | undefined, number>();
+  for (const { refusal } of calls) numbers.set(refusal, (numbers.get(refusal) ?? 0) + 1);
+  const most = Math.max(...numbers.values());
+  calls.splice(
+    calls.findIndex(({ refusal }) => numbers.get(refusal) === most),
+    1,
+  );
 }
 
 function kept(text: string | undefined): string | undefined {

@@ -36,6 +36,18 @@ describe('the refused calls', () => {
     expect(new Set(ids).size).toBe(101);
   });
 
+  it('with a rare reason outlive a flood with another one, also of another process', () => {
+    const calls = new RefusedCalls();
+    const other = new RefusedCalls();
+    for (let time = 1; time <= 3; time++) calls.add(call(time, { refusal: 'signature' }));
+    for (let time = 4; time <= 500; time++) calls.add(call(time, { refusal: 'rate' }));
+    for (let time = 501; time <= 700; time++) other.add(call(time, { refusal: 'rate' }));
+    for (const { calls: found } of [calls.list(), mergedRefusals([calls.list(), other.list()])]) {
+      expect(found).toHaveLength(100);
+      expect(found.slice(-3).map(({ time }) => time)).toEqual([3, 2, 1]);
+    }
+  });
+
   it('are all counted', () => {
     const calls = new RefusedCalls();
     for (let time = 1; time <= 250; time++) calls.add(call(time));
