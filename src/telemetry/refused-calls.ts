@@ -77,8 +77,7 @@ const MAX_REASON = 500;
 
 /** Remembers 100 refused and failed calls, in 2 MB at most, and counts all of them. */
 export class RefusedCalls {
-  /** Oldest first. */
-  readonly #calls: KeptCall[] = [];
+  readonly #calls = new LastCalls();
   readonly #counts = new RefusalCounts();
   readonly #mayBeSecret = memoized(mayBeSecret);
   readonly #prefix = randomBytes(6).toString('hex');
@@ -89,15 +88,18 @@ export class RefusedCalls {
    * @param body - if it was read.
    */
   add(call: RefusedCall, request?: Pick<IncomingMessage, 'method' | 'headers'>, body?: ReadBody): void {
-    const { time, remoteAddress, binding, operation, path, reason, requestId } = call;
+    const { time, remoteAddress, binding, operation, path, status, refusal, reason, requestId } = call;
     this.#counts.add(time);
-    this.#calls.push({
-      ...call,
+    this.#calls.add({
+      // Spreading the call takes ten times as long as the rest.
+      time,
       id: `${this.#prefix}-${String(this.#added++)}`,
       remoteAddress: kept(remoteAddress),
       binding: kept(binding),
       operation: kept(operation),
       path: kept(path),
+      status,
+      refusal,
       reason: detached(shortened(reason, MAX_REASON)),
       requestId: kept(requestId),
       method: request?.method,
@@ -105,15 +107,14 @@ export class RefusedCalls {
       headers: request && this.#keptHeaders(request.headers),
       body: body && keptBody(body),
     });
-    if (this.#calls.length > MAX_REFUSED_CALLS) forgetOne(this.#calls);
   }
 
   #keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
     const fields: [string, string][] = [];
     let left = MAX_HEADERS;
-    for (const [name, value] of Object.entries(headers)) {
+    for (const name in headers) {
       if (this.#mayBeSecret(name)) continue;
-      const field: [string, string] = [short(name), short(String(value))];
+      const field: [string, string] = [short(name), short(String(headers[name]))];
       left -= field[0].length + field[1].length + FIELD_CHARACTERS;
       if (left < 0) break;
       fields.push(field);
@@ -123,7 +124,7 @@ export class RefusedCalls {
 
   /** Those that are remembered, newest first, and how many there were. */
   list(): Refusals {
-    return { calls: this.#calls.toReversed(), counts: this.#counts.list() };
+    return { calls: this.#calls.list(), counts: this.#counts.list() };
   }
 }
 
@@ -131,20 +132,31 @@ export class RefusedCalls {
 export function mergedRefusals(all: readonly Refusals[]): Refusals {
   const counts = new RefusalCounts();
   for (const one of all) counts.merge(one.counts);
-  const calls = all.flatMap((one) => one.calls).sort((a, b) => a.time - b.time);
-  while (calls.length > MAX_REFUSED_CALLS) forgetOne(calls);
-  return { calls: calls.reverse(), counts: counts.list() };
+  const calls = new LastCalls();
+  for (const call of all.flatMap((one) => one.calls).sort((a, b) => a.time - b.time)) calls.add(call);
+  return { calls: calls.list(), counts: counts.list() };
 }
 
-/** Forgets the oldest call with the reason that most of them have: a flood with one reason leaves the calls with others. */
-function forgetOne(calls: KeptCall[]): void {
-  const numbers = new Map<Refusal | undefined, number>();
-  for (const { refusal } of calls) numbers.set(refusal, (numbers.get(refusal) ?? 0) + 1);
-  const most = Math.max(...numbers.values());
-  calls.splice(
-    calls.findIndex(({ refusal }) => numbers.get(refusal) === most),
-    1,
-  );
+/** The last calls. Of too many, it forgets the oldest with the most frequent reason: a flood with one leaves the calls with others. */
+class LastCalls {
+  readonly #byReason = new Map<Refusal | undefined, KeptCall[]>();
+  #size = 0;
+
+  add(call: KeptCall): void {
+    const same = this.#byReason.get(call.refusal);
+    if (same === undefined) this.#byReason.set(call.refusal, [call]);
+    else same.push(call);
+    if (++this.#size <= MAX_REFUSED_CALLS) return;
+    let most: KeptCall[] = [];
+    for (const calls of this.#byReason.values()) if (calls.length > most.length) most = calls;
+    most.shift();
+    this.#size--;
+  }
+
+  /** Newest first. */
+  list(): readonly KeptCall[] {
+    return [...this.#byReason.values()].flatMap((calls) => calls.toReversed()).sort((a, b) => b.time - a.time);
+  }
 }
 
 function kept(text: string | undefined): string | undefined {
@@ -161,11 +173,17 @@ function keptBody({ start, bytes }: ReadBody): KeptBody {
   return { start: withoutSoapHeader(start.toString('latin1', 0, KEPT_BYTES)), bytes };
 }
 
-/** The header of a SOAP message, up to its body: WS-Security puts a password there. */
-const SOAP_HEADER = /(<(?:[^\s<>:/]+:)?Header)(?=[\s/>])[^]*?(?=<(?:[^\s<>:/]+:)?Body[\s/>]|$)/;
+/** Where the header of a SOAP message begins, in which WS-Security puts a password, and where its body begins. */
+const SOAP_HEADER = /<(?:[^\s<>:/]+:)?Header(?=[\s/>])/;
+const SOAP_BODY = /<(?:[^\s<>:/]+:)?Body[\s/>]/;
 
 /** Leaves out the header of a SOAP message. One in UTF-16 or UTF-32 loses its zero bytes as well. */
 function withoutSoapHeader(text: string): string {
   const plain = text.includes('\0') ? text.replaceAll('\0', '') : text;
-  return SOAP_HEADER.test(plain) ? plain.replace(SOAP_HEADER, '$1>...') : text;
+  const header = SOAP_HEADER.exec(plain);
+  if (header === null) return text;
+  const name = plain.slice(0, header.index + header[0].length);
+  const rest = plain.slice(name.length);
+  const body = rest.search(SOAP_BODY);
+  return `${name}>...${body === -1 ? '' : rest.slice(body)}`;
 }
