@@ -141,7 +141,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await page.getByText('None of them has this reason').waitFor();
     await send(`${service.url}/Nope`);
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } });
-    await rows(page).getByText('cross-site').waitFor();
+    await rows(page).locator('.chip', { hasText: 'cross-site' }).waitFor();
     expect(await rows(page).count()).toBe(1);
     expect(complaints).toEqual([]);
   });

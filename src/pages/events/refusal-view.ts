@@ -80,7 +80,8 @@ function refusalView(call: KeptCall, maxBytes: number) {
     address: cell(remoteAddress),
     ...bindingView(binding),
     called: operation === undefined ? '' : cell(operation),
-    path: cell(path === undefined ? undefined : `${method} ${path}`),
+    // A binding names the method.
+    path: cell(binding === undefined && path !== undefined ? `${method} ${path}` : path),
     status: status === undefined ? NONE : String(status),
     word: refusal ?? 'failed',
     reason: shownText(reason, REASON_BYTES),

@@ -412,7 +412,7 @@ describe('the pages of the events', () => {
     const page = (await get('?events=refusals')).body;
     const text = page.replace(/<[^>]*>/g, '');
     expect(text).toContain('Stripe delivery evt_17');
-    expect(text).toMatch(/POST \/webhooks\/Services\/WebHooks.asmx\/RecordEventStripe\/1.0/);
+    expect(text).toMatch(/POST RecordEvent\/webhooks\/Services\/WebHooks.asmx\/RecordEventStripe\/1.0/);
     expect(text).toContain('x-shop&lt;b&gt;7');
     expect(text).toMatch(/Body, 4.9 KiB, its beginning\s+{&quot;id&quot;:&quot;evt_17&quot;.*x{4000,4096}\s/);
     expect(text).toContain('&lt;s:Header&gt;...&lt;s:Body&gt;&lt;Nope&gt;été&lt;/Nope&gt;');
