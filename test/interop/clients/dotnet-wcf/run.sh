@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# WCF on modern .NET, with the program of the client "wcf". What it needs comes from NuGet.
+# WCF on modern .NET, with the program of the client "wcf". Its packages come from NuGet.
 set -euo pipefail
 here=$(dirname "$0")
-printf 'version\t%s\n' ".NET SDK $(dotnet --version)"
-dotnet tool install dotnet-svcutil --tool-path tools >/dev/null
+if dotnet tool install dotnet-svcutil --tool-path tools >install.log 2>&1; then
+  tool=dotnet-svcutil
+  tools/dotnet-svcutil "$1" --sync --outputFile "$PWD/Reference.cs" --namespace '*,ServiceReference' >/dev/null
+else
+  tool="Mono's svcutil"
+  svcutil -n:ServiceReference -out:Reference.cs "$1" >/dev/null
+  # As for the client "wcf". Modern .NET has no endpoints that are configured by name.
+  sed -i 's/Action="\*", ReplyAction="\([^"]*\)"/Action="\1", ReplyAction="*"/' Reference.cs
+  perl -0pi -e 's/public \w+\(string endpointConfigurationName[^{]*\{\s*\}//g' Reference.cs
+fi
+printf 'version\t%s\n' ".NET SDK $(dotnet --version), proxy by $tool"
 cp "$here/client.csproj" "$here/../wcf/Client.cs" .
-tools/dotnet-svcutil "$1" --sync --outputFile "$PWD/Reference.cs" --namespace '*,ServiceReference' >/dev/null
 dotnet run -- "${1%\?*}" "$2"
