@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
+import { Turns } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
 import { EventWaiters } from './event-waiters';
@@ -21,12 +23,16 @@ export function waitParameter({ wait }: ParameterValues, { id, sequence }: Event
   return milliseconds;
 }
 
+/** Callers that are woken together get a page of more characters one after the other. */
+const LARGE_PAGE = 16 * 1024;
+
 /** Reads events for calls that may wait for them. */
 export class EventReader {
   readonly #log: Pick<ServiceLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
+  readonly #handouts = new Turns(1);
 
   constructor(log: Pick<ServiceLog, 'read' | 'watch'>) {
     this.#log = log;
@@ -56,7 +62,7 @@ export class EventReader {
    * Reads what a query asks for, once for all calls that a position woke with the same query: the read begins after the
    * position was told, and so finds every event up to it.
    */
-  #readTogether(query: EventQuery, newest: bigint): Promise<LoggedEvent[]> {
+  async #readTogether(query: EventQuery, newest: bigint): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes].join(' ');
     let reading = this.#reads.get(key);
@@ -64,10 +70,17 @@ export class EventReader {
       reading = this.#log.read(query).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
-    return reading;
+    const events = await reading;
+    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own.
+    if (charactersOf(events) > LARGE_PAGE) await this.#handouts.take(() => setImmediate());
+    return events;
   }
 
   #wait(after: bigint, deadline: number, call: Call): Promise<bigint | undefined> {
     return call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
   }
+}
+
+function charactersOf(events: readonly LoggedEvent[]): number {
+  return events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
 }

@@ -17,8 +17,9 @@ function fakeLog() {
   const listeners = new Set<(newest: bigint) => void>();
   const held: number[] = [];
   let delay: Promise<unknown> | undefined;
+  let data: string | undefined;
   const read = jest.fn(async ({ after = 0n }: EventQuery) => {
-    const found = held.filter((position) => position > after).map(event);
+    const found = held.filter((position) => position > after).map((position) => ({ ...event(position), data }));
     await (delay ?? new Promise((resolve) => setImmediate(resolve)));
     return found;
   });
@@ -33,6 +34,10 @@ function fakeLog() {
     /** Lets reads that begin from now on take as long as a promise, if one is given. */
     delay(given: Promise<unknown> | undefined) {
       delay = given;
+    },
+    /** Gives each event this data. */
+    fill(given: string) {
+      data = given;
     },
     isWatched: () => listeners.size > 0,
     async tell(newest: bigint) {
@@ -124,5 +129,28 @@ describe('a reader that may wait', () => {
     expect(await second).toEqual(['6']);
     slow.resolve();
     expect(await first).toEqual(['6']);
+  });
+
+  it.each([
+    ['one after the other where the page is large', 100_000, 1],
+    ['together where it is small', 100, 30],
+  ])('gives a page to callers that are woken together %s', async (_how, characters, expected) => {
+    fake.fill(`"data":"${'x'.repeat(characters)}"`);
+    let made = 0;
+    let most = 0;
+    const readings = Array.from({ length: 30 }, async () => {
+      await read({ after: 0n });
+      most = Math.max(most, ++made);
+      // Answers are made and sent in steps that follow each other at once.
+      for (let step = 0; step < 20; step++) await Promise.resolve();
+      made--;
+    });
+    await untilWatched();
+    while (fake.read.mock.calls.length < 30) await new Promise((resolve) => setImmediate(resolve));
+    await fake.tell(0n);
+    fake.held.push(1);
+    await fake.tell(1n);
+    await Promise.all(readings);
+    expect(most).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { deferred } from '../../util/promises';
+import { Turns } from '../../util/promises';
 import { HTTP_ERRORS, RequestError } from '../errors';
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
@@ -43,8 +43,7 @@ export function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
  * does not say so: there must not be one for each sender who is slow, nor for each of many bodies that end together.
  */
 export class Decoding {
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #turns = new Turns(MAX_AT_ONCE);
 
   /**
    * Passes on what a body decodes to, piece by piece. Bytes after the end of what is coded are ignored where zlib does that.
@@ -53,29 +52,12 @@ export class Decoding {
    * @throws {RequestError} the body is not what its coding asks for, or not all of it (400); or what `take` throws.
    */
   async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<void> {
-    if (this.#running >= MAX_AT_ONCE) await this.#turn();
-    else this.#running++;
     try {
-      await decodeWith(DECODERS[coding](), body, take);
+      await this.#turns.take(() => decodeWith(DECODERS[coding](), body, take));
     } catch (error) {
       if (error instanceof RequestError) throw error;
       throw HTTP_ERRORS.undecodable(coding);
-    } finally {
-      this.#endTurn();
     }
-  }
-
-  #turn(): Promise<void> {
-    const { promise, resolve } = deferred();
-    this.#waiting.push(resolve);
-    return promise;
-  }
-
-  /** Hands the turn to the body that has waited longest. */
-  #endTurn(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running--;
-    else next();
   }
 }
 

@@ -50,12 +50,8 @@ export async function positionOf(log: ServiceLog, id: string | null): Promise<bi
   return events[0] && BigInt(events[0].sequence);
 }
 
-/**
- * Shows an event, with links to its neighbours in the list from which it was opened. What a sender wrote is HTML; links have
- * only the query.
- */
-export async function eventView(log: LogQueries, event: StoredEvent, filter: Filter, address: EndpointAddress) {
-  const position = BigInt(event.sequence);
+/** Finds the neighbours of a position in the list of a filter, as queries of links to them. */
+export async function neighbours(log: LogQueries, position: bigint, filter: Filter) {
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(
     [{ after: position }, { before: position }].map(async (place) => {
@@ -64,6 +60,12 @@ export async function eventView(log: LogQueries, event: StoredEvent, filter: Fil
       return found === undefined ? undefined : `?${addressQuery({ event: BigInt(found), ...values })}`;
     }),
   );
+  return { newer, older };
+}
+
+/** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
+export function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
+  const position = BigInt(event.sequence);
   const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
@@ -82,10 +84,8 @@ export async function eventView(log: LogQueries, event: StoredEvent, filter: Fil
     forward: forwardCommand(event),
     files: fileNames(event),
     downloads: { event: download('event'), data: download('data'), request: download('request') },
-    list: `?${addressQuery({ events: '', ...values })}`,
+    list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
     isNarrowed: isNarrowed(filter),
-    newer,
-    older,
   };
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
+import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { RequestCheck } from '../../http/auth/access';
@@ -19,10 +20,11 @@ import type { Ticket } from '../../call/admission';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { archiveOf } from './archive-download';
 import { downloadHeaders, downloadOf } from './downloads';
-import { eventView, positionOf } from './event-view';
+import { eventView, neighbours, positionOf } from './event-view';
 import { KnownTypes } from './known-types';
 import { addressQuery, BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
+import type { EndpointAddress } from './request-again';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
 import { newRefusals, refusalsView } from './refusal-view';
 import { countText } from './markup';
@@ -293,19 +295,31 @@ class EventsPages {
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
     const sequence = position(text) ?? (await positionOf(log, parameters.get('id')));
-    const event = sequence === undefined ? undefined : await eventAt(log, sequence);
-    if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
-    const { callers, path, needsKey } = this.#options;
-    const address = { contract: this.#contract, base: callers.baseUrl(response.req), path, needsKey };
+    if (sequence === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
-    if (download === null) {
-      const view = await eventView(log, event, listQuery(parameters).filter, address);
-      await this.#send(response, { page: 'event', title: `Event ${view.sequence}`, values: view });
+    if (download !== null) {
+      const file = downloadOf(download, await this.#event(sequence), this.#address(response));
+      if (file === undefined) throw HTTP_ERRORS.noSuchPart();
+      reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
       return;
     }
-    const file = downloadOf(download, event, address);
-    if (file === undefined) throw HTTP_ERRORS.noSuchPart();
-    reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
+    const { filter } = listQuery(parameters);
+    const view = await this.#event(sequence).then((event) => eventView(event, filter, this.#address(response)));
+    // The event, which may be large, is not held meanwhile.
+    const values = { ...view, ...(await neighbours(log, sequence, filter)) };
+    await this.#send(response, { page: 'event', title: `Event ${view.sequence}`, values });
+  }
+
+  /** @throws {RequestError} 404: the log holds no such event. */
+  async #event(sequence: bigint): Promise<StoredEvent> {
+    const event = await eventAt(this.#parts.log, sequence);
+    if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
+    return event;
+  }
+
+  #address(response: ServerResponse): EndpointAddress {
+    const { callers, path, needsKey } = this.#options;
+    return { contract: this.#contract, base: callers.baseUrl(response.req), path, needsKey };
   }
 
   async #refuse(response: ServerResponse, error: unknown): Promise<void> {

@@ -1,8 +1,20 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { ScanQuery, SearchQuery } from '../../../src/log/event-log';
 import { deferred } from '../../../src/util/promises';
+import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';
 import { startService, type TestService } from '../../support/service';
 import { newEvent } from '../../log/event-log-suite';
 import { htmlProblems } from '../../support/valid-html';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function usedHeap(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 const FORM = 'application/x-www-form-urlencoded';
 const HOSTILE = `</textarea><script>alert(1)</script>\u202E"'&`;
@@ -326,6 +338,34 @@ describe('the pages of the events', () => {
       const { headers } = await get('?event=1&download=data');
       expect(headers['content-disposition']).toBe(`attachment; filename="event-1-data.${ending}"`);
     });
+
+    it.each([
+      ['text', 'text/plain', 'text '.repeat(500_000)],
+      ['JSON', 'application/json', `[${'"JSON",'.repeat(400_000)}1]`],
+      ['XML', 'text/xml', `<XML>${'<a/>'.repeat(600_000)}</XML>`],
+    ])(
+      'whose %s is not held while its neighbours are looked for, since searches take their time',
+      async (kind, type, body) => {
+        await record({ headers: { 'Content-Type': type }, body });
+        const { log } = service;
+        const [searching, search, scan] = [deferred(), log.search.bind(log), log.scan.bind(log)];
+        let searches = 0;
+        Object.assign(log, {
+          search: async (query: SearchQuery) => {
+            searches++;
+            await searching.promise;
+            return search(query);
+          },
+          scan: async (query: ScanQuery) => structuredClone(await scan(query)),
+        });
+        const before = usedHeap();
+        const pages = Array.from({ length: 8 }, () => get(`?event=1&text=${kind}`));
+        await eventually('neighbours are looked for', () => searches === 16);
+        expect(usedHeap() - before).toBeLessThan(8 * 1024 * 1024);
+        searching.resolve();
+        for (const page of await Promise.all(pages)) expect(page.body).toContain(kind);
+      },
+    );
 
     it('with the way to its neighbours in the list that it was opened from', async () => {
       for (const body of ['"a"', '"b"', '"a"', '"b"', '"a"']) await recordJson(body);
