@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { urlToHttpOptions } from 'node:url';
 import { parseArgs } from 'node:util';
-import { standardSecrets } from '../config/values';
+import { PROTOCOLS, standardSecrets } from '../config/values';
 import { ValueError } from '../config/variable';
 import { MAX_SEARCH_TEXT } from '../log/event-log';
 import { parseSince, type Start } from './scan';
@@ -184,6 +184,8 @@ function selectionIn(given: Options, since: Start | undefined): Selection | unde
   );
   if (text !== undefined && text.length > MAX_SEARCH_TEXT)
     throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
+  if (binding !== undefined && !PROTOCOLS.some((name) => name === binding))
+    throw misuse(`--binding ${quoted(binding)} is not one of ${PROTOCOLS.join(', ')}.`);
   const until = startIn(given, 'until');
   // A sequence stands for its event and those before it.
   const before = until?.since === undefined ? until && until.after + 1n : undefined;

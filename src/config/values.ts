@@ -57,11 +57,27 @@ export const pathSegment = matching(
   'must be one path segment of letters, digits and - . _ ~, without slashes',
 );
 
-/** The XML namespace of the operations: a URI with a scheme (RFC 3986, section 3), in which letters beyond ASCII may stand. */
-export const namespace = matching(
+const absoluteUri = matching(
   /^[a-z][a-z\d+.-]*:[^\s\p{Cc}"<>{}|\\^`]+$/iu,
   'must be an absolute URI, as in http://tempuri.org/ or urn:example:hooks',
 );
+
+/** Namespaces that messages and the WSDL use for names of their own; the first two cannot even be declared (Namespaces in XML 1.0). */
+const TAKEN_NAMESPACES: ReadonlySet<string> = new Set([
+  'http://www.w3.org/2000/xmlns/',
+  'http://www.w3.org/XML/1998/namespace',
+  'http://www.w3.org/2001/XMLSchema',
+  'http://www.w3.org/2001/XMLSchema-instance',
+  'http://schemas.xmlsoap.org/soap/envelope/',
+  'http://www.w3.org/2003/05/soap-envelope',
+  ...['', 'soap/', 'soap12/', 'http/', 'mime/'].map((end) => `http://schemas.xmlsoap.org/wsdl/${end}`),
+]);
+
+/** The XML namespace of the operations: a URI with a scheme (RFC 3986, section 3), in which letters beyond ASCII may stand. */
+export const namespace: Read<string> = (value) => {
+  if (!TAKEN_NAMESPACES.has(value)) return absoluteUri(value);
+  throw new ValueError('must be a namespace of your own: this one belongs to XML, XML Schema, SOAP or WSDL');
+};
 
 /** A public base address, in the very characters in which callers see it; without a trailing slash once it is read. */
 export const baseUrl: Read<string> = (value) => {

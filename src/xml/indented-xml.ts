@@ -1,3 +1,23 @@
+import { SaxesParser } from 'saxes';
+
+/**
+ * Whether a text is well-formed XML: a document, or what may stand in an element.
+ *
+ * @param isCut - only the beginning of a text is given, and judged.
+ */
+export function isXml(text: string, isCut: boolean): boolean {
+  const xml = text.trimStart();
+  if (!xml.startsWith('<')) return false;
+  const parser = new SaxesParser({ fragment: !/^<(?:\?xml\s|!DOCTYPE)/.test(xml) });
+  try {
+    parser.write(xml);
+    if (!isCut) parser.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const INDENT = '  ';
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */

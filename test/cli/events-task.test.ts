@@ -141,6 +141,10 @@ describe('the arguments of the tool', () => {
     [['--forward', 'http://h', '--until', '1h', '--follow'], '--until and --follow cannot be used together.'],
     [['--forward', 'http://h', '--event'], '--event needs an id or a sequence.'],
     [['--forward', 'http://h', '--type', ''], '--type needs a type.'],
+    [
+      ['--forward', 'http://h', '--binding', 'soap13'],
+      '--binding soap13 is not one of soap11, soap12, httpget, httppost.',
+    ],
     [['--forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
     [
       ['--forward', 'http://h', '--until', 'tomorrow'],

@@ -28,7 +28,7 @@ export interface Signature {
   readonly field: string;
   readonly setting: (typeof SENDER_SECRETS)[number];
   /** The key of a secret; none where the setting holds secrets of several senders and this is not one of this one's. */
-  keyOf(secret: string): Buffer | undefined;
+  signingKey(secret: string): Buffer | undefined;
   /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
   problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
 }
@@ -51,7 +51,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'webhook-signature',
       setting: 'webhookSecrets',
-      keyOf: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
+      signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
       problem: standardProblem,
     },
   },
@@ -63,7 +63,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'x-hub-signature-256',
       setting: 'webhookSecrets',
-      keyOf: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
+      signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
       problem: ({ 'x-hub-signature-256': signature }, body, keys) => {
         const hex = /^sha256=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
         return matches([Buffer.from(hex, 'hex')], keys, (key) => hmac(key, body))
@@ -88,7 +88,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'x-gitlab-token',
       setting: 'gitlabTokens',
-      keyOf: (secret) => Buffer.from(secret),
+      signingKey: (secret) => Buffer.from(secret),
       // The token itself. Digests have one length.
       problem: ({ 'x-gitlab-token': token }, _body, keys) =>
         matches([hmac('', String(token))], keys, (key) => hmac('', key))
@@ -104,7 +104,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'stripe-signature',
       setting: 'stripeSecrets',
-      keyOf: (secret) => Buffer.from(secret),
+      signingKey: (secret) => Buffer.from(secret),
       problem: ({ 'stripe-signature': signature }, body, keys) => {
         const parts = String(signature)
           .split(',', MAX_SIGNATURES + 1)
@@ -128,7 +128,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'x-shopify-hmac-sha256',
       setting: 'shopifySecrets',
-      keyOf: (secret) => Buffer.from(secret),
+      signingKey: (secret) => Buffer.from(secret),
       problem: ({ 'x-shopify-hmac-sha256': signature }, body, keys) =>
         matches([Buffer.from(String(signature), 'base64')], keys, (key) => hmac(key, body))
           ? undefined
@@ -141,7 +141,7 @@ export const SENDERS: readonly Sender[] = [
     signature: {
       field: 'x-slack-signature',
       setting: 'slackSecrets',
-      keyOf: (secret) => Buffer.from(secret),
+      signingKey: (secret) => Buffer.from(secret),
       problem: ({ 'x-slack-signature': signature, 'x-slack-request-timestamp': time }, body, keys) => {
         const hex = /^v0=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
         return (

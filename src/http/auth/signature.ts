@@ -26,7 +26,7 @@ export interface SignatureCheck {
 export function signatureCheck(secrets: SenderSecrets): SignatureCheck {
   const kinds = SENDERS.flatMap(({ name, signature }) => {
     if (signature === undefined) return [];
-    const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.keyOf(secret) ?? []);
+    const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
     return keys.length === 0 ? [] : [{ name, signature, keys }];
   });
   const kindOf = (headers: IncomingHttpHeaders) =>

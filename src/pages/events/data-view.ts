@@ -1,4 +1,4 @@
-import { indentedXml } from '../../xml/indented-xml';
+import { indentedXml, isXml } from '../../xml/indented-xml';
 import { coloured } from './coloured';
 import { markup, type Markup } from './markup';
 
@@ -43,7 +43,7 @@ export function dataView(data: EventData, isForm: boolean): DataView {
     if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
     return shown('JSON', bytes, indentedJson(text, MAX_CHARACTERS), isCut);
   }
-  const xml = /^\s*</.test(text) ? indentedXml(text, MAX_CHARACTERS) : undefined;
+  const xml = isXml(text, isCut) ? indentedXml(text, MAX_CHARACTERS) : undefined;
   return xml === undefined ? shown('Text', bytes, text, isCut) : shown('XML', bytes, xml, isCut);
 }
 

@@ -153,9 +153,10 @@ export function pairs(entries: readonly (readonly [name: string, value: unknown]
 /** Longer values are folded. */
 const LONG_VALUE = 200;
 
-/** Shows a value, a long one as its beginning that unfolds to all of it. */
+/** Shows a value, a long one as its beginning, which unfolds to the rest. */
 function shownValue(value: string, maxBytes: number): string {
   if (value.length <= LONG_VALUE) return shownText(value, maxBytes);
-  const all = shownText(value, maxBytes);
-  return `<details><summary>${shownText(shortened(value, LONG_VALUE))}</summary>${all}</details>`;
+  const start = shortened(value, LONG_VALUE);
+  const rest = shownText(value.slice(start.length - 1), maxBytes);
+  return `<details><summary>${shownText(start)}</summary>${rest}</details>`;
 }

@@ -49,6 +49,16 @@ describe('the data of an event', () => {
     expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
   });
 
+  it.each([
+    '<a/><b/>',
+    '\n <a><b>1</b> and &lt;</a> and',
+    '<!DOCTYPE a><a/>',
+    '<x:a y="&#10;"/>',
+    ' <?xml version="1.0"?><a/>',
+  ])('that is XML is known as such: %j', (xml) => {
+    expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
+  });
+
   it('that is JSON has its names, texts and other values in colours', () => {
     const data = '"data":{"a":["\\u003cb>",-1.5e3,null],"c:\\"":{}}';
     expect(coloursOf(data)).toEqual([
@@ -88,7 +98,16 @@ describe('the data of an event', () => {
   });
 
   it('that only looks like XML is shown as it is', () => {
-    for (const wrong of ['<', '< a', '<a', '<!--', '<a href="x', '<<<<']) {
+    const texts = [
+      '</textarea><b>x</b>',
+      '<p>one<br>two</p>',
+      '<a><b></a></b>',
+      '<a>',
+      '<a b>',
+      '<a>&nbsp;</a>',
+      '<a/>&',
+    ];
+    for (const wrong of ['<', '< a', '<a', '<!--', '<a href="x', '<<<<', ...texts]) {
       const view = dataView(eventData(`"data":${JSON.stringify(wrong)}`), false);
       expect([view.kind, text(view.html)]).toEqual(['Text', wrong]);
     }
@@ -151,12 +170,14 @@ describe('the data of an event', () => {
   });
 
   it.each([
-    ['XML', JSON.stringify('<a>'.repeat(33_000))],
+    ['Text', JSON.stringify('<a>'.repeat(33_000))],
+    ['XML', JSON.stringify('<a>'.repeat(34_000))],
+    ['XML', JSON.stringify(`${'<a>'.repeat(14_000)}${'</a>'.repeat(14_000)}`)],
     ['XML', JSON.stringify('<a></a>'.repeat(14_000))],
     ['Text', JSON.stringify('<!--'.repeat(25_000))],
     ['JSON', '['.repeat(100_000)],
     ['JSON', `[${'{ '.repeat(50_000)}`],
-    ['XML', JSON.stringify(' <'.repeat(50_000))],
+    ['Text', JSON.stringify(' <'.repeat(50_000))],
   ])('that is hostile %s is shown in time that grows with its length', (kind, value) => {
     const began = performance.now();
     expect(dataView(eventData(`"data":${value}`), false).kind).toBe(kind);

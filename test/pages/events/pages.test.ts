@@ -318,11 +318,11 @@ describe('the pages of the events', () => {
       expect((await get('?event&id=17')).status).toBe(404);
     });
 
-    it('with long header fields folded, and all of them inside', async () => {
+    it('with long header fields folded: their beginning, and the rest inside', async () => {
       await record({ headers: { 'X-Long': `${'a'.repeat(15_000)}end`, 'X-Short': 'b'.repeat(200) } });
       const { body } = await get('?event=1');
-      const [, start, all] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
-      expect([start?.length, all?.length]).toEqual([201, 15_003]);
+      const [, start, rest] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
+      expect([start?.length, rest?.length]).toEqual([201, 14_803]);
       expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
       expect(await htmlProblems(body)).toEqual([]);
     });
