@@ -238,7 +238,7 @@ class JetStreamEngine implements LogEngine {
   }
 
   async close(): Promise<void> {
-    await this.#recorder.settled();
+    await this.#recorder.close();
     await this.#connection.close();
   }
 }

@@ -35,6 +35,16 @@ const ABANDONED_AGE = 60_000;
 /** An event is late if it was recorded this long before it was stored, in milliseconds; an imported one, for example. */
 const LATE = 60_000;
 
+/** How often the settling of a claim is tried, in all: for about four minutes. */
+const SETTLING_TRIES = 15;
+
+/** Pause after the first try that failed, which doubles from one to the next up to the longest, in milliseconds. */
+const SETTLING_PAUSE = 100;
+const LONGEST_SETTLING_PAUSE = 30_000;
+
+/** Work on the keys of an event that is recorded; it may be done more than once. */
+type Settling = (streams: LogStreams) => Promise<unknown>;
+
 /** What an attempt comes to: where the event is, and whether this attempt recorded it. */
 type Outcome = Reference & Appended;
 
@@ -53,8 +63,9 @@ export class JetStreamRecorder {
   readonly #begin: BeginCall;
   readonly #ownSources: readonly string[];
   #eventBytes = 0;
-  /** Work on the keys of events that are recorded; only `settled` waits for it. */
+  /** Settlings in progress; only `close` waits for them. */
   readonly #unfinished = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
 
   /** @param ownSources - as in {@link JetStreamIds}. */
   constructor(begin: BeginCall, ownSources: readonly string[]) {
@@ -73,8 +84,8 @@ export class JetStreamRecorder {
   async #recordPart(events: readonly NewEvent[]): Promise<Appended[]> {
     const streams = this.#begin();
     const ids = new JetStreamIds(streams, this.#ownSources);
-    const afterwards = (work: Promise<unknown>) => {
-      this.#finishLater(work);
+    const afterwards = (settle: Settling) => {
+      this.#finishLater(settle);
     };
     const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, ids, afterwards));
     this.#eventBytes = attempts.at(-1)?.bytes ?? this.#eventBytes;
@@ -89,11 +100,30 @@ export class JetStreamRecorder {
     return outcomes.map(({ id, recorded }) => ({ id, recorded }));
   }
 
-  /** Keeps work that may fail: the keys lead to the same event whether or not it goes well. */
-  #finishLater(work: Promise<unknown>): void {
-    const attempted = work.catch(() => undefined);
+  /** The keys lead to the same event whether or not this goes well. */
+  #finishLater(settle: Settling): void {
+    const attempted = this.#settle(settle);
     this.#unfinished.add(attempted);
     void attempted.then(() => this.#unfinished.delete(attempted));
+  }
+
+  /**
+   * Tries until it goes well: the claim of a repeat holds a copy of its event, under a key that nothing else names. Once that
+   * event is removed, its claim would bring it back.
+   */
+  async #settle(settle: Settling): Promise<void> {
+    const { signal } = this.#closing;
+    for (let tries = 0; tries < SETTLING_TRIES; tries++) {
+      try {
+        await settle(this.#begin());
+        return;
+      } catch {
+        // NATS may be away for longer than the call had.
+        const pause = Math.min(SETTLING_PAUSE * 2 ** tries, LONGEST_SETTLING_PAUSE);
+        await delay(pause, undefined, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
+      }
+    }
   }
 
   /** Bytes of the message of the event that came last; 0 before the first. */
@@ -101,8 +131,9 @@ export class JetStreamRecorder {
     return this.#eventBytes;
   }
 
-  /** Resolves when nothing is in progress. */
-  async settled(): Promise<void> {
+  /** Tries nothing again; resolves when nothing is in progress. */
+  async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.all(this.#unfinished);
   }
 }
@@ -126,16 +157,11 @@ class Attempt {
   readonly #body: Buffer;
   readonly #streams: LogStreams;
   readonly #ids: JetStreamIds;
-  readonly #afterwards: (work: Promise<unknown>) => void;
+  readonly #afterwards: (settle: Settling) => void;
   readonly #claims: Claim[] = [];
 
-  /** @param afterwards - takes over work that goes on after the event was recorded. */
-  constructor(
-    message: EventMessage,
-    streams: LogStreams,
-    ids: JetStreamIds,
-    afterwards: (work: Promise<unknown>) => void,
-  ) {
+  /** @param afterwards - takes over what goes on after the event was recorded. */
+  constructor(message: EventMessage, streams: LogStreams, ids: JetStreamIds, afterwards: (settle: Settling) => void) {
     this.#message = message;
     this.#body = encodeEvent(message);
     this.#streams = streams;
@@ -159,11 +185,12 @@ class Attempt {
 
   /** Records the event, unless its keys have led to one, and settles the claims. */
   async finish(found: Outcome | undefined): Promise<Outcome> {
-    const { keys } = this.#streams;
     const outcome = found ?? (await this.#store());
     for (const { subject, sequence } of this.#claims) {
       // The claims of a repeat are erased: they hold a copy of it.
-      this.#afterwards(outcome.recorded ? keys.put(subject, encodeReference(outcome)) : keys.erase(sequence));
+      this.#afterwards(({ keys }) =>
+        outcome.recorded ? keys.put(subject, encodeReference(outcome)) : keys.erase(sequence),
+      );
     }
     return outcome;
   }
