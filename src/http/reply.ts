@@ -25,6 +25,9 @@ export function replyHeaders(contentType: string, body: string | Buffer): Outgoi
  */
 export const SMALL_ANSWER = 4096;
 
+/** Answers with more characters are sent as bytes. */
+const LARGE_ANSWER = 65_536;
+
 /**
  * Counts the bytes of an answer until it is sent, instead of those counted for it before.
  *
@@ -65,7 +68,9 @@ function end(response: ServerResponse, status: number, fields: OutgoingHttpHeade
   // Before the header is made, so that requests that arrive after this one are not acted on.
   if (fields.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(status, fields);
-  response.end(body);
+  // A string would stay in the heap until the caller has taken the answer, beside what the system is given; V8 lets several times as
+  // much garbage as that pile up.
+  response.end(typeof body === 'string' && body.length > LARGE_ANSWER ? Buffer.from(body) : body);
 }
 
 /**

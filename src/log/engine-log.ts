@@ -20,7 +20,7 @@ import {
 import { GroupCommit } from './group-commit';
 import { RetentionLoop } from './retention-loop';
 import { requireSearchable } from './search/search-event';
-import { Turns } from '../util/promises';
+import { deferred, LARGE_MESSAGE, letOthersRun, Turns } from '../util/promises';
 import { LogWatch } from './log-watch';
 
 /** How long a search goes on, in milliseconds; then it says how far it came. */
@@ -28,12 +28,6 @@ const SEARCH_TIME = 500;
 
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
-
-/**
- * How many reads an engine is asked at once. Each may bring several megabytes, which count as the memory of an answer only when
- * the caller has made it.
- */
-const READS_AT_ONCE = 4;
 
 /** What an event counts beside its texts against `LogEngine.commitSize`, in characters. */
 const EVENT_CHARACTERS = 2048;
@@ -49,7 +43,7 @@ export class EngineLog implements EventLog {
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
-  readonly #reads = new Turns(READS_AT_ONCE);
+  readonly #reads: Turns;
   /** How many calls are in progress, and what `close` waits for: called when the last of them has ended. */
   #calls = 0;
   #idle: (() => void) | undefined;
@@ -62,6 +56,7 @@ export class EngineLog implements EventLog {
 
   constructor(engine: LogEngine) {
     this.#engine = engine;
+    this.#reads = new Turns(engine.readsAtOnce);
     if (engine.commitSize !== undefined) {
       this.#group = new GroupCommit({
         maxSize: engine.commitSize,
@@ -109,11 +104,26 @@ export class EngineLog implements EventLog {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reading(() => this.#reads.take(() => this.#engine.read(query)));
+    return this.#reading(() => this.#inTurn(() => this.#engine.read(query)));
   }
 
   scan(query: ScanQuery): Promise<StoredEvent[]> {
-    return this.#reading(() => this.#reads.take(() => this.#engine.scan(query)));
+    return this.#reading(() => this.#inTurn(() => this.#engine.scan(query)));
+  }
+
+  /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
+  #inTurn<T extends Pick<StoredEvent, 'data'>>(read: () => Promise<T[]>): Promise<T[]> {
+    const answer = deferred<T[]>();
+    void this.#reads.take(async () => {
+      try {
+        const events = await read();
+        answer.resolve(events);
+        if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
+      } catch (error) {
+        answer.reject(error);
+      }
+    });
+    return answer.promise;
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {

@@ -28,6 +28,11 @@ export interface LogEngine {
   readonly commitSize?: number;
   appendAll(events: readonly NewEvent[]): Promise<Recorded>;
 
+  /**
+   * How many reads and scans it is asked for at once, the others waiting: each may bring several megabytes, which count as the
+   * memory of an answer only when the caller has made it.
+   */
+  readonly readsAtOnce: number;
   read(query: EventQuery): Promise<LoggedEvent[]>;
   scan(query: ScanQuery): Promise<StoredEvent[]>;
 

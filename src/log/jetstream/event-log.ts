@@ -85,6 +85,8 @@ export class JetStreamEventLog extends EngineLog {
 }
 
 class JetStreamEngine implements LogEngine {
+  /** Each takes several round trips. */
+  readonly readsAtOnce = 8;
   readonly searchPause = 10;
   /** How often the leader is asked although no consumer shows anything: one was once silent for two seconds. */
   readonly watchPause = 500;

@@ -38,6 +38,7 @@ export class MemoryEventLog extends EngineLog {
 }
 
 class MemoryEngine implements LogEngine {
+  readonly readsAtOnce = 2;
   readonly searchPause = 0;
   readonly watchPause = 1000;
   readonly retention: RetentionSteps | undefined;

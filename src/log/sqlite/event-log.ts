@@ -38,6 +38,8 @@ export class SqliteEventLog extends EngineLog {
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
 class SqliteEngine implements LogEngine {
   readonly commitSize = 1024 * 1024;
+  /** One is read while the one before is answered. */
+  readonly readsAtOnce = 2;
   /** Searches have a thread of their own, which nothing else waits for. */
   readonly searchPause = 0;
   /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
