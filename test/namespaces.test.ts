@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalText } from '../src/cli/compare/intended';
+import { loadContract } from '../src/contract/contract';
 import { readXml, type XmlElement } from '../src/xml/xml-tree';
 import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './support/bindings';
+import { ORIGINAL_OPERATIONS, withoutAddedOperations } from './support/contract';
 import { send, type Answer } from './support/http';
 import { samplesOn } from './support/page';
 import { startService, type TestService } from './support/service';
@@ -21,7 +23,6 @@ const ALIKE: typeof RECORDED = [
   ['urn:a%20b', 'urn:a%20b/'],
   ['http://example.com/a+b//', 'http://example.com/a+b//'],
 ];
-const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
 
 const escaped = (namespace: string): string => namespace.replaceAll('&', '&amp;');
 const soap11 = (url: string, action: string, body: string): Promise<Answer> =>
@@ -54,7 +55,7 @@ describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, ste
   });
 
   it('every operation is called by its action alone, and records and reads over all bindings', async () => {
-    for (const operation of OPERATIONS) {
+    for (const operation of ORIGINAL_OPERATIONS) {
       const empty = envelope11('HelloWorld').replace(/(?<=<soap:Body>).*(?=<\/soap:Body>)/, '');
       expect((await soap11(service.url, `${stem}${operation}`, empty)).status).toBe(200);
     }
@@ -81,7 +82,8 @@ describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, ste
     const actions = all(definitions).flatMap(({ attributes }) =>
       attributes.filter(({ local }) => local === 'soapAction').map(({ value }) => value),
     );
-    const expected = OPERATIONS.map((operation) => `${stem}${operation}`);
+    const { operations } = await loadContract(namespace);
+    const expected = operations.map(({ name }) => `${stem}${name}`);
     expect(actions).toEqual([...expected, ...expected]);
     const targets = all(definitions).flatMap(({ attributes }) =>
       attributes.filter(({ local }) => local === 'targetNamespace').map(({ value }) => value),
@@ -107,7 +109,7 @@ it.each([
   const service = await startService({ SERVICE_NAMESPACE: namespace });
   const recorded = await readFile(join(__dirname, 'fixtures', 'namespaces', file), 'utf8');
   const { body } = await send(`${service.url}?WSDL`);
-  expect(bare(body)).toBe(bare(recorded));
+  expect(bare(await withoutAddedOperations(body))).toBe(bare(recorded));
   await service.stop();
 });
 

@@ -27,13 +27,9 @@ type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNulla
 export type AccessConfig = AllSettings['access'];
 
 /** The settings with the secrets of senders, which sign what they send. */
-export const SENDER_SECRETS = [
-  'webhookSecrets',
-  'stripeSecrets',
-  'shopifySecrets',
-  'slackSecrets',
-  'gitlabTokens',
-] as const satisfies readonly (keyof AccessConfig)[];
+export const SENDER_SECRETS = (Object.keys(VARIABLES.access) as (keyof AccessConfig)[]).filter(
+  (setting) => setting !== 'recordKeys' && setting !== 'readKeys',
+);
 
 /** Files in PEM of the server's certificate; without `clientCa` clients need no certificate. */
 export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;

@@ -16,8 +16,6 @@ describe.each(BINDINGS)('over %s', (binding) => {
       HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
     });
     waiting = await startEndpoint({
-      RecordEvent: failing(new Error('unused')),
-      GetEvents: failing(new Error('unused')),
       HelloWorld: {
         access: 'open',
         run: async (call) => {

@@ -1,15 +1,12 @@
-import type { Operation } from '../../src/service/call';
 import { envelope11, NAMESPACE, requestOf } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
 import { withHeader } from '../support/wsse';
 
-const operation: Operation = { access: 'open', run: () => Promise.resolve('') };
-
 describe('hints for the operator say what to change', () => {
   let endpoint: TestEndpoint;
   beforeEach(async () => {
-    endpoint = await startEndpoint({ RecordEvent: operation, GetEvents: operation, HelloWorld: operation });
+    endpoint = await startEndpoint({});
   });
   afterEach(() => endpoint.stop());
 

@@ -6,6 +6,18 @@ import { temporaryFolder } from './temporary-folder';
 
 const WSDLS = join(__dirname, '..', '..', 'wsdl');
 
+/** The operations of the service that this one replaces. */
+export const ORIGINAL_OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
+
+/** Removes from a WSDL of this service the operations that the replaced one does not have. */
+export async function withoutAddedOperations(wsdl: string): Promise<string> {
+  const { operations } = await loadContract(NAMESPACE);
+  const added = operations.map(({ name }) => name).filter((name) => !ORIGINAL_OPERATIONS.includes(name));
+  if (added.length === 0) return wsdl;
+  const names = `(?:${added.join('|')})(?:Response|(?:Soap|HttpGet|HttpPost)(?:In|Out))?`;
+  return wsdl.replace(new RegExp(`(\\n *)<(\\S+) name="${names}"[^>]*?(?:/>|>.*?\\1</\\2>)`, 'gs'), '');
+}
+
 /** The service's contract, but for HelloWorld, which takes what the schema elements in this text say. */
 export async function contractWhereHelloWorldTakes(sequence: string): Promise<Contract> {
   const folder = await temporaryFolder();

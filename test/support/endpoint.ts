@@ -7,7 +7,7 @@ import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaTypes } from '../../src/http/content/media-type';
 import { startServers } from '../../src/http/servers';
-import type { Service } from '../../src/service/call';
+import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
 /** An endpoint with a service object of a test's own. */
@@ -27,13 +27,20 @@ afterAll(async () => {
   await Promise.all([...running].map((endpoint) => endpoint.stop()));
 });
 
-/** Serves a service object over all four bindings, on a free port; with the service's own contract unless another is given. */
-export async function startEndpoint(service: Service, contract?: Contract): Promise<TestEndpoint> {
+const silent: Operation = { access: 'open', run: () => Promise.resolve('') };
+
+/**
+ * Serves operations over all four bindings, on a free port; with the service's own contract unless another is given. The other
+ * operations of the contract return an empty text.
+ */
+export async function startEndpoint(operations: Service, given?: Contract): Promise<TestEndpoint> {
+  const contract = given ?? (await loadContract(NAMESPACE));
+  const service = { ...Object.fromEntries(contract.operations.map(({ name }) => [name, silent])), ...operations };
   const config = readConfig({ PORT: '0' });
   const path = endpointPath(config);
   const reports: CallReport[] = [];
   const hints: { key: string; message: string }[] = [];
-  const handler = await endpoint(contract ?? (await loadContract(NAMESPACE)), service, {
+  const handler = await endpoint(contract, service, {
     path,
     callers: callersOf(config),
     mediaTypes: new MediaTypes(),

@@ -290,11 +290,8 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     const contract = await contractWhereHelloWorldTakes(
       '<s:element minOccurs="1" maxOccurs="3" name="tag" type="s:string" /><s:element minOccurs="0" name="action" type="s:int" />',
     );
-    const idle = { access: 'open', run: () => Promise.resolve('') } as const;
     const endpoint = await startEndpoint(
       {
-        RecordEvent: idle,
-        GetEvents: idle,
         HelloWorld: {
           access: 'open',
           run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })),
