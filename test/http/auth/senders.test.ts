@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { keyOf, senderOf, typeOf, type Members } from '../../../src/http/auth/senders';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keyOf, senderOf, SENDERS, typeOf, type Members } from '../../../src/http/auth/senders';
 import { signatureCheck, type SenderSecrets } from '../../../src/http/auth/signature';
 import { callOperation, eventsOf } from '../../support/bindings';
 import { send } from '../../support/http';
@@ -129,6 +131,21 @@ it('of Stripe covers its time', () => {
 });
 
 describe('a known sender', () => {
+  it('has a signed example here if it signs', () => {
+    const signing = SENDERS.filter(({ signature }) => signature !== undefined).map(({ name }) => name);
+    expect(Object.keys(SIGNED).sort()).toEqual(signing.sort());
+  });
+
+  it('has a row in docs/events.md, in the order in which senders are looked for', async () => {
+    const page = await readFile(join(__dirname, '..', '..', '..', 'docs', 'events.md'), 'utf8');
+    const [table = ''] = /^\| sender .*\n(?:\|.*\n)+/m.exec(page) ?? [];
+    const rows = [...table.matchAll(/^\| (\w[^|]*?) +\| `([\w-]+)`/gm)].map(([, name, field = '']) => [
+      name,
+      field.toLowerCase(),
+    ]);
+    expect(rows).toEqual(SENDERS.map(({ name, field }) => [name, field]));
+  });
+
   it.each<[string, Record<string, string>, Members, string | undefined, string | undefined]>([
     ['GitHub', { 'x-github-event': 'push', 'x-github-delivery': 'd1' }, {}, 'com.github.push', 'x-github-delivery\nd1'],
     [

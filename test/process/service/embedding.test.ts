@@ -5,8 +5,6 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { variablesOf } from '../../../src/config/variable';
-import { VARIABLES } from '../../../src/config/variables';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const run = promisify(execFile);
@@ -200,13 +198,6 @@ describe('a program with the package', () => {
       );
       expect(lines).toEqual(['3000 3000 true']);
     });
-  });
-
-  it('finds every setting in the types of the package', async () => {
-    const types = await readFile(join(ROOT, 'src', 'index.ts'), 'utf8');
-    const [, union = ''] = /type SettingName =([^;]*);/.exec(types) ?? [];
-    const names = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
-    expect([...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual(names);
   });
 
   it('ends by itself when the address is taken: the log is closed', async () => {
