@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config/config';
+import { reasonOf } from '../util/reason';
 
 type TlsSetting = 'TLS_CERT' | 'TLS_KEY' | 'TLS_CLIENT_CA';
 
@@ -42,11 +43,10 @@ export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<Secure
 
 async function pemFile(setting: TlsSetting, file: string): Promise<PemFile> {
   const name = `${setting} (${file})`;
-  try {
-    return { name, text: await readFile(file, 'utf8') };
-  } catch (cause) {
-    throw new Error(`${name} cannot be read.`, { cause });
-  }
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Error(`${name} cannot be read: ${reasonOf(error)}.`);
+  });
+  return { name, text };
 }
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;

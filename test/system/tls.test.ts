@@ -152,9 +152,12 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     },
   );
 
-  it('does not start without its files', async () => {
-    const missing = await runToEnd({ ...variables(), TLS_CERT: file('nowhere.pem') }, folder.path);
-    expect(missing.output).toMatch(/^TLS_CERT \(.*nowhere\.pem\) cannot be read\. ---> ENOENT/);
+  it.each([
+    ['nowhere.pem', 'there is no such file or folder'],
+    ['.', 'it is a folder'],
+  ])('does not start with TLS_CERT=%s', async (name, problem) => {
+    const { output } = await runToEnd({ ...variables(), TLS_CERT: file(name) }, folder.path);
+    expect(output).toBe(`TLS_CERT (${file(name)}) cannot be read: ${problem}.\n`);
   });
 
   /** Opens a TLS connection on which a test writes the bytes of HTTP itself. */

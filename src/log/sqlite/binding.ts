@@ -20,8 +20,9 @@ export type Database = Pick<DatabaseSyncInstance, 'exec' | 'close' | 'isTransact
   prepare(sql: string): Statement;
 };
 
-/** The error code of SQLite for a lock that another connection holds. */
+/** The error codes of SQLite for a lock that another connection holds, and for a file that is no database. */
 const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
 
 /**
  * Opens a database file, and creates it where it is missing.
@@ -61,6 +62,15 @@ export function openInMemory(): Database {
 
 /** Whether an error says that another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
+  return codeOf(error) === SQLITE_BUSY;
+}
+
+/** Whether an error says that a file is not a database. */
+export function isNoDatabase(error: unknown): boolean {
+  return codeOf(error) === SQLITE_NOTADB;
+}
+
+function codeOf(error: unknown): number {
   // The higher bits say why: a recovery, a snapshot that is too old.
-  return ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+  return ((error as { errcode?: number }).errcode ?? 0) % 256;
 }

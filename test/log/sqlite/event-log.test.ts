@@ -162,7 +162,7 @@ describe('a SQLite event log that fails', () => {
   it('is not opened on a file that is not a database, and leaves it as it is', async () => {
     await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
     const [, cause] = await causeOf(SqliteEventLog.open({ file }));
-    expect(cause).toBe('file is not a database');
+    expect(cause).toBe('The file is not a SQLite database. Nothing was changed.');
   });
 
   it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { pause } from '../../../util/time';
-import { openInMemory, type Database } from '../binding';
+import { isNoDatabase, openInMemory, type Database } from '../binding';
 import { schemaState, WRITE_IDENTITY, WRITE_STAMP } from '../schema';
 import { searchWal } from './wal';
 
@@ -99,7 +99,11 @@ export class MarksReader {
 
   #read(file: string): Marks | undefined {
     // Immutable: SQLite neither looks for a write-ahead log nor makes one.
-    this.#database.prepare('ATTACH ? AS file').run(`${pathToFileURL(file).href}?immutable=1`);
+    try {
+      this.#database.prepare('ATTACH ? AS file').run(`${pathToFileURL(file).href}?immutable=1`);
+    } catch (error) {
+      throw isNoDatabase(error) ? new Error('The file is not a SQLite database. Nothing was changed.') : error;
+    }
     try {
       if (schemaState(this.#database, 'file') === 'empty') return undefined;
       const [marks] = this.#database.prepare(readMarks('file')).all() as Marks[];
