@@ -11,8 +11,8 @@ import type { SqliteTimes } from './minutes';
 const GROUP_EVENTS = 128;
 const GROUP_BYTES = 512 * 1024;
 
-/** How long a step of a search goes on, in milliseconds; then it says how far it came. */
-const STEP_TIME = 50;
+/** How long a step of a search goes on, in milliseconds. A page makes several searches, each of which may wait for a step of a download. */
+const STEP_TIME = 10;
 
 /** The positions between which events are left to look at. */
 interface Range {
