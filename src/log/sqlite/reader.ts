@@ -13,14 +13,20 @@ interface SizeRow {
   data_bytes: number;
 }
 
-interface EventRow {
-  sequence: number;
-  id: string;
-  attributes: string;
+interface AttributesRow {
+  readonly sequence: number;
+  readonly attributes: string;
   /** Whether the attributes are JSON. */
-  valid: number;
-  data: string | null;
+  readonly valid: number;
 }
+
+interface EventRow extends AttributesRow {
+  readonly id: string;
+  readonly data: string | null;
+}
+
+/** `arrived`: whether how it arrived is JSON. */
+type ScannedRow = StoredRow & AttributesRow & { readonly arrived: number };
 
 /** What a text that is not UTF-8 is read with in place of what is wrong. */
 const REPLACEMENT = '\ufffd';
@@ -46,7 +52,9 @@ export class SqliteReader {
     this.#scanSizes = connection.prepare(
       `SELECT sequence, head_bytes, data_bytes ${scanned} ORDER BY sequence LIMIT ?`,
     );
-    this.#scan = connection.prepare(`SELECT ${STORED_COLUMNS} ${scanned} AND sequence <= ? ORDER BY sequence`);
+    this.#scan = connection.prepare(
+      `SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived ${scanned} AND sequence <= ? ORDER BY sequence`,
+    );
     this.#last = connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
     this.#texts = connection.prepare(`SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`);
@@ -125,9 +133,12 @@ export class SqliteReader {
       if (i > 0 && bytes > SCAN_BYTES) break;
       last = row.sequence;
     }
-    const rows = last > from ? (this.#scan.all(from, since, last) as StoredRow[]) : [];
+    const rows = last > from ? (this.#scan.all(from, since, last) as ScannedRow[]) : [];
     return rows.map((row) => {
       const event = storedEvent(row);
+      if (row.valid === 0)
+        return { ...event, attributes: damagedAttributes(row), arrival: '{}', data: undefined, damaged: true };
+      if (row.arrived === 0) return { ...event, arrival: '{}', damaged: true };
       return this.#isDamaged(row.sequence, Object.values(row)) ? { ...event, damaged: true } : event;
     });
   }
@@ -149,7 +160,7 @@ export class SqliteReader {
 }
 
 /** The attributes of an event whose texts the disk has damaged: with `damaged`, and others in place of those that are lost. */
-function damagedAttributes({ sequence, attributes, valid }: EventRow): string {
+function damagedAttributes({ sequence, attributes, valid }: AttributesRow): string {
   if (valid === 1 && !attributes.includes(REPLACEMENT)) return `${attributes.slice(0, -1)},"damaged":true}`;
   const id = `damaged-${String(sequence)}`;
   return JSON.stringify({ specversion: '1.0', id, source: '/damaged', type: 'damaged', damaged: true });

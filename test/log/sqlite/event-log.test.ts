@@ -88,6 +88,19 @@ describe('a SQLite event log with damaged events', () => {
     await log.close();
   });
 
+  it.each(['attributes', 'arrival'])('scans every event, also one whose %s is not JSON', async (column) => {
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    await log.appendAll([newEvent({ id: 'one' }), newEvent({ id: 'two' })]);
+    directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence = 1`);
+    const [one, two] = await log.scan({ after: 0n, limit: 10 });
+    expect(one).toMatchObject({ id: 'one', damaged: true });
+    for (const text of [one?.attributes, one?.arrival]) expect(JSON.parse(text ?? '')).toEqual(expect.any(Object));
+    expect(two).toMatchObject({ id: 'two' });
+    expect(two).not.toHaveProperty('damaged');
+    await log.close();
+  });
+
   it.each(['head_bytes', 'data_bytes'])('finds a changed %s', async (column) => {
     const file = join(folder.path, 'events.db');
     const log = await SqliteEventLog.open({ file });

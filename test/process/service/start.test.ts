@@ -77,7 +77,9 @@ describe('the service as a process', () => {
     await writeFile(file, notes);
     const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
     expect(code).toBe(1);
-    expect(output).toBe(`The event log ${file} cannot be opened. ---> The file is not a SQLite database. Nothing was changed.\n`);
+    expect(output).toBe(
+      `The event log ${file} cannot be opened. ---> The file is not a SQLite database. Nothing was changed.\n`,
+    );
     expect(await readFile(file, 'utf8')).toBe(notes);
   });
 
