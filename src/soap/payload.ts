@@ -92,17 +92,12 @@ export class Payload {
     const xml = this.#xml;
     const scope = this.#scope;
     const insertions: Insertion[] = [];
-    const hasReferences = xml.includes('&#');
-    let colon = -1;
     this.#children.forEach(({ start, nameEnd, scope: childScope }, i) => {
       const end = this.#children[i + 1]?.start ?? this.end ?? xml.length;
-      if (colon < start && colon !== Infinity) colon = indexOfColon(xml, start);
       const own = childScope === scope ? undefined : childScope.declared;
       let text = scope.defaultNamespace === '' || own?.has('') === true ? '' : this.#declarationOf('');
-      if (colon < end || hasReferences) {
-        for (const prefix of prefixesIn(xml.slice(start, end), scope)) {
-          if (own?.has(prefix) !== true) text += this.#declarationOf(prefix);
-        }
+      for (const prefix of prefixesIn(xml.slice(start, end), scope)) {
+        if (own?.has(prefix) !== true) text += this.#declarationOf(prefix);
       }
       if (text !== '') insertions.push({ place: nameEnd, text });
     });
@@ -119,12 +114,6 @@ export class Payload {
     written.set(prefix, text);
     return text;
   }
-}
-
-/** Beyond every place if there is none. */
-function indexOfColon(text: string, from: number): number {
-  const colon = text.indexOf(':', from);
-  return colon === -1 ? Infinity : colon;
 }
 
 /**
