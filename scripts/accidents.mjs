@@ -2,47 +2,28 @@
 // second process that records too, and `--backup` and `--restore` of the tool. Afterwards every answered event is in the log or
 // in a file that was kept beside it, no file is malformed, and the service became ready after each accident:
 // node scripts/accidents.mjs [MINUTES] [SEED]. Build first.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { randomOf, run, SERVICE, TOOL } from './process.mjs';
 
 const [minutes = '5', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'accidents-'));
 const file = join(folder, 'events.db');
 const kept = join(folder, 'kept');
 const backup = join(folder, 'backup.db');
-const dist = new URL('../dist/', import.meta.url).pathname;
-const environment = { ...process.env, EVENT_LOG: `sqlite:${file}`, PORT: '0', HOST: '127.0.0.1' };
+const random = randomOf(Number(seed));
+const surroundings = { cwd: folder, variables: { EVENT_LOG: `sqlite:${file}`, PORT: '0' } };
 console.log(`Seed ${seed}, in ${folder}`);
 
-/** Mulberry32. */
-let state = Number(seed);
-function random() {
-  state = (state + 0x6d2b79f5) | 0;
-  let t = Math.imul(state ^ (state >>> 15), 1 | state);
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-}
-
 let service;
+let url;
 async function start() {
-  const child = spawn(process.execPath, [join(dist, 'main.js')], { env: environment, cwd: folder });
-  let output = '';
-  child.stderr.on('data', (text) => (output += text));
-  child.stdout.on('data', (text) => (output += text));
-  service = { child, exit: once(child, 'exit'), output: () => output };
-  for (let i = 0; i < 600; i++) {
-    const url = /http:\/\/127\.0\.0\.1:\d+\/[^\s"\\]*/.exec(output)?.[0];
-    if (url) return (service.url = url);
-    if (child.exitCode !== null) break;
-    await delay(50);
-  }
-  throw new Error(`The service did not start:\n${output}`);
+  service = run([process.execPath, SERVICE], surroundings);
+  [url] = await service.prints(/http:\/\/127\.0\.0\.1:\d+\/[^\s"\\]*/);
 }
 
 const answered = new Set();
@@ -51,7 +32,7 @@ async function load(i) {
   for (let n = 0; isLoading; n++) {
     const id = `${seed}-${i}-${n}`;
     try {
-      const response = await fetch(`${service.url}/RecordEvent`, {
+      const response = await fetch(`${url}/RecordEvent`, {
         method: 'POST',
         headers: { 'Idempotency-Key': id, 'Content-Type': 'text/plain' },
         body: 'x'.repeat(Math.floor(random() * 2000)),
@@ -70,7 +51,7 @@ async function load(i) {
 async function ready() {
   const started = Date.now();
   while (Date.now() - started < 60_000) {
-    const status = await fetch(new URL('/readyz', service.url)).then(
+    const status = await fetch(new URL('/readyz', url)).then(
       (response) => response.status,
       () => 0,
     );
@@ -80,18 +61,9 @@ async function ready() {
   throw new Error(`Not ready within a minute:\n${service.output().slice(-2000)}`);
 }
 
-async function stop(signal) {
-  service.child.kill(signal);
-  await service.exit;
-}
-
 async function tool(...args) {
-  const child = spawn(process.execPath, [join(dist, 'cli/events.js'), ...args], { env: environment, cwd: folder });
-  let errors = '';
-  child.stderr.on('data', (text) => (errors += text));
-  child.stdout.resume();
-  const [code] = await once(child, 'exit');
-  return { code, errors };
+  const { ended, output } = run([process.execPath, TOOL, ...args], surroundings);
+  return { code: await ended, errors: output() };
 }
 
 /** Keeps a copy of the events that are readable now, for what an accident is about to replace on purpose. */
@@ -101,26 +73,21 @@ async function keep() {
   if (code !== 0) throw new Error(`--backup: ${errors}`);
 }
 
-const follower = () =>
-  spawn(process.execPath, [join(dist, 'cli/events.js'), '--follow'], {
-    env: environment,
-    cwd: folder,
-    stdio: 'ignore',
-  });
+const follower = () => run([process.execPath, TOOL, '--follow'], surroundings).child;
 
 const ACCIDENTS = {
   async 'kill -9'() {
-    await stop('SIGKILL');
+    await service.end('SIGKILL');
     await start();
   },
   async restart() {
-    await stop('SIGTERM');
+    await service.end('SIGTERM');
     await start();
   },
   async 'kill -9 after sqlite3 wrote'() {
     const database = new DatabaseSync(file, { timeout: 5000 });
     database.exec('PRAGMA wal_checkpoint(TRUNCATE); ANALYZE');
-    await stop('SIGKILL');
+    await service.end('SIGKILL');
     database.close();
     await start();
   },
@@ -130,7 +97,7 @@ const ACCIDENTS = {
     if (code === 0 || !/is open in/.test(errors)) throw new Error(`--restore did not refuse: ${errors}`);
   },
   async '--restore'() {
-    await stop('SIGTERM');
+    await service.end('SIGTERM');
     await tool('--backup', `${backup}-${copies}`);
     const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
     if (code !== 0) throw new Error(`--restore: ${errors}`);
@@ -140,7 +107,7 @@ const ACCIDENTS = {
     const other = follower();
     await delay(500 + random() * 500);
     other.kill('SIGSTOP');
-    await stop('SIGTERM');
+    await service.end('SIGTERM');
     await keep();
     await copyFile(`${kept}-${copies - 1}.db`, file);
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
@@ -184,7 +151,7 @@ while (Date.now() < end) {
 }
 isLoading = false;
 await Promise.all(loads);
-await stop('SIGTERM');
+await service.end('SIGTERM');
 
 const found = new Set();
 let malformed = 0;

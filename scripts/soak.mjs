@@ -1,15 +1,15 @@
 // Sends good and bad traffic to a service of its own, for 60 minutes by default; then checks that every answered id is in
 // the log once: node scripts/soak.mjs [MINUTES]
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { run, SERVICE } from './process.mjs';
 
 const [argument = '60'] = process.argv.slice(2);
 const milliseconds = Number(argument) * 60_000;
@@ -22,35 +22,20 @@ const GOOD = 8;
 const BAD = 4;
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-soak-'));
-const service = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+const service = run([process.execPath, SERVICE], {
   cwd: folder,
-  env: {
-    PATH: process.env.PATH,
-    PORT: '0',
-    RECORD_KEYS: KEY,
-    ADMIN_PORT: '0',
-    HEADERS_TIMEOUT: '2s',
-    REQUEST_TIMEOUT: '3s',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
+  variables: { PORT: '0', RECORD_KEYS: KEY, ADMIN_PORT: '0', HEADERS_TIMEOUT: '2s', REQUEST_TIMEOUT: '3s' },
+  stdio: ['inherit'],
 });
-let printed = '';
-service.stdout.on('data', (chunk) => {
-  if (printed.length < 10_000) printed += chunk;
-});
-while (!printed.includes('"msg":"started"')) await pause(20);
-const started = JSON.parse(printed.split('\n').find((line) => line.includes('"msg":"started"')));
-const { url, adminUrl } = started;
+const [started] = await service.prints(/^.*"msg":"started".*$/m);
+const { url, adminUrl } = JSON.parse(started);
 
 const agent = new Agent({ keepAlive: true });
-function send(path, { method = 'GET', headers = {}, body = '' } = {}) {
+function send(path, { method = 'GET', headers = {}, body = '' } = {}, address = url) {
   return new Promise((resolve, reject) => {
     const fields = { 'X-API-Key': KEY, 'Content-Length': Buffer.byteLength(body), ...headers };
-    request(url + path, { method, agent, headers: fields }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() }));
-      response.on('error', reject);
+    request(address + path, { method, agent, headers: fields }, (response) => {
+      text(response).then((answer) => resolve({ status: response.statusCode, body: answer }), reject);
     })
       .on('error', reject)
       .end(body);
@@ -123,17 +108,10 @@ async function bad(first) {
 }
 
 async function state(when) {
-  const text = await new Promise((resolve, reject) => {
-    request(new URL('/metrics', adminUrl), (response) => {
-      let body = '';
-      response.on('data', (chunk) => (body += chunk)).on('end', () => resolve(body));
-    })
-      .on('error', reject)
-      .end();
-  });
-  const value = (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  const { body } = await send('metrics', {}, adminUrl);
+  const value = (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]);
   const mebibytes = (name) => `${(value(name) / 1024 / 1024).toFixed(0)} MiB`;
-  const descriptors = await readdir(`/proc/${service.pid}/fd`).then(
+  const descriptors = await readdir(`/proc/${service.child.pid}/fd`).then(
     ({ length }) => length,
     () => 'unknown',
   );
@@ -175,8 +153,7 @@ const lost = [...answered].filter((id) => !found.has(id)).length;
 const twice = [...found.values()].filter((times) => times > 1).length;
 for (const [what, times] of [...counts].sort()) console.log(`${String(times).padStart(9)} ${what}`);
 console.log(`${answered.size} answered ids: ${lost} not in the log, ${twice + doubled} more than once`);
-service.kill('SIGTERM');
-const [code] = await once(service, 'exit');
+const code = await service.end();
 await rm(folder, { recursive: true });
 const unexpected = [...counts.keys()].filter((what) => what.includes('UNEXPECTED'));
 if (lost + twice + doubled + unexpected.length + code > 0) process.exitCode = 1;

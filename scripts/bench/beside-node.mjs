@@ -1,7 +1,8 @@
 // The service beside what Node can do at all: a bare server, a bare router, and node-soap's own server.
 import { BINDINGS, callOf, helloWorldAnswered } from './calls.mjs';
 import { LIMIT, Measurements, median } from './measurements.mjs';
-import { SERVERS, SERVICE, start } from './process.mjs';
+import { SERVERS, start } from './process.mjs';
+import { SERVICE } from '../process.mjs';
 
 const SOAP = ['soap11', 'soap12'];
 const THIS = 'this service';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { callOf, helloWorldAnswered } from './calls.mjs';
 import { LIMIT, Measurements, median, table } from './measurements.mjs';
 import { build, PEERS } from './peers/peers.mjs';
-import { launch, SERVERS, SERVICE } from './process.mjs';
+import { launch, SERVERS } from './process.mjs';
+import { SERVICE } from '../process.mjs';
 import { check } from './wrk.mjs';
 
 const { version: nodeSoap } = createRequire(import.meta.url)('soap/package.json');

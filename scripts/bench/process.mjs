@@ -1,19 +1,14 @@
 // Starts a server of the bench in a process of its own, pinned to a core.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { run, threadSeconds } from '../process.mjs';
 import { SERVER_CORE } from './wrk.mjs';
 
 const folder = import.meta.dirname;
 /** The program of the servers that the service is compared with; its argument says which. */
 export const SERVERS = join(folder, 'servers.mjs');
-export const SERVICE = join(folder, '..', '..', 'dist', 'main.js');
 
-const running = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /** Starts a script on Node, like `launch`. `preload`: modules that are loaded before it. */
@@ -25,22 +20,13 @@ export function start(script, { argument = [], preload = [], ...options } = {}) 
 /** Starts a server and waits until it has printed its address. */
 export async function launch(command, { variables = {}, cwd, cores = SERVER_CORE } = {}) {
   const begun = performance.now();
-  const child = spawn('taskset', ['-c', cores, ...command], {
+  const server = run(['taskset', '-c', cores, ...command], {
     cwd,
-    env: { PATH: process.env.PATH, PORT: '0', NODE_ENV: 'production', ...variables },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    variables: { PORT: '0', NODE_ENV: 'production', ...variables },
+    stdio: ['inherit', 'ipc'],
   });
-  running.add(child);
-  const ended = once(child, 'exit').then(() => running.delete(child));
-  const url = await new Promise((resolve, reject) => {
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-      const found = /https?:\/\/[^\s"]+/.exec(output);
-      if (found) resolve(found[0]);
-    });
-    child.on('exit', () => reject(new Error(`The server did not start: ${output}`)));
-  });
+  const { child } = server;
+  const [url] = await server.prints(/https?:\/\/[^\s"]+/);
   return {
     url,
     child,
@@ -48,11 +34,9 @@ export async function launch(command, { variables = {}, cwd, cores = SERVER_CORE
     begun,
     /** Milliseconds from the start of the process to the line that says it is ready. */
     readyAfter: performance.now() - begun,
-    /** Seconds of processor time that the process has taken so far: user and system, all threads, in steps of 10 ms. */
+    /** Seconds of processor time that the process has taken so far, in all threads. */
     async processorSeconds() {
-      const [, fields] = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ');
-      const [user, system] = fields.split(' ').slice(11, 13);
-      return (Number(user) + Number(system)) / 100;
+      return [...(await threadSeconds(child.pid)).values()].reduce((sum, seconds) => sum + seconds, 0);
     },
     async residentMebibytes() {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
@@ -68,9 +52,6 @@ export async function launch(command, { variables = {}, cwd, cores = SERVER_CORE
       const [delay] = await once(child, 'message');
       return delay;
     },
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => server.end(),
   };
 }

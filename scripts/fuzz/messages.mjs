@@ -1,5 +1,6 @@
 // Makes SOAP messages, most of them right or nearly right, from a seed.
 import { readFileSync } from 'node:fs';
+import { randomOf } from '../process.mjs';
 import { SPLINTERS } from './splinters.mjs';
 
 const NAMESPACE = 'http://tempuri.org/';
@@ -173,16 +174,5 @@ export function messagesOf(seed) {
     const kind = random();
     const message = kind < 0.08 ? one(RECORDED) : kind < 0.14 ? extreme() : envelope();
     return chance(0.4) ? mutated(message) : message;
-  };
-}
-
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-function randomOf(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
 }

@@ -7,13 +7,14 @@
 // `npm run build`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/measurements.mjs';
+import { threadSeconds } from '../process.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];
@@ -99,13 +100,8 @@ async function sum(pids, figure) {
 }
 
 /** The processor time of all threads of a process so far, in milliseconds. */
-function processorMilliseconds(pid) {
-  return readdir(`/proc/${pid}/task`).then((threads) =>
-    sum(threads, async (thread) => {
-      const [nanoseconds] = (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ');
-      return Number(nanoseconds) / 1e6;
-    }),
-  );
+async function processorMilliseconds(pid) {
+  return [...(await threadSeconds(pid)).values()].reduce((total, seconds) => total + seconds * 1000, 0);
 }
 
 /** A figure of the memory of a process: `Rss`, or `Pss`, which shares what several processes use among them. */

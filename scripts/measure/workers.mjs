@@ -1,13 +1,14 @@
 // Compares RecordEvent with one and with two workers on two cores, which wrk shares: node scripts/measure/workers.mjs [ROUNDS [SECONDS]]
 // Both services run all the time and are called in turns. Prints the medians, that of the ratios of neighbouring rounds, and
 // where the processor time of a call goes. Needs Linux, two cores and wrk, and `npm run build` before.
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/measurements.mjs';
-import { SERVICE, start } from '../bench/process.mjs';
+import { start } from '../bench/process.mjs';
+import { SERVICE, threadSeconds } from '../process.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 9);
@@ -99,15 +100,6 @@ async function calls(server, connections) {
 /** Seconds of processor time by process and thread, of a process and its children. */
 async function threads(pid) {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const times = new Map();
-  for (const process of [pid, ...children.trim().split(' ').filter(Boolean).map(Number)]) {
-    const list = new Map();
-    for (const id of await readdir(`/proc/${process}/task`)) {
-      // The first figure of schedstat is the time in nanoseconds.
-      const [nanoseconds] = (await readFile(`/proc/${process}/task/${id}/schedstat`, 'utf8')).split(' ');
-      list.set(Number(id), Number(nanoseconds) / 1e9);
-    }
-    times.set(process, list);
-  }
-  return times;
+  const pids = [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
+  return new Map(await Promise.all(pids.map(async (process) => [process, await threadSeconds(process)])));
 }

@@ -1,0 +1,83 @@
+// Runs the programs that the scripts need beside themselves. None outlives the script.
+import { spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+export const SERVICE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+export const TOOL = fileURLToPath(new URL('../dist/cli/events.js', import.meta.url));
+
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * Starts a program with these variables and PATH, and keeps what it printed last.
+ *
+ * @param stdio - for standard error and what comes after it, as `spawn` takes them.
+ */
+export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'] } = {}) {
+  const env = { PATH: process.env.PATH, ...variables };
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', ...stdio] });
+  running.add(child);
+  let output = '';
+  let wake = () => undefined;
+  const add = (text) => {
+    output = (output + text).slice(-100_000);
+    wake();
+  };
+  child.stdout.on('data', add);
+  child.stderr?.on('data', add);
+  const ended = new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('exit', resolve);
+  }).then((result) => {
+    running.delete(child);
+    add(typeof result === 'string' ? result : '');
+    return result;
+  });
+  return {
+    child,
+    /** Resolves to the exit code. */
+    ended,
+    output: () => output,
+    /** Resolves to the match once the output has one. */
+    async prints(pattern) {
+      for (const deadline = Date.now() + 30_000; ;) {
+        const found = pattern.exec(output);
+        if (found) return found;
+        if (!running.has(child) || Date.now() > deadline)
+          throw new Error(`${program} ${args.join(' ')} did not print ${pattern}: ${output}`);
+        await new Promise((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, 1000).unref();
+        });
+      }
+    },
+    /** Sends a signal, also to a program that is stopped, and resolves to the exit code. */
+    end(signal = 'SIGTERM') {
+      child.kill(signal);
+      child.kill('SIGCONT');
+      return ended;
+    },
+  };
+}
+
+/** Seconds of processor time that each thread of a process has taken so far, by its id. */
+export async function threadSeconds(pid) {
+  const ids = await readdir(`/proc/${pid}/task`);
+  // The first figure of schedstat is the time in nanoseconds.
+  const times = ids.map(async (id) => parseInt(await readFile(`/proc/${pid}/task/${id}/schedstat`, 'utf8')) / 1e9);
+  return new Map((await Promise.all(times)).map((seconds, i) => [Number(ids[i]), seconds]));
+}
+
+/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+export function randomOf(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
