@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { randomOf, run, SERVICE, TOOL } from './process.mjs';
+import { randomOf, run, SERVICE, TOOL } from './support.mjs';
 
 const [minutes = '5', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'accidents-'));

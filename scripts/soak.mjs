@@ -2,22 +2,19 @@
 // the log once: node scripts/soak.mjs [MINUTES]
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { run, SERVICE } from './process.mjs';
+import { callOf } from './bench/calls.mjs';
+import { agent, ask, everyEvent, run, SERVICE } from './support.mjs';
 
 const [argument = '60'] = process.argv.slice(2);
 const milliseconds = Number(argument) * 60_000;
 if (!(milliseconds > 0)) throw new Error(`${argument} is not a number of minutes.`);
 
 const KEY = 'soak-key-0123456789';
-const SOAP_11 = 'http://schemas.xmlsoap.org/soap/envelope/';
-const SOAP_12 = 'http://www.w3.org/2003/05/soap-envelope';
 const GOOD = 8;
 const BAD = 4;
 
@@ -30,34 +27,24 @@ const service = run([process.execPath, SERVICE], {
 const [started] = await service.prints(/^.*"msg":"started".*$/m);
 const { url, adminUrl } = JSON.parse(started);
 
-const agent = new Agent({ keepAlive: true });
-function send(path, { method = 'GET', headers = {}, body = '' } = {}, address = url) {
-  return new Promise((resolve, reject) => {
-    const fields = { 'X-API-Key': KEY, 'Content-Length': Buffer.byteLength(body), ...headers };
-    request(address + path, { method, agent, headers: fields }, (response) => {
-      text(response).then((answer) => resolve({ status: response.statusCode, body: answer }), reject);
-    })
-      .on('error', reject)
-      .end(body);
-  });
-}
+const send = (path, { headers, ...request } = {}) =>
+  ask(url + path, { ...request, headers: { 'X-API-Key': KEY, ...headers } });
 
-const envelope = (namespace, inside = '') =>
-  `<s:Envelope xmlns:s="${namespace}"><s:Body><RecordEvent xmlns="http://tempuri.org/">${inside}</RecordEvent></s:Body></s:Envelope>`;
+const soap = (payload, binding = 'soap11') => callOf(binding, 'RecordEvent', { payload }).body;
 const post = (type, body, headers = {}) => ({ method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
 const RECORDING = [
-  () => send('', post('text/xml', envelope(SOAP_11, '<order>17</order>'))),
-  () => send('', post('application/soap+xml', envelope(SOAP_12))),
+  () => send('', post('text/xml', soap('<order>17</order>'))),
+  () => send('', post('application/soap+xml', soap('', 'soap12'))),
   () => send('/RecordEvent?order=18'),
   () => send('/RecordEvent', post('application/json', '{"order":19}')),
   () => send('/RecordEvent', post('text/plain', gzipSync('x'.repeat(100_000)), { 'Content-Encoding': 'gzip' })),
 ];
 const WRONG = [
   ['no key', () => send('/RecordEvent', { headers: { 'X-API-Key': '' } }), 401],
-  ['a wrong key', () => send('', post('text/xml', envelope(SOAP_11), { 'X-API-Key': 'wrong-key-0123456789' })), 401],
+  ['a wrong key', () => send('', post('text/xml', soap(), { 'X-API-Key': 'wrong-key-0123456789' })), 401],
   ['broken XML', () => send('', post('text/xml', '<s:Envelope')), 400],
-  ['a document type', () => send('', post('text/xml', `<!DOCTYPE x>${envelope(SOAP_11)}`)), 400],
-  ['deep XML', () => send('', post('text/xml', envelope(SOAP_11, '<a>'.repeat(10_000)))), 400],
+  ['a document type', () => send('', post('text/xml', `<!DOCTYPE x>${soap()}`)), 400],
+  ['deep XML', () => send('', post('text/xml', soap('<a>'.repeat(10_000)))), 400],
   [
     'a gzip bomb',
     () => send('', post('text/xml', gzipSync(Buffer.alloc(20_000_000)), { 'Content-Encoding': 'gzip' })),
@@ -108,7 +95,7 @@ async function bad(first) {
 }
 
 async function state(when) {
-  const { body } = await send('metrics', {}, adminUrl);
+  const { body } = await ask(new URL('/metrics', adminUrl));
   const value = (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]);
   const mebibytes = (name) => `${(value(name) / 1024 / 1024).toFixed(0)} MiB`;
   const descriptors = await readdir(`/proc/${service.child.pid}/fd`).then(
@@ -133,21 +120,8 @@ await pause(4000);
 await state('end');
 
 const found = new Map();
-for (let after = '0'; ;) {
-  const { body } = await send(`/GetEvents?after=${after}`);
-  const events = JSON.parse(
-    body
-      .replace(/^[\s\S]*?<string[^>]*>|<\/string>\s*$/g, '')
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&'),
-  );
-  if (events.length === 0) break;
-  for (const { id, sequence } of events) {
-    found.set(id, (found.get(id) ?? 0) + 1);
-    after = sequence;
-  }
-}
+const read = async (path, headers) => (await send(path, { headers })).body;
+for await (const { id } of everyEvent(read)) found.set(id, (found.get(id) ?? 0) + 1);
 agent.destroy();
 const lost = [...answered].filter((id) => !found.has(id)).length;
 const twice = [...found.values()].filter((times) => times > 1).length;

@@ -1,8 +1,8 @@
 // The service beside what Node can do at all: a bare server, a bare router, and node-soap's own server.
-import { BINDINGS, callOf, helloWorldAnswered } from './calls.mjs';
+import { BINDINGS, callOf, helloWorldAnswered, ORDER } from './calls.mjs';
 import { LIMIT, Measurements, median } from './measurements.mjs';
 import { SERVERS, start } from './process.mjs';
-import { SERVICE } from '../process.mjs';
+import { SERVICE } from '../support.mjs';
 
 const SOAP = ['soap11', 'soap12'];
 const THIS = 'this service';
@@ -24,7 +24,7 @@ const OTHERS = [
 const RECORD_EVENT = [
   ...BINDINGS.map((binding) => [`RecordEvent ${binding}, 64 connections`, callOf(binding, 'RecordEvent'), 64]),
   ...SOAP.map((binding) => {
-    const call = callOf(binding, 'RecordEvent', { payload: true });
+    const call = callOf(binding, 'RecordEvent', { payload: ORDER });
     return [`RecordEvent ${binding} with a payload, 64 connections`, call, 64];
   }),
 ];

@@ -1,11 +1,11 @@
 // The service beside other SOAP servers, and beside servers that only write bytes.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { callOf, helloWorldAnswered } from './calls.mjs';
+import { callOf, helloWorldAnswered, ORDER } from './calls.mjs';
 import { LIMIT, Measurements, median, table } from './measurements.mjs';
 import { build, PEERS } from './peers/peers.mjs';
 import { launch, SERVERS } from './process.mjs';
-import { SERVICE } from '../process.mjs';
+import { SERVICE } from '../support.mjs';
 import { check } from './wrk.mjs';
 
 const { version: nodeSoap } = createRequire(import.meta.url)('soap/package.json');
@@ -13,7 +13,7 @@ const { version: nodeSoap } = createRequire(import.meta.url)('soap/package.json'
 const LOADS = [
   ['HelloWorld', callOf('soap11', 'HelloWorld')],
   ['HelloWorld, every envelope different', callOf('soap11', 'HelloWorld', { different: true })],
-  ['RecordEvent, every payload different', callOf('soap11', 'RecordEvent', { payload: true })],
+  ['RecordEvent, every payload different', callOf('soap11', 'RecordEvent', { payload: ORDER })],
 ];
 
 /** Runs the rounds and resolves to the report, in Markdown: a table for each load, and one of the servers. */

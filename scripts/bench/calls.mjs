@@ -20,20 +20,20 @@ const RIGHT = {
 };
 
 /** An order, as a shop would report it: 264 bytes. No two have the same number. */
-const ORDER =
+export const ORDER =
   '<Order xmlns="urn:example:shop"><Number>COUNTER</Number><Customer>Jane Doe</Customer><Placed>2026-11-21T10:15:30Z</Placed>' +
   '<Line><Article>4711</Article><Quantity>2</Quantity><Price currency="EUR">19.90</Price></Line><Total currency="EUR">39.80</Total></Order>';
 
 /**
  * One call: its method, the path after the endpoint's, header fields, body, and a pattern of a right answer. `different` adds
- * a comment to the envelope in which the load generator counts, so that no two envelopes are the same. `payload` has an order
- * in the SOAP operation, another one in each call.
+ * a comment to the envelope in which the load generator counts, so that no two envelopes are the same. `payload` is what the
+ * operation has inside over SOAP, `form` what it has as fields over HTTP GET and POST.
  */
-export function callOf(binding, operation, { different = false, payload = false } = {}) {
+export function callOf(binding, operation, { different = false, payload = '', form = '' } = {}) {
   const right = RIGHT[operation];
   const comment = different ? '<!-- COUNTER -->' : '';
   const element = payload
-    ? `<${operation} xmlns="${NAMESPACE}">${ORDER}</${operation}>`
+    ? `<${operation} xmlns="${NAMESPACE}">${payload}</${operation}>`
     : `<${operation} xmlns="${NAMESPACE}" />`;
   const envelope = (prefix) =>
     `${DECLARATION}<${prefix}:Envelope ${SCHEMAS} xmlns:${prefix}="${ENVELOPES[binding]}">${comment}<${prefix}:Body>${element}</${prefix}:Body></${prefix}:Envelope>`;
@@ -55,13 +55,13 @@ export function callOf(binding, operation, { different = false, payload = false 
         right,
       };
     case 'httpget':
-      return { method: 'GET', path: `/${operation}?`, headers: {}, body: '', right };
+      return { method: 'GET', path: `/${operation}?${form}`, headers: {}, body: '', right };
     case 'httppost':
       return {
         method: 'POST',
         path: `/${operation}`,
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: '',
+        body: form,
         right,
       };
   }

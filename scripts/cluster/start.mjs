@@ -1,6 +1,5 @@
 // Starts three nats-servers, two instances of the service and nginx in front of them, all on the loopback interface, and
 // stops them on Ctrl-C: node scripts/cluster/start.mjs. Needs `npm run build`, nats-server and nginx.
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,104 +7,66 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { claimPort } from '../../dist/workers/claim-port.js';
+import { run, SERVICE } from '../support.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
 const READY_WITHIN = 30_000;
+const SERVERS = 3;
 
-const running = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** Starts a program and keeps its output. `end` sends it a signal and resolves once it has ended. */
-function start(program, args, env = {}) {
-  const child = spawn(program, args, { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const ended = new Promise((resolve) => {
-    child.once('error', (error) => resolve((output += error.message)));
-    child.once('exit', resolve);
-  });
-  void ended.then(() => running.delete(child));
-  return {
-    child,
-    output: () => output,
-    signal: (name) => child.kill(name),
-    async end(name) {
-      child.kill(name);
-      child.kill('SIGCONT');
-      await ended;
-    },
-    /** Resolves once its output contains a text. */
-    async prints(text) {
-      for (const deadline = Date.now() + READY_WITHIN; !output.includes(text); await setTimeout(20)) {
-        if (!running.has(child) || Date.now() > deadline)
-          throw new Error(`${program} did not print "${text}": ${output}`);
-      }
-    },
-  };
+function start(program, args, variables) {
+  return run([program, ...args], { variables: { ...variables, PATH } });
 }
 
 function freePorts(count) {
   return Promise.all(Array.from({ length: count }, () => claimPort({ host: '127.0.0.1', port: 0 })));
 }
 
-/** Starts nats-servers on free ports: one by itself, or several as a cluster. */
-export async function startNats(folder, count) {
-  const ports = await freePorts(count * 3);
-  const routes = ports.slice(count, count * 2).map((port) => `nats://127.0.0.1:${port}`);
-  const servers = ports.slice(0, count).map((port, i) => ({
+/** Starts nats-servers on free ports, as a cluster. */
+async function startNats(folder) {
+  const [ports, routed, monitors] = await Promise.all([freePorts(SERVERS), freePorts(SERVERS), freePorts(SERVERS)]);
+  const routes = routed.map((port) => `nats://127.0.0.1:${port}`).join(', ');
+  const servers = ports.map((port, i) => ({
     name: `n${i + 1}`,
     port,
-    cluster: ports[count + i],
-    monitor: ports[2 * count + i],
+    monitor: monitors[i],
     store: join(folder, `n${i + 1}`),
   }));
-  for (const server of servers) {
-    const { name, port, cluster, monitor, store } = server;
-    const file = join(folder, `${name}.conf`);
-    const lines = [
-      `server_name: ${name}`,
-      `listen: "127.0.0.1:${port}"`,
-      `http: "127.0.0.1:${monitor}"`,
-      'max_payload: 8MB',
-      `authorization { user: webhook, password: "${PASSWORD}" }`,
-      `jetstream { store_dir: ${JSON.stringify(store)} }`,
-    ];
-    if (count > 1)
-      lines.push(`cluster { name: webhook, listen: "127.0.0.1:${cluster}", routes: [${routes.join(', ')}] }`);
-    await writeFile(file, lines.join('\n'));
+  for (const [i, server] of servers.entries()) {
+    const file = join(folder, `${server.name}.conf`);
+    await writeFile(
+      file,
+      `server_name: ${server.name}
+      listen: "127.0.0.1:${server.port}"
+      http: "127.0.0.1:${server.monitor}"
+      max_payload: 8MB
+      authorization { user: webhook, password: "${PASSWORD}" }
+      jetstream { store_dir: ${JSON.stringify(server.store)} }
+      cluster { name: webhook, listen: "127.0.0.1:${routed[i]}", routes: [${routes}] }`,
+    );
     server.start = async () => {
       server.process = start('nats-server', ['-c', file]);
-      await server.process.prints('Server is ready');
+      await server.process.prints(/Server is ready/);
     };
   }
   await Promise.all(servers.map((server) => server.start()));
-  const address = {
-    servers: servers.map(({ port }) => `127.0.0.1:${port}`),
-    user: 'webhook',
-    pass: PASSWORD,
-  };
-  const hosts = address.servers.join(',');
+  const address = { servers: ports.map((port) => `127.0.0.1:${port}`), user: 'webhook', pass: PASSWORD };
   return {
     servers,
     address,
-    eventLog: `nats://webhook:${PASSWORD}@${hosts}/EVENTS?replicas=${count}`,
-    stop: () => Promise.all(servers.map((server) => server.process.end('SIGTERM'))),
+    eventLog: `nats://webhook:${PASSWORD}@${address.servers.join(',')}/EVENTS?replicas=${SERVERS}`,
+    stop: () => Promise.all(servers.map((server) => server.process.end())),
   };
 }
 
 /** Starts an instance of the service and resolves once it is ready. */
-export async function startInstance(variables, port = undefined) {
-  const [chosen] = port === undefined ? await freePorts(1) : [port];
-  const main = new URL('../../dist/main.js', import.meta.url).pathname;
-  const env = { ...variables, PORT: String(chosen), TRUST_PROXY: 'loopback' };
-  const instance = { port: chosen, url: `http://127.0.0.1:${chosen}/webhooks/Services/WebHooks.asmx` };
+async function startInstance(variables) {
+  const [port] = await freePorts(1);
+  const instance = { port, url: `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx` };
   instance.start = async () => {
-    instance.process = start(process.execPath, [main], env);
-    await instance.process.prints('WebHook answers at');
+    const env = { ...variables, PORT: String(port), TRUST_PROXY: 'loopback' };
+    instance.process = start(process.execPath, [SERVICE], env);
+    await instance.process.prints(/WebHook answers at/);
   };
   await instance.start();
   return instance;
@@ -153,16 +114,11 @@ ${server}
   );
   const nginx = start('nginx', ['-c', file, '-e', 'stderr']);
   const url = `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx`;
-  for (const deadline = Date.now() + READY_WITHIN; ; await setTimeout(20)) {
-    if (
-      await fetch(url).then(
-        (answer) => answer.ok,
-        () => false,
-      )
-    )
-      return { process: nginx, url };
-    if (Date.now() > deadline) throw new Error(`nginx does not answer: ${nginx.output()}`);
-  }
+  await retried(async () => {
+    const { ok } = await fetch(url);
+    if (!ok) throw new Error(`nginx does not answer: ${nginx.output()}`);
+  });
+  return { process: nginx, url };
 }
 
 /** Starts the whole cluster in a temporary folder. */
@@ -173,7 +129,7 @@ export async function startCluster() {
     for (const step of stops.splice(0).reverse()) await step();
   };
   try {
-    const nats = await startNats(folder, 3);
+    const nats = await startNats(folder);
     stops.push(nats.stop);
     // The first start fails until the servers have elected a leader.
     const variables = { EVENT_LOG: nats.eventLog, EVENT_LOG_TIMEOUT: '5s' };
@@ -181,10 +137,10 @@ export async function startCluster() {
     for (let i = 0; i < 2; i++) {
       const instance = await retried(() => startInstance(variables));
       instances.push(instance);
-      stops.push(() => instance.process.end('SIGTERM'));
+      stops.push(() => instance.process.end());
     }
     const nginx = await startNginx(folder, instances);
-    stops.push(() => nginx.process.end('SIGTERM'));
+    stops.push(() => nginx.process.end());
     return { nats, instances, url: nginx.url, stop };
   } catch (error) {
     await stop();
@@ -198,6 +154,7 @@ async function retried(action) {
       return await action();
     } catch (error) {
       if (Date.now() > deadline) throw error;
+      await setTimeout(20);
     }
   }
 }
@@ -205,18 +162,10 @@ async function retried(action) {
 if (process.argv[1] === import.meta.filename) {
   const cluster = await startCluster();
   console.log(`The service answers at ${cluster.url}\n`);
-  for (const {
-    url,
-    process: { child },
-  } of cluster.instances)
-    console.log(`instance     pid ${child.pid}  ${url}`);
-  for (const {
-    name,
-    port,
-    process: { child },
-  } of cluster.nats.servers) {
-    console.log(`nats-server  pid ${child.pid}  ${name}, 127.0.0.1:${port}`);
-  }
+  const pidOf = (part) => `pid ${part.process.child.pid}`;
+  for (const instance of cluster.instances) console.log(`instance     ${pidOf(instance)}  ${instance.url}`);
+  for (const server of cluster.nats.servers)
+    console.log(`nats-server  ${pidOf(server)}  ${server.name}, 127.0.0.1:${server.port}`);
   console.log('\nKill any of them and keep calling. Ctrl-C stops them all.');
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await cluster.stop();

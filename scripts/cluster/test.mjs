@@ -2,10 +2,11 @@
 // that every answered event is in the log exactly once: node scripts/cluster/test.mjs. Needs `npm run build`, nats-server
 // and nginx.
 import { rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { BINDINGS, callOf } from '../bench/calls.mjs';
+import { ask, everyEvent } from '../support.mjs';
 import { startCluster } from './start.mjs';
 
 const CONNECTIONS = 50;
@@ -17,22 +18,6 @@ const STREAMS = ['EVENTS', 'EVENTS_KEYS'];
 /** Longest time without a successful call that is accepted when the leader is lost, in milliseconds. */
 const LEADER_LIMIT = 10_000;
 
-const SOAP_11 = 'http://schemas.xmlsoap.org/soap/envelope/';
-const SOAP_12 = 'http://www.w3.org/2003/05/soap-envelope';
-const envelope = (namespace, mark) =>
-  `<s:Envelope xmlns:s="${namespace}"><s:Body><RecordEvent xmlns="http://tempuri.org/"><mark>${mark}</mark></RecordEvent></s:Body></s:Envelope>`;
-const BINDINGS = [
-  (mark) => [
-    '',
-    { 'Content-Type': 'text/xml', SOAPAction: '"http://tempuri.org/RecordEvent"' },
-    envelope(SOAP_11, mark),
-  ],
-  (mark) => ['', { 'Content-Type': 'application/soap+xml' }, envelope(SOAP_12, mark)],
-  (mark) => [`/RecordEvent?mark=${mark}`, {}, undefined],
-  (mark) => ['/RecordEvent', { 'Content-Type': 'application/x-www-form-urlencoded' }, `mark=${mark}`],
-];
-
-const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 const cluster = await startCluster();
 const nats = await connect({ ...cluster.nats.address, maxReconnectAttempts: -1 });
 const { streams } = await jetstreamManager(nats);
@@ -57,8 +42,9 @@ async function run() {
       // Every other caller repeats each event under one key until it is answered.
       const key = number % 2 === 0 ? { 'Idempotency-Key': mark } : {};
       for (;;) {
-        const [path, headers, body] = BINDINGS[(number + i) % BINDINGS.length](mark);
-        const id = await call(cluster.url + path, { ...headers, ...key }, body).catch(() => undefined);
+        const marked = { payload: `<mark>${mark}</mark>`, form: `mark=${mark}` };
+        const { path, headers, ...request } = callOf(BINDINGS[(number + i) % BINDINGS.length], 'RecordEvent', marked);
+        const id = await record(path, { ...request, headers: { ...headers, ...key } });
         if (id === undefined) failed++;
         else {
           successes.push(performance.now());
@@ -72,71 +58,46 @@ async function run() {
   const load = Array.from({ length: CONNECTIONS }, caller);
 
   const rows = [];
-  const during = async (what, harm, mend) => {
+  /** Harms a part that a function chooses, calls on meanwhile, and mends it. */
+  const during = async (what, choose, harm, mend) => {
     await setTimeout(BEFORE);
     const started = performance.now();
     const failedBefore = failed;
-    const target = await harm();
+    const part = await choose();
+    await harm(part.process);
     await setTimeout(AFTER);
     const ended = performance.now();
     const gap = longestGap(successes, started, ended);
     const ready = await Promise.all(cluster.instances.map((instance) => status(instance)));
-    await mend();
+    await mend(part);
     await healthy();
-    const answeredThen = successes.filter((time) => time > started && time < ended).length;
     rows.push({
       what,
-      target,
+      target: part.name ?? 'the first',
       'longest time without a successful call in s': gap / 1000,
-      answered: answeredThen,
+      answered: successes.filter((time) => time > started && time < ended).length,
       failed: failed - failedBefore,
       'readyz after': ready.join(' '),
     });
   };
-  const restart = (server) => server.start();
+  const kill = (process) => process.end('SIGKILL');
+  const restart = (part) => part.start();
 
-  let harmed;
-  await during(
-    'SIGKILL the leader',
-    async () => {
-      harmed = await leader();
-      await harmed.process.end('SIGKILL');
-      return harmed.name;
-    },
-    () => restart(harmed),
-  );
-  await during(
-    'SIGKILL a follower',
-    async () => {
-      const { name } = await leader();
-      harmed = cluster.nats.servers.find((server) => server.name !== name);
-      await harmed.process.end('SIGKILL');
-      return harmed.name;
-    },
-    () => restart(harmed),
-  );
-  await during(
-    'SIGKILL an instance',
-    async () => {
-      await cluster.instances[0].process.end('SIGKILL');
-      return 'the first';
-    },
-    () => cluster.instances[0].start(),
-  );
+  await during('SIGKILL the leader', leader, kill, restart);
+  await during('SIGKILL a follower', follower, kill, restart);
+  await during('SIGKILL an instance', () => cluster.instances[0], kill, restart);
   await during(
     'SIGSTOP the leader',
-    async () => {
-      harmed = await leader();
-      harmed.process.signal('SIGSTOP');
-      return harmed.name;
-    },
-    () => harmed.process.signal('SIGCONT'),
+    leader,
+    ({ child }) => child.kill('SIGSTOP'),
+    ({ process: { child } }) => child.kill('SIGCONT'),
   );
   stopping = true;
   await Promise.all(load);
   console.table(rows);
 
-  const log = await everyEvent(cluster.url);
+  const log = [];
+  for await (const event of everyEvent(read)) log.push(event);
   const times = grouped(log, ({ id }) => id);
   const marks = grouped(log, markOf);
   const lost = [...answered.values()].filter((id) => !times.has(id)).length;
@@ -178,6 +139,11 @@ async function leader(stream = 'EVENTS') {
   return cluster.nats.servers.find(({ name }) => name === placement.leader);
 }
 
+async function follower() {
+  const { name } = await leader();
+  return cluster.nats.servers.find((server) => server.name !== name);
+}
+
 /** Resolves once every replica of both streams has caught up and every instance is ready. */
 async function healthy() {
   for (const deadline = Date.now() + 60_000; ; await setTimeout(100)) {
@@ -204,7 +170,7 @@ async function compareCopies() {
   for (const { name, stream, has, expected } of different)
     console.log(`${name} holds ${has} of ${stream}, its leader ${expected}.`);
   for (const server of cluster.nats.servers.filter(({ name }) => different.some((one) => one.name === name))) {
-    await server.process.end('SIGTERM');
+    await server.process.end();
     await rm(server.store, { recursive: true });
     await server.start();
     for (const deadline = Date.now() + 30_000; ; await setTimeout(200)) {
@@ -252,46 +218,18 @@ function status({ url }) {
   );
 }
 
-/** Makes a call and resolves to its result; rejects any other answer. */
-function call(url, headers, body) {
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...length } };
-    const outgoing = request(url, options, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk) => (text += chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const result = />([^<>]*)<\/(?:RecordEventResult|string)>/.exec(text)?.[1];
-        if (response.statusCode === 200 && result !== undefined) resolve(result);
-        else reject(new Error(`${response.statusCode}: ${text}`));
-      });
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
-}
-
-async function everyEvent(url) {
-  const events = [];
-  for (;;) {
-    const after = events.at(-1)?.sequence ?? '0';
-    const text = await read(`${url}/GetEvents?after=${after}`);
-    const page = JSON.parse(text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&'));
-    if (page.length === 0) return events;
-    events.push(...page);
-  }
+/** Records an event and resolves to its id, if the call was answered with one. */
+async function record(path, request) {
+  const { status, body } = await ask(cluster.url + path, request).catch(() => ({}));
+  return status === 200 ? />([\da-f-]{36})</.exec(body)?.[1] : undefined;
 }
 
 /** Makes a reading call, up to five times until it is answered. */
-async function read(url) {
+async function read(path, headers) {
   for (let tries = 1; ; tries++) {
-    try {
-      return await call(url, {}, undefined);
-    } catch (error) {
-      console.log(`Reading the log: ${error.message}`);
-      if (tries === 5) throw error;
-    }
+    const { status, body } = await ask(cluster.url + path, { headers }).catch(({ message }) => ({ body: message }));
+    if (status === 200) return body;
+    console.log(`Reading the log: ${status} ${body}`);
+    if (tries === 5) throw new Error(body);
   }
 }

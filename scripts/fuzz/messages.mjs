@@ -1,6 +1,6 @@
 // Makes SOAP messages, most of them right or nearly right, from a seed.
 import { readFileSync } from 'node:fs';
-import { randomOf } from '../process.mjs';
+import { randomOf } from '../support.mjs';
 import { SPLINTERS } from './splinters.mjs';
 
 const NAMESPACE = 'http://tempuri.org/';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/measurements.mjs';
 import { SERVERS, start } from '../bench/process.mjs';
-import { SERVICE } from '../process.mjs';
+import { SERVICE } from '../support.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
 
 const CONNECTIONS = [1, 8, 32, 64, 256, 1000, 5000];

@@ -56,8 +56,7 @@ function envelopesToRead() {
   const elements = (i) =>
     `<OrderId>${i}</OrderId><Customer id="c-${i}">Jane Doe</Customer><Amount currency="EUR">12.50</Amount>` +
     '<Placed>2026-11-22T03:12:49Z</Placed><Note>Please leave it at the door &amp; ring</Note>';
-  const record = (payload) =>
-    callOf('soap11', 'RecordEvent').body.replace(/(<RecordEvent [^>]*?) \/>/, `$1>${payload}</RecordEvent>`);
+  const record = (payload) => callOf('soap11', 'RecordEvent', { payload }).body;
   const wss = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
   const token =
     `<w:UsernameToken><w:Username>user</w:Username><w:Password Type="${wss}-username-token-profile-1.0#PasswordText">` +

@@ -14,21 +14,21 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/measurements.mjs';
-import { threadSeconds } from '../process.mjs';
+import { threadSeconds } from '../support.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];
 const hello = callOf('soap11', 'HelloWorld');
 
-const rows = builds.flatMap((build) => [
-  ...[1, 2, 3].map((workers) => ({
-    build,
-    what: `WORKERS=${workers}`,
-    run: () => startService(build, workers),
-    results: [],
-  })),
-  { build, what: 'events --help', run: () => runTool(build), results: [] },
-]);
+const WHAT = {
+  'WORKERS=1': (build) => startService(build, 1),
+  'WORKERS=2': (build) => startService(build, 2),
+  'WORKERS=3': (build) => startService(build, 3),
+  'events --help': runTool,
+};
+const rows = builds.flatMap((build) =>
+  Object.entries(WHAT).map(([what, run]) => ({ build, what, run: () => run(build), results: [] })),
+);
 for (let i = 0; i < starts; i++) {
   for (const { run, results } of rows) results.push(await run());
 }

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { callOf } from '../bench/calls.mjs';
 import { median } from '../bench/measurements.mjs';
 import { start } from '../bench/process.mjs';
-import { SERVICE, threadSeconds } from '../process.mjs';
+import { SERVICE, threadSeconds } from '../support.mjs';
 import { load, requireWrk } from '../bench/wrk.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 9);

@@ -1,6 +1,8 @@
-// Runs the programs that the scripts need beside themselves. None outlives the script.
+// What several scripts need: programs that run beside them, none of which outlives its script, calls, and random numbers.
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 export const SERVICE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -61,6 +63,34 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'] 
       return ended;
     },
   };
+}
+
+export const agent = new Agent({ keepAlive: true });
+
+/** Makes a request over a connection that stays open. Resolves to the status and the body of the answer. */
+export function ask(address, { method = 'GET', headers, body = '' } = {}) {
+  return new Promise((resolve, reject) => {
+    const fields = { 'Content-Length': Buffer.byteLength(body), ...headers };
+    request(address, { method, agent, headers: fields }, (response) => {
+      text(response).then((answer) => resolve({ status: response.statusCode, body: answer }), reject);
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/**
+ * Yields the events of a log.
+ *
+ * @param get - makes a GET request of a path after the endpoint's, which asks for JSON, and resolves to the body.
+ */
+export async function* everyEvent(get) {
+  for (let after = '0'; ;) {
+    const events = JSON.parse(await get(`/GetEvents?after=${after}`, { Accept: 'application/json' }));
+    if (events.length === 0) return;
+    yield* events;
+    after = events.at(-1).sequence;
+  }
 }
 
 /** Seconds of processor time that each thread of a process has taken so far, by its id. */
