@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { randomOf, run, SERVICE, TOOL } from './support.mjs';
+import { randomOf, retried, run, SERVICE, TOOL } from './support.mjs';
 
 const [minutes = '5', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'accidents-'));
@@ -48,17 +48,14 @@ async function load(i) {
   }
 }
 
+/** Resolves once the service is ready, to the milliseconds that it took. */
 async function ready() {
   const started = Date.now();
-  while (Date.now() - started < 60_000) {
-    const status = await fetch(new URL('/readyz', url)).then(
-      (response) => response.status,
-      () => 0,
-    );
-    if (status === 200) return Date.now() - started;
-    await delay(20);
-  }
-  throw new Error(`Not ready within a minute:\n${service.output().slice(-2000)}`);
+  await retried(async () => {
+    const { status } = await fetch(new URL('/readyz', url));
+    if (status !== 200) throw new Error(`${status}: not ready within a minute:\n${service.output().slice(-2000)}`);
+  }, 60_000);
+  return Date.now() - started;
 }
 
 async function tool(...args) {

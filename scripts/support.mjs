@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const SERVICE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -50,10 +51,7 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'] 
         if (found) return found;
         if (!running.has(child) || Date.now() > deadline)
           throw new Error(`${program} ${args.join(' ')} did not print ${pattern}: ${output}`);
-        await new Promise((resolve) => {
-          wake = resolve;
-          setTimeout(resolve, 1000).unref();
-        });
+        await Promise.race([new Promise((resolve) => (wake = resolve)), setTimeout(1000)]);
       }
     },
     /** Sends a signal, also to a program that is stopped, and resolves to the exit code. */
@@ -90,6 +88,17 @@ export async function* everyEvent(get) {
     if (events.length === 0) return;
     yield* events;
     after = events.at(-1).sequence;
+  }
+}
+
+/** Does something again and again until it succeeds; throws its error once `within` ms are over. */
+export async function retried(action, within = 30_000) {
+  for (const deadline = Date.now() + within; ; await setTimeout(20)) {
+    try {
+      return await action();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
   }
 }
 

@@ -53,22 +53,9 @@ export async function besidePeers({ folder, rounds, seconds }) {
 async function contenders(folder) {
   const node = `Node ${process.versions.node}`;
   const servers = [
-    {
-      name: LIMIT,
-      command: [process.execPath, SERVERS, 'limit'],
-      version: node,
-      fixed: true,
-    },
-    {
-      name: 'this service',
-      command: [process.execPath, SERVICE],
-      version: node,
-    },
-    {
-      name: 'node-soap',
-      command: [process.execPath, SERVERS, 'node-soap'],
-      version: `soap ${nodeSoap}, ${node}`,
-    },
+    { name: LIMIT, command: [process.execPath, SERVERS, 'limit'], version: node, fixed: true },
+    { name: 'this service', command: [process.execPath, SERVICE], version: node },
+    { name: 'node-soap', command: [process.execPath, SERVERS, 'node-soap'], version: `soap ${nodeSoap}, ${node}` },
   ];
   const skipped = [];
   for (const [index, peer] of PEERS.entries()) {

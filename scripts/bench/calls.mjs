@@ -37,33 +37,20 @@ export function callOf(binding, operation, { different = false, payload = '', fo
     : `<${operation} xmlns="${NAMESPACE}" />`;
   const envelope = (prefix) =>
     `${DECLARATION}<${prefix}:Envelope ${SCHEMAS} xmlns:${prefix}="${ENVELOPES[binding]}">${comment}<${prefix}:Body>${element}</${prefix}:Body></${prefix}:Envelope>`;
+  const soap = { method: 'POST', path: '', right };
   switch (binding) {
-    case 'soap11':
-      return {
-        method: 'POST',
-        path: '',
-        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}${operation}"` },
-        body: envelope('soap'),
-        right,
-      };
+    case 'soap11': {
+      const headers = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${NAMESPACE}${operation}"` };
+      return { ...soap, headers, body: envelope('soap') };
+    }
     case 'soap12':
-      return {
-        method: 'POST',
-        path: '',
-        headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
-        body: envelope('soap12'),
-        right,
-      };
+      return { ...soap, headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' }, body: envelope('soap12') };
     case 'httpget':
       return { method: 'GET', path: `/${operation}?${form}`, headers: {}, body: '', right };
-    case 'httppost':
-      return {
-        method: 'POST',
-        path: `/${operation}`,
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: form,
-        right,
-      };
+    case 'httppost': {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      return { method: 'POST', path: `/${operation}`, headers, body: form, right };
+    }
   }
 }
 

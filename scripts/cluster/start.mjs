@@ -5,13 +5,11 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { claimPort } from '../../dist/workers/claim-port.js';
-import { run, SERVICE } from '../support.mjs';
+import { retried, run, SERVICE } from '../support.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
-const READY_WITHIN = 30_000;
 const SERVERS = 3;
 
 function start(program, args, variables) {
@@ -145,17 +143,6 @@ export async function startCluster() {
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-async function retried(action) {
-  for (const deadline = Date.now() + READY_WITHIN; ;) {
-    try {
-      return await action();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await setTimeout(20);
-    }
   }
 }
 

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { BINDINGS, callOf } from '../bench/calls.mjs';
-import { ask, everyEvent } from '../support.mjs';
+import { ask, everyEvent, retried } from '../support.mjs';
 import { startCluster } from './start.mjs';
 
 const CONNECTIONS = 50;
@@ -145,19 +145,17 @@ async function follower() {
 }
 
 /** Resolves once every replica of both streams has caught up and every instance is ready. */
-async function healthy() {
-  for (const deadline = Date.now() + 60_000; ; await setTimeout(100)) {
+function healthy() {
+  return retried(async () => {
     const infos = await Promise.all(STREAMS.map((stream) => streams.info(stream).catch(() => undefined)));
     const current = infos.every(
       (info) => info?.cluster.replicas?.length === 2 && info.cluster.replicas.every((replica) => replica.current),
     );
     const ready = await Promise.all(cluster.instances.map((instance) => status(instance)));
     if (current && ready.every((code) => code === 200)) return;
-    if (Date.now() > deadline) {
-      const placements = JSON.stringify(infos.map((info) => info?.cluster));
-      throw new Error(`the cluster did not recover within a minute: ${ready.join(' ')} ${placements}`);
-    }
-  }
+    const placements = JSON.stringify(infos.map((info) => info?.cluster));
+    throw new Error(`the cluster did not recover within a minute: ${ready.join(' ')} ${placements}`);
+  }, 60_000);
 }
 
 /** Compares the copies of the servers. A server that differs from the leader is started again with an empty store. */
@@ -173,14 +171,11 @@ async function compareCopies() {
     await server.process.end();
     await rm(server.store, { recursive: true });
     await server.start();
-    for (const deadline = Date.now() + 30_000; ; await setTimeout(200)) {
-      const left = (await differing()).filter(({ name }) => name === server.name).length;
-      if (left > 0 && Date.now() < deadline) continue;
-      console.log(
-        `${server.name}, started again with an empty store, ${left === 0 ? 'holds the same' : 'still differs'}.`,
-      );
-      break;
-    }
+    const state = await retried(async () => {
+      if ((await differing()).some(({ name }) => name === server.name)) throw new Error('still differs');
+      return 'holds the same';
+    }).catch(({ message }) => message);
+    console.log(`${server.name}, started again with an empty store, ${state}.`);
   }
 }
 

@@ -8,29 +8,15 @@ import { SOAP_11_ANSWER } from '../calls.mjs';
 
 const run = promisify(execFile);
 
+const SDK = 'needs a .NET SDK';
+const NUGET = `${SDK} and all packages from NuGet`;
+
 /** Each peer's name and what it takes to build it. `fixed`: it always answers as to HelloWorld, whatever it is sent. */
 export const PEERS = [
-  {
-    name: 'gSOAP',
-    build: buildGsoap,
-    install: 'on Debian, apt-get install gsoap libgsoap-dev g++',
-  },
-  {
-    name: 'Kestrel, the bytes alone',
-    build: (folder) => buildDotnet('Kestrel', folder),
-    install: 'needs a .NET SDK',
-    fixed: true,
-  },
-  {
-    name: 'SoapCore',
-    build: (folder) => buildDotnet('SoapCore', folder),
-    install: 'needs a .NET SDK and all packages from NuGet',
-  },
-  {
-    name: 'CoreWCF',
-    build: (folder) => buildDotnet('CoreWcf', folder),
-    install: 'needs a .NET SDK and all packages from NuGet',
-  },
+  { name: 'gSOAP', build: buildGsoap, install: 'on Debian, apt-get install gsoap libgsoap-dev g++' },
+  { name: 'Kestrel, the bytes alone', build: (folder) => buildDotnet('Kestrel', folder), install: SDK, fixed: true },
+  { name: 'SoapCore', build: (folder) => buildDotnet('SoapCore', folder), install: NUGET },
+  { name: 'CoreWCF', build: (folder) => buildDotnet('CoreWcf', folder), install: NUGET },
 ];
 
 /**
@@ -73,15 +59,8 @@ async function buildDotnet(peer, folder) {
   const runtime = [...stdout.matchAll(/^Microsoft\.AspNetCore\.App (\S+)/gm)].at(-1)?.[1];
   await cp(join(import.meta.dirname, 'dotnet'), folder, { recursive: true });
   // Without processes that wait for the next build.
-  const options = [
-    '--configuration',
-    'Release',
-    '--output',
-    'out',
-    '-nodeReuse:false',
-    '-p:UseSharedCompilation=false',
-  ];
-  await run('dotnet', ['publish', ...options, `-p:Peer=${peer}`], { cwd: folder });
+  const options = ['-nodeReuse:false', '-p:UseSharedCompilation=false', `-p:Peer=${peer}`];
+  await run('dotnet', ['publish', '--configuration', 'Release', '--output', 'out', ...options], { cwd: folder });
   const { libraries } = JSON.parse(await readFile(join(folder, 'out', 'Peer.deps.json'), 'utf8'));
   const library = Object.keys(libraries).find((name) => /^(SoapCore|CoreWCF\.Http)\//.test(name));
   return {
