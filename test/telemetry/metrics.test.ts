@@ -1,4 +1,5 @@
 import { VERSION } from '../../src/config/package-info';
+import { AcceptTurns } from '../../src/http/connection/accept-turns';
 import { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -47,6 +48,17 @@ describe('GET /metrics', () => {
     expect(metrics.get('webhook_calls_waiting')).toBe(0);
     expect(metrics.get('webhook_connections')).toBe(1);
     expect(metrics.get('webhook_ready')).toBe(1);
+  });
+
+  it('counts in the duration of a call its wait for connections that arrive with it', async () => {
+    const others = jest.spyOn(AcceptTurns.prototype, 'areConnections', 'get').mockReturnValue(true);
+    const defer = jest.spyOn(AcceptTurns.prototype, 'defer').mockImplementation((call) => void setTimeout(call, 50));
+    await callOperation(service.url, 'httppost', 'RecordEvent');
+    others.mockRestore();
+    defer.mockRestore();
+    const metrics = await metricsAt(service.url);
+    const sum = 'webhook_call_duration_seconds_sum{binding="httppost",operation="RecordEvent",outcome="ok"}';
+    expect(metrics.get(sum)).toBeGreaterThan(0.04);
   });
 
   it('counts a failed call as failed', async () => {

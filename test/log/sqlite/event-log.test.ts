@@ -1,8 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
 import { EventLogError } from '../../../src/log/event-log';
+import { SqliteConnection } from '../../../src/log/sqlite/connection/connection';
+import { requireUsable } from '../../../src/log/sqlite/connection/files';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
@@ -42,6 +45,14 @@ describe('a SQLite event log', () => {
     const found = await log.scan({ after: BigInt(first?.sequence ?? 0), limit: 10, since: 5000 });
     expect([first?.id, ...found.map(({ id }) => id)]).toEqual(['first', 'next']);
     await log.close();
+  });
+
+  it('waits until a commit is on the disk itself, also where that takes more than fsync', () => {
+    const file = join(folder.path, 'events.db');
+    const connection = new SqliteConnection({ file, busyTimeout: 0, retentionPause: 0 });
+    expect(connection.prepare('PRAGMA fullfsync').get()).toEqual({ fullfsync: 1 });
+    expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+    connection.close();
   });
 
   it('takes no time of a repetition for that of an event', async () => {
@@ -165,6 +176,24 @@ describe('a SQLite event log that fails', () => {
     const [message, cause] = await causeOf(SqliteEventLog.open({ file: below }));
     expect(message).toBe(`The event log ${below} cannot be opened.`);
     expect(cause).toMatch(/ENOTDIR|EEXIST/);
+  });
+
+  it('is not opened on a file that this user cannot write', async () => {
+    await writeFile(file, '');
+    const denied = jest.spyOn(fs, 'accessSync').mockImplementation((_file, mode) => {
+      if (mode === fs.constants.W_OK) throw new Error('EACCES');
+    });
+    expect(() => {
+      requireUsable(file);
+    }).toThrow('the file cannot be written by this user');
+    denied.mockRestore();
+    // root may write every file.
+    if (process.getuid?.() === 0) return;
+    const log = await SqliteEventLog.open({ file });
+    // Its -wal and -shm are there: SQLite would open the file to read it alone.
+    await chmod(file, 0o444);
+    expect((await causeOf(SqliteEventLog.open({ file })))[1]).toBe('the file cannot be written by this user');
+    await log.close();
   });
 
   it('is not opened where the path is a folder', async () => {

@@ -102,6 +102,12 @@ describe('the files of a SQLite event log', () => {
     await until(() => log.check());
   };
 
+  /** What a log reports of the file that it loses. */
+  const reportOf = (lossy: SqliteEventLog): Promise<string> =>
+    new Promise((resolve) => {
+      lossy.observe({ lost: resolve });
+    });
+
   const until = async (condition: () => Promise<unknown>): Promise<void> => {
     const deadline = Date.now() + 5000;
     while (
@@ -168,6 +174,35 @@ describe('the files of a SQLite event log', () => {
       const after = await record(5);
       const kept = new Set([...(await idsIn(await kill())), ...(await idsInLost())]);
       expect(kept).toEqual(new Set([...before, ...after]));
+    });
+
+    it('leave what only the write-ahead log held in a file beside the log, and report that', async () => {
+      const written = await record(5);
+      await log.close();
+      log = await open(file);
+      const held = await record(3);
+      const report = reportOf(log);
+      await unlink(`${file}-wal`);
+      expect(await report).toMatch(
+        /The events that only its write-ahead log held are in .*\.lost-[^.]*; some of them may/,
+      );
+      await until(() => log.check());
+      await log.close();
+      expect(await idsInLost()).toEqual(held);
+      expect(await idsIn(file)).toEqual(written);
+    });
+
+    it('leave what they can of more than is kept in memory, and report that events are missing', async () => {
+      const held = await record(3);
+      const reader = openDirectly(file);
+      reader.exec('BEGIN; SELECT count(*) FROM events');
+      // Beyond the 64 MiB that are kept while a reader holds back what is written to the file.
+      await log.appendAll(Array.from({ length: 17 }, () => newEvent({ data: `"data":"${'x'.repeat(4_000_000)}"` })));
+      const report = reportOf(log);
+      await unlink(`${file}-wal`);
+      expect(await report).toMatch(/Some of the events .* are in .*\.lost-[^.]*; there were too many to keep all/);
+      reader.close();
+      expect(await idsInLost()).toEqual(held);
     });
 
     it.each(['-wal', '-shm'])('answer no event that was recorded after %s was removed', async (suffix) => {

@@ -265,13 +265,13 @@ export class SqliteConnection {
 }
 
 function retryWhileLocked(milliseconds: number, action: () => void): void {
-  const deadline = Date.now() + milliseconds;
+  const deadline = performance.now() + milliseconds;
   for (;;) {
     try {
       action();
       return;
     } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error;
+      if (!isBusy(error) || performance.now() > deadline) throw error;
       pause(10);
     }
   }

@@ -1,0 +1,64 @@
+import { EventEmitter } from 'node:events';
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import { Connections } from '../../src/http/connection/connections';
+import { readConfig } from '../../src/config/config';
+import { noHandler, type Refused } from '../../src/http/reception';
+import { HttpServer } from '../../src/http/server';
+import { send } from '../support/http';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('an HTTP server', () => {
+  let server: HttpServer;
+  afterEach(() => server.close());
+
+  const start = async (pages: ConstructorParameters<typeof HttpServer>[1]['pages'] = new Map()) => {
+    const refusals: Refused[] = [];
+    const observer = { refused: (refused: Refused) => void refusals.push(refused) };
+    server = new HttpServer(noHandler, { pages, limits: readConfig({}).limits, observer });
+    const port = await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
+    return { refusals, url: `http://127.0.0.1:${String(port)}` };
+  };
+
+  it('goes on after a connection that could not be accepted', async () => {
+    const create = jest.spyOn(http, 'createServer');
+    const { refusals, url } = await start();
+    (create.mock.results[0]?.value as http.Server).emit('error', new Error('accept EMFILE'));
+    expect(refusals).toMatchObject([
+      { refusal: 'busy', reason: 'A connection could not be accepted: accept EMFILE', status: undefined },
+    ]);
+    expect((await send(url)).status).toBe(404);
+  });
+
+  it('answers 500 where a page rejects', async () => {
+    const { url } = await start(new Map([['/page', () => Promise.reject(new Error('the page failed'))]]));
+    expect((await send(`${url}/page`)).status).toBe(500);
+  });
+});
+
+it.each([
+  ['forwards', 1],
+  ['back', -1],
+])(
+  'a connection whose peer takes nothing is closed after SEND_TIMEOUT, though the clock is set %s',
+  async (_way, sign) => {
+    let hours = 0;
+    jest.spyOn(Date, 'now').mockImplementation(() => sign * ++hours * 3_600_000);
+    const state = { writableLength: 10, bytesWritten: 10, destroyed: false, setMaxListeners: () => undefined };
+    const socket = Object.assign(new EventEmitter(), state, { destroy: () => undefined });
+    const started = performance.now();
+    await new Promise<void>((resolve) => {
+      const connections = new Connections(80, () => {
+        connections.stop();
+        resolve();
+      });
+      connections.accepted(socket as unknown as Socket);
+      // The interval alone does not keep the process alive.
+      setTimeout(() => undefined, 1000).unref();
+    });
+    expect(performance.now() - started).toBeGreaterThan(80);
+  },
+);
