@@ -60,66 +60,68 @@ describe('a caller over HTTP GET or POST', () => {
     });
   });
 
-  it.each([
-    'application/json; charset=utf-8',
-    'application/json;odata=verbose',
-    'APPLICATION/JSON',
-    'application/json;charset="a, b";q=0.5',
-    'application/json;q=0.1',
-    'text/html, application/json',
-    'application/json, text/plain',
-    'application/json, */*;q=0',
-  ])('gets JSON with Accept: %s', async (accept) => {
-    expect((await call('httpget', 'HelloWorld', { Accept: accept })).headers['content-type']).toBe('application/json');
-  });
+  describe.each(HTTP_BINDINGS)('over %s', (binding) => {
+    it.each([
+      'application/json; charset=utf-8',
+      'application/json;odata=verbose',
+      'APPLICATION/JSON',
+      'application/json;charset="a, b";q=0.5',
+      'application/json;q=0.1',
+      'text/html, application/json',
+      'application/json, text/plain',
+      'application/json, */*;q=0',
+    ])('gets JSON with Accept: %s', async (accept) => {
+      expect((await call(binding, 'HelloWorld', { Accept: accept })).headers['content-type']).toBe('application/json');
+    });
 
-  it.each([
-    '*/*',
-    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
-    'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
-    'text/xml',
-    'text/xml; charset=utf-8',
-    'text/*',
-    'application/xml',
-    'application/xml, application/json',
-    'text/xml, application/json',
-    'application/*',
-    'text/xml;q=0.8, application/json;q=0.9',
-    'text/xml;q=0, */*',
-    // What clients send by default: axios and AngularJS, Spring's RestTemplate, RestSharp, jQuery.
-    'application/json, text/plain, */*',
-    'text/plain, application/json, application/*+json, */*',
-    'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
-    'application/json, text/javascript, */*; q=0.01',
-    'application/json;q=0.5, text/xml',
-    'application/json;q=0',
-    'application/json;q=0, */*',
-    'application/json;q=0, application/*;q=0.5, text/xml;q=0.1',
-    'image/png',
-    'application/jsonp',
-    'application/xml;q=0.9, application/json;q=0.8',
-    BATCH,
-    '',
-    'nonsense',
-  ])('gets the same XML as without Accept with Accept: %s', async (accept) => {
-    const plain = await call('httpget', 'HelloWorld', {});
-    const answer = await call('httpget', 'HelloWorld', { Accept: accept });
-    expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([
-      200,
+    it.each([
+      '*/*',
+      'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+      'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
+      'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+      'text/xml',
       'text/xml; charset=utf-8',
-      plain.body,
-    ]);
-  });
+      'text/*',
+      'application/xml',
+      'application/xml, application/json',
+      'text/xml, application/json',
+      'application/*',
+      'text/xml;q=0.8, application/json;q=0.9',
+      'text/xml;q=0, */*',
+      // What clients send by default: axios and AngularJS, Spring's RestTemplate, RestSharp, jQuery.
+      'application/json, text/plain, */*',
+      'text/plain, application/json, application/*+json, */*',
+      'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
+      'application/json, text/javascript, */*; q=0.01',
+      'application/json;q=0.5, text/xml',
+      'application/json;q=0',
+      'application/json;q=0, */*',
+      'application/json;q=0, application/*;q=0.5, text/xml;q=0.1',
+      'image/png',
+      'application/jsonp',
+      'application/xml;q=0.9, application/json;q=0.8',
+      BATCH,
+      '',
+      'nonsense',
+    ])('gets the same XML as without Accept with Accept: %s', async (accept) => {
+      const plain = await call(binding, 'HelloWorld', {});
+      const answer = await call(binding, 'HelloWorld', { Accept: accept });
+      expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([
+        200,
+        'text/xml; charset=utf-8',
+        plain.body,
+      ]);
+    });
 
-  it.each([
-    '*/*',
-    'application/json, text/plain, */*',
-    'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
-  ])('gets errors as text with Accept: %s', async (accept) => {
-    const answer = await call('httpget', 'Nope', { Accept: accept });
-    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toBe('Nope Web Service method name is not valid.\n');
+    it.each([
+      '*/*',
+      'application/json, text/plain, */*',
+      'application/json, text/json, text/x-json, text/javascript, application/xml, text/xml',
+    ])('gets errors as text with Accept: %s', async (accept) => {
+      const answer = await call(binding, 'Nope', { Accept: accept });
+      expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+      expect(answer.body).toBe('Nope Web Service method name is not valid.\n');
+    });
   });
 
   it('sees in Vary that replies depend on Accept and Accept-Encoding, whatever the reply', async () => {
