@@ -332,18 +332,19 @@ class EventsPages {
     const refusal = error instanceof RequestError ? error : undefined;
     const status = refusal?.status ?? 500;
     const reason = refusal?.message ?? messageChain(error);
-    if (refusal === undefined) this.#parts.failed(request, status, error);
-    // An event that was forgotten is no refused call.
-    else if (status !== 404) {
-      const { remoteAddress } = request.socket;
-      this.#parts.refused({ refusal: refusal.refusal, reason, status, remoteAddress, request });
-    }
     for (const [name, value] of Object.entries(refusal?.headers ?? {})) {
       if (value !== undefined) response.setHeader(name, value);
     }
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
     await this.#send(response, { page: 'problem', title, status, values: { reason } });
+    // Only then: where the address of the page cannot be known, the caller is refused for that, and counted there.
+    if (refusal === undefined) this.#parts.failed(request, status, error);
+    // An event that was forgotten is no refused call.
+    else if (status !== 404) {
+      const { remoteAddress } = request.socket;
+      this.#parts.refused({ refusal: refusal.refusal, reason, status, remoteAddress, request });
+    }
   }
 
   async #send(response: ServerResponse, { page, title, status = 200, values }: View): Promise<void> {

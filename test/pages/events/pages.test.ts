@@ -470,6 +470,16 @@ describe('the pages of the events', () => {
     expect((await get('?events=refusals&reason=busy')).body).toContain('None of them has this reason');
   });
 
+  it('count a request for a page once that is refused for what a proxy states', async () => {
+    const key = { 'X-API-Key': 'read-key-0123456789' };
+    const behindProxy = await startService({ TRUST_PROXY: '1', READ_KEYS: key['X-API-Key'] });
+    const refused = await send(`${behindProxy.url}?events`, { headers: { ...key, 'X-Forwarded-Proto': 'gopher' } });
+    expect(refused.status).toBe(400);
+    const { body } = await send(`${behindProxy.url}?events=refusals`, { headers: key });
+    expect(body).toContain('<strong id="count">1</strong> refused in the last hour');
+    await behindProxy.stop();
+  });
+
   it('count each refused call', async () => {
     const line = async () => /([\d,]+) refused in the last hour/.exec((await get('?events')).body)?.[1];
     expect(await line()).toBe(undefined);
