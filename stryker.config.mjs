@@ -18,7 +18,7 @@ export default {
     'src/http/callers.ts',
   ],
   // The tests need none of these, and some are large.
-  ignorePatterns: ['coverage', 'data', 'dist', 'docs', 'test/fixtures', 'test/interop', 'test/system'],
+  ignorePatterns: ['coverage', 'data', 'dist', 'test/fixtures', 'test/interop', 'test/system'],
   concurrency: 2,
   timeoutMS: 3_000,
   tempDirName: '.stryker',
