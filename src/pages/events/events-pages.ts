@@ -26,7 +26,7 @@ import { addressQuery, BINDING_LABELS, filterValues, listQuery, position } from 
 import { listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
 import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
-import { newRefusals, refusalsView } from './refusal-view';
+import { isRefusedAfter, newRefusals, refusalsView } from './refusal-view';
 import { countText } from './markup';
 
 /** What the pages of the events show, and to whom. */
@@ -268,25 +268,26 @@ class EventsPages {
   }
 
   async #refusals(parameters: URLSearchParams): Promise<View> {
-    const view = refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
+    const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
     return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', ...view } };
   }
 
   /** Waits for a call that is refused after a time, without a slot, and sends the rows of those since then. */
   async #sendRefusedRows(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const after = Number(parameters.get('after'));
-    const look = async () => newRefusals(await this.#parts.refusals(), reasonOf(parameters), after, Date.now());
+    const reason = reasonOf(parameters);
     const until = performance.now() + REFUSALS_WAIT;
     this.#inProgress--;
-    const found = await ticket
+    const refusals = await ticket
       .whileIdle(async (signal) => {
         for (;;) {
           await delay(REFUSALS_STEP, undefined, { signal }).catch(() => undefined);
-          const seen = await look();
-          if (seen.isNew || signal.aborted || performance.now() > until) return seen;
+          const seen = await this.#parts.refusals();
+          if (isRefusedAfter(seen, reason, after) || signal.aborted || performance.now() > until) return seen;
         }
       })
       .finally(() => this.#inProgress++);
+    const found = await newRefusals(refusals, reason, after, Date.now());
     const html = this.#templates.refusedRows(found);
     const headers = { 'X-Events-After': String(found.liveAfter), 'X-Events-Count': found.lastHour };
     await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });

@@ -3,6 +3,7 @@ import { decodeAnyway } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
 import { KEPT_BYTES, type KeptBody, type KeptCall, type Refusals } from '../../telemetry/refused-calls';
 import { callsOfLastHour } from '../../telemetry/refusal-counts';
+import { letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';
 import { pairs } from './event-view';
 import { addressQuery } from './list-query';
@@ -27,9 +28,9 @@ const BODY_BYTES = 25_000;
 const DETAILS_BYTES = 1_000_000;
 
 /** Shows the refused calls, or those with a reason, newest first. Links have only the query. */
-export function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
+export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
   return {
-    ...rowsView(refusals, reason, now, -Infinity),
+    ...(await rowsView(refusals, reason, now, -Infinity)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',
@@ -41,19 +42,26 @@ export function refusalsView(refusals: Refusals, reason: string | undefined, now
 
 /** Shows the calls for a list that is open: those refused after a time, and some of those before it, which the list may have. */
 export function newRefusals(refusals: Refusals, reason: string | undefined, after: number, now: number) {
-  const view = rowsView(refusals, reason, now, after - OVERLAP);
-  return { ...view, isNew: refusals.calls.some((call) => call.time > after && hasReason(call, reason)) };
+  return rowsView(refusals, reason, now, after - OVERLAP);
 }
 
-function rowsView({ calls, counts }: Refusals, reason: string | undefined, now: number, after: number) {
+/** Whether a call was refused after a time. */
+export function isRefusedAfter({ calls }: Refusals, reason: string | undefined, after: number): boolean {
+  return calls.some((call) => call.time > after && hasReason(call, reason));
+}
+
+async function rowsView({ calls, counts }: Refusals, reason: string | undefined, now: number, after: number) {
   let left = DETAILS_BYTES;
-  const shown = calls.filter((call) => call.time > after && hasReason(call, reason));
+  const rows: ReturnType<typeof refusalView>[] = [];
+  for (const call of calls.filter(({ time }) => time > after)) {
+    if (!hasReason(call, reason)) continue;
+    const row = refusalView(call, left);
+    left -= row.detailBytes;
+    // Ten hostile bodies take 5 ms.
+    if (rows.push(row) % 10 === 0) await letOthersRun();
+  }
   return {
-    calls: shown.map((call) => {
-      const row = refusalView(call, left);
-      left -= row.detailBytes;
-      return row;
-    }),
+    calls: rows,
     /** The time after which live rows begin. */
     liveAfter: calls[0]?.time ?? 0,
     lastHour: countText(callsOfLastHour(counts, now)),
