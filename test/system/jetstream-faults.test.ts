@@ -1,9 +1,15 @@
+import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { DiscardPolicy } from '@nats-io/jetstream';
+import { startApp } from '../../src/app';
+import { readConfig } from '../../src/config/config';
 import type { NewEvent } from '../../src/events/stored-event';
 import type { JetStreamEventLog } from '../../src/log/jetstream/event-log';
+import { createLogger } from '../../src/telemetry/logger';
 import { EVERYTHING, newEvent } from '../log/event-log-suite';
+import { eventually } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
+import { metricsAt } from '../support/metrics';
 import { startProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { startTcpProxy } from '../support/tcp-proxy';
@@ -320,6 +326,45 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect((await log.read({ ...EVERYTHING, limit: 400 })).length).toBe(301);
     expect(await log.append(recentEvent({ idempotencyKey: 'k1' }))).toMatchObject({ recorded: true });
     expect(await log.append(recentEvent({ idempotencyKey: 'k400' }))).toEqual({ id: 'old400', recorded: false });
+  });
+
+  it('says once that retention fails, and that it works again; a metric counts each failure', async () => {
+    const under = options({ retention: { maxEvents: undefined, maxAge: 3_600_000 } });
+    const log = await opened(under);
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    const stream = new Writable({
+      write(line: Buffer, _encoding, done) {
+        lines.push(JSON.parse(line.toString()) as (typeof lines)[number]);
+        done();
+      },
+    });
+    const app = await startApp(readConfig({ PORT: '0' }), log, createLogger('info', stream));
+    const failures = async () => (await metricsAt(app.url)).get('webhook_retention_failures_total') ?? NaN;
+    expect(await failures()).toBe(0);
+    await nats.directly(({ streams }) => streams.delete(`${under.stream}_KEYS`));
+    await eventually('retention has failed twice', async () => (await failures()) >= 2);
+    // Where there are no events yet, an instance that starts makes the stream anew.
+    await opened(under);
+    await eventually('retention works again', () => lines.length > 1);
+    expect(lines).toMatchObject([
+      {
+        level: 'error',
+        msg: 'retention fails, no events are forgotten',
+        reason: `the stream ${under.stream}_KEYS does not exist`,
+      },
+      { level: 'info', msg: 'retention works again' },
+    ]);
+    await app.close();
+  });
+
+  it('finds the events of all paths by their ids where instances with other paths start at the same time', async () => {
+    const under = options();
+    await opened(under);
+    const sources = Array.from({ length: 6 }, (_, i) => `/path-${String(i)}`);
+    const logs = await Promise.all(sources.map((source) => opened({ ...under, source })));
+    await Promise.all(logs.map((log, i) => log.append(recentEvent({ id: 'x', source: sources[i] ?? '' }))));
+    const log = await opened(under);
+    expect(await log.read({ ...EVERYTHING, id: 'x' })).toHaveLength(6);
   });
 
   it('completes a batch that broke off when it is sent again', async () => {

@@ -4,7 +4,16 @@ import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, recordFrom } from '../../support/load';
-import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../../support/process';
+import { metricsAt } from '../../support/metrics';
+import {
+  childrenOf,
+  killProcesses,
+  logLines,
+  runToEnd,
+  startProcess,
+  type ServiceProcess,
+} from '../../support/process';
+import { directly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('with several workers, what they record', () => {
@@ -83,6 +92,27 @@ describe('with several workers, what they record', () => {
     const kept = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
     await eventually('the oldest are gone', async () => (await kept()).length === 5);
     expect(await kept()).toEqual(ids.slice(-5));
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('is kept while retention fails, which the supervisor says and counts, until it works again', async () => {
+    const service = await start({ RETENTION_MAX_EVENTS: '5', ADMIN_PORT: '0' });
+    const admin = String((await service.logged('supervising')).adminUrl);
+    const file = join(folder.path, 'data', 'events.db');
+    const failures = async () => (await metricsAt(admin)).get('webhook_retention_failures_total') ?? NaN;
+    expect(await failures()).toBe(0);
+    directly(file, "CREATE TRIGGER keep BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'it is kept'); END");
+    for (let i = 0; i < 7; i++) await callOperation(service.url, 'httpget', 'RecordEvent');
+    await eventually('it has failed twice', async () => (await failures()) >= 2);
+    expect(await everyEvent(service.url)).toHaveLength(7);
+    directly(file, 'DROP TRIGGER keep');
+    await service.logged('retention works again');
+    expect(await everyEvent(service.url)).toHaveLength(5);
+    const lines = logLines(service.output()).filter(({ msg }) => String(msg).includes('retention'));
+    expect(lines).toMatchObject([
+      { pid: service.child.pid, level: 'error', msg: 'retention fails, no events are forgotten', reason: 'it is kept' },
+      { pid: service.child.pid, level: 'info', msg: 'retention works again' },
+    ]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
