@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
@@ -29,7 +30,8 @@ export const SMALL_ANSWER = 4096;
 const LARGE_ANSWER = 65_536;
 
 /**
- * Counts the bytes of an answer until it is sent, instead of those counted for it before.
+ * Counts the bytes of an answer until it is sent, instead of those counted for it before. Over TLS they are held twice: as they
+ * are, and encrypted.
  *
  * @throws {RequestError} 503: too many bytes of other answers wait for callers to take them.
  */
@@ -37,7 +39,9 @@ function countAnswer(response: ServerResponse, bytes: number): void {
   const { answers } = response.req as Partial<HttpRequest>;
   if (answers === undefined) return;
   const held = answers.held(response) ?? (bytes > SMALL_ANSWER ? answers.hold(response) : undefined);
-  if (held?.resize(bytes) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
+  // One that fits only once still gets its turn, alone.
+  const encrypted = response.req.socket instanceof TLSSocket ? Math.min(bytes, answers.maxBytes - bytes) : 0;
+  if (held?.resize(bytes + Math.max(0, encrypted)) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
 }
 
 /**

@@ -133,7 +133,8 @@ describe('with several workers', () => {
     }
     expect(service.child.exitCode).toBe(null);
     expect(await service.end('SIGTERM')).toBe(0);
-  });
+    // Some ten workers start one after the other: 12 to 24 seconds beside programs that want all of the machine.
+  }, 90_000);
 
   it('a new one for which there is no process leaves the old ones running', async () => {
     const fail = join(folder.path, 'fail');
@@ -146,7 +147,7 @@ describe('with several workers', () => {
     expect(cause).toMatch(/^no process could be started \(.*ENOENT/);
     expect(await childrenOf(service)).toEqual(old);
     kill(old[0] ?? 0, 'SIGKILL');
-    await until(() => count(service, 'a worker ended, another one takes its place') === 2);
+    await until(() => count(service, 'a worker ended, another one takes its place') >= 2);
     expect(await answers(service.url)).toBe(true);
     await rm(fail);
     await until(async () => (await childrenOf(service)).length === 2);
