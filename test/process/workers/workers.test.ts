@@ -133,7 +133,7 @@ describe('with several workers', () => {
     }
     expect(service.child.exitCode).toBe(null);
     expect(await service.end('SIGTERM')).toBe(0);
-    // Some ten workers start one after the other: 12 to 24 seconds beside programs that want all of the machine.
+    // Processes start in four rounds, each of which takes up to 8 seconds beside programs that want all of the machine.
   }, 90_000);
 
   it('a new one for which there is no process leaves the old ones running', async () => {
