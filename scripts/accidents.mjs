@@ -70,6 +70,17 @@ async function keep() {
   if (code !== 0) throw new Error(`--backup: ${errors}`);
 }
 
+/**
+ * Takes a file away and waits until the service says that it has saved what only its descriptor leads to: a process that is killed
+ * before loses that.
+ */
+async function untilSaved(takeAway) {
+  const losses = () => service.output().split('a file of the event log was lost').length;
+  const before = losses();
+  await takeAway();
+  for (let i = 0; i < 600 && losses() === before; i++) await delay(50);
+}
+
 const follower = () => run([process.execPath, TOOL, '--follow'], surroundings).child;
 
 const ACCIDENTS = {
@@ -113,23 +124,21 @@ const ACCIDENTS = {
     await start().catch(async () => start());
   },
   async '-shm removed'() {
-    rmSync(`${file}-shm`, { force: true });
-    await delay(500);
+    await untilSaved(() => rmSync(`${file}-shm`, { force: true }));
   },
   async '-wal removed'() {
-    rmSync(`${file}-wal`, { force: true });
-    await delay(500);
+    await untilSaved(() => rmSync(`${file}-wal`, { force: true }));
   },
   async '-wal and -shm removed while it is stopped'() {
-    service.child.kill('SIGSTOP');
-    for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
-    await delay(random() * 1500);
-    service.child.kill('SIGCONT');
-    await delay(500);
+    await untilSaved(async () => {
+      service.child.kill('SIGSTOP');
+      for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+      await delay(random() * 1500);
+      service.child.kill('SIGCONT');
+    });
   },
   async 'moved away'() {
-    await rename(file, `${kept}-${copies++}.db`);
-    await delay(1000);
+    await untilSaved(() => rename(file, `${kept}-${copies++}.db`));
   },
 };
 
@@ -137,12 +146,15 @@ await start();
 const loads = Array.from({ length: 8 }, (_, i) => load(i));
 const end = Date.now() + Number(minutes) * 60_000;
 const counts = {};
+/** What happened last, and when: where events are missing, their times say between which accidents. */
+const happened = [];
 let slowest = 0;
 while (Date.now() < end) {
   await delay(random() * 1500);
   const names = Object.keys(ACCIDENTS);
   const name = names[Math.floor(random() * names.length)];
   counts[name] = (counts[name] ?? 0) + 1;
+  happened.push(`${new Date().toISOString()} ${name}`);
   await ACCIDENTS[name]();
   slowest = Math.max(slowest, await ready());
 }
@@ -166,6 +178,6 @@ for (const name of logs) {
 }
 const missing = [...answered].filter((id) => !found.has(id));
 console.log({ counts, answered: answered.size, logs: logs.length, malformed, missing: missing.length, slowest });
-console.log(missing.slice(0, 10));
+if (missing.length > 0) console.log(missing.slice(0, 10), happened);
 if (missing.length === 0 && malformed === 0) rmSync(folder, { recursive: true });
 process.exit(missing.length + malformed > 0 ? 1 : 0);
