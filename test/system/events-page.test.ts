@@ -306,56 +306,60 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     expect(download.suggestedFilename()).toBe('event-1-data.txt');
   });
 
-  it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
-    const shots = process.env.SCREENSHOTS ?? folder.path;
-    await mkdir(shots, { recursive: true });
-    await record(HOSTILE);
-    await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 17] }), 'application/json');
-    await record(new URLSearchParams({ a: HOSTILE, b: '2' }).toString(), 'application/x-www-form-urlencoded');
-    await record(HOSTILE.repeat(20_000));
-    const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
-    await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
-    const wrong = {
-      'Content-Type': 'application/cloudevents+json',
-      'User-Agent': 'Sender/1 '.repeat(30),
-      'X-GitHub-Delivery': '7',
-    };
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
-    const queries = {
-      list: '?events',
-      search: '?events=&text=gpj&binding=httppost',
-      types: '?events&type=webhook.recorded',
-      nothing: '?events&text=nothing',
-      rate: '?events=rate',
-      refusals: '?events=refusals',
-      signatures: '?events=refusals&reason=signature',
-      text: '?event=1',
-      json: '?event=2',
-      form: '?event=3',
-      large: '?event=4',
-      once: '?event=5',
-    };
-    for (const [name, query] of Object.entries(queries)) {
-      const page = await open(query, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
-      // What is folded must fit too.
-      await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-      await page.addScriptTag({ path: AXE });
-      const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-      expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect([name, overflow]).toEqual([name, 0]);
-      expect(await page.title()).toMatch(/ web service$/);
-      await page.screenshot({
-        path: join(shots, `events-${name}-${colorScheme}-${String(width)}.png`),
-        fullPage: true,
-      });
-      await page.close();
-    }
-    expect(complaints).toEqual([]);
-  });
+  it.each(SCREENS)(
+    'pass an accessibility check and fit the screen, %s at %i pixels',
+    async (colorScheme, width) => {
+      const shots = process.env.SCREENSHOTS ?? folder.path;
+      await mkdir(shots, { recursive: true });
+      await record(HOSTILE);
+      await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 17] }), 'application/json');
+      await record(new URLSearchParams({ a: HOSTILE, b: '2' }).toString(), 'application/x-www-form-urlencoded');
+      await record(HOSTILE.repeat(20_000));
+      const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
+      await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
+      const wrong = {
+        'Content-Type': 'application/cloudevents+json',
+        'User-Agent': 'Sender/1 '.repeat(30),
+        'X-GitHub-Delivery': '7',
+      };
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
+      const queries = {
+        list: '?events',
+        search: '?events=&text=gpj&binding=httppost',
+        types: '?events&type=webhook.recorded',
+        nothing: '?events&text=nothing',
+        rate: '?events=rate',
+        refusals: '?events=refusals',
+        signatures: '?events=refusals&reason=signature',
+        text: '?event=1',
+        json: '?event=2',
+        form: '?event=3',
+        large: '?event=4',
+        once: '?event=5',
+      };
+      for (const [name, query] of Object.entries(queries)) {
+        const page = await open(query, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+        // What is folded must fit too.
+        await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+        await page.addScriptTag({ path: AXE });
+        const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+        expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect([name, overflow]).toEqual([name, 0]);
+        expect(await page.title()).toMatch(/ web service$/);
+        await page.screenshot({
+          path: join(shots, `events-${name}-${colorScheme}-${String(width)}.png`),
+          fullPage: true,
+        });
+        await page.close();
+      }
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });
 
 /** Makes a page believe that it is hidden, or seen again. */
