@@ -55,8 +55,9 @@ export class SqliteConnection {
   readonly #writeBack: Statement;
   /** What was recorded since the write-ahead log was last written back as a whole. */
   #held: Uint8Array[] = [];
+  /** Its size, with that of batches that were too many to be held. */
   #heldBytes = 0;
-  #isIncomplete = false;
+  #isIncomplete: boolean;
 
   /**
    * @throws the database cannot be opened, is not a database, or not one of this program and version; or the write-ahead log
@@ -94,6 +95,9 @@ export class SqliteConnection {
     // The first read makes the write-ahead log where there is none.
     this.#marks();
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
+    // What a process that was killed left in the write-ahead log is in no other place, and is not held here.
+    this.requireFiles();
+    this.#isIncomplete = !this.#writesBack();
   }
 
   prepare(sql: string): Statement {
@@ -147,9 +151,8 @@ export class SqliteConnection {
   }
 
   #hold(recorded: readonly Uint8Array[]): void {
-    let { log, checkpointed } = this.#progress.get() as Checkpoint;
-    if (log >= WRITE_BACK_PAGES) ({ log, checkpointed } = this.#writeBack.get() as Checkpoint);
-    if (log === checkpointed) {
+    const { log, checkpointed } = this.#progress.get() as Checkpoint;
+    if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) {
       this.#held = [];
       this.#heldBytes = 0;
       this.#isIncomplete = false;
@@ -158,6 +161,16 @@ export class SqliteConnection {
     this.#heldBytes += recorded.reduce((sum, { length }) => sum + length, 0);
     if (this.#heldBytes > HELD_BYTES) this.#isIncomplete = true;
     else this.#held.push(...recorded);
+  }
+
+  /** Writes the write-ahead log back to the file. False: a reader still needs it, or the disk is full. */
+  #writesBack(): boolean {
+    try {
+      const { log, checkpointed } = this.#writeBack.get() as Checkpoint;
+      return log === checkpointed;
+    } catch {
+      return false;
+    }
   }
 
   /** @throws {LostFileError} the files that are open are not those found under their names. */
@@ -212,7 +225,7 @@ export class SqliteConnection {
    */
   close(): void {
     this.requireFiles();
-    this.#writeBack.get();
+    this.#writesBack();
     this.#database.close();
   }
 
@@ -226,7 +239,7 @@ export class SqliteConnection {
   saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
     if (this.#files.hasWal) return undefined;
     this.#files.setWalAside();
-    if (this.#held.length === 0 && !this.#isIncomplete) return undefined;
+    if (this.#heldBytes === 0) return undefined;
     const name = this.#files.lostName();
     try {
       const saved = new SqliteConnection({ ...this.#options, file: name });
@@ -237,7 +250,7 @@ export class SqliteConnection {
       return `Events that only its write-ahead log held could not be saved in ${name}: ${(error as Error).message}.`;
     }
     return this.#isIncomplete
-      ? `Some of the events that only its write-ahead log held are in ${name}; there were too many to keep all.`
+      ? `Some of the events that only its write-ahead log held are in ${name}; the others could not be kept.`
       : `The events that only its write-ahead log held are in ${name}; some of them may be in the log, too.`;
   }
 
