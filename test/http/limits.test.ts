@@ -7,6 +7,7 @@ import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from
 import { send, type Answer } from '../support/http';
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
+import { expectNothingHeld } from '../support/nothing-held';
 import { openConnection, sendRaw, untilClosed } from '../support/raw';
 import { startService } from '../support/service';
 
@@ -30,7 +31,7 @@ describe('the limit', () => {
     const service = await startService({ MAX_HEADER_BYTES: '4096' });
     const answer = await sendRaw(service.url, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(5000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 431 [\s\S]*more than 4096 bytes \(MAX_HEADER_BYTES\)\.\n$/);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   // What is decoded ends, and the request does not.
@@ -94,7 +95,7 @@ describe('the limit', () => {
       const again = await send(`${service.url}/HelloWorld`).catch(() => undefined);
       return again?.status === 200;
     });
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it.each(BINDINGS)('MAX_IN_FLIGHT is answered with 503 over %s, with SOAP in a fault', async (binding) => {
@@ -108,7 +109,7 @@ describe('the limit', () => {
     for (const resolve of waiting) resolve({ id: 'x', recorded: true });
     for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
     expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   const compressed = gzipSync(randomBytes(900_000));
@@ -145,7 +146,7 @@ describe('the limit', () => {
         const large = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(900_000) });
         return large.status === 200;
       });
-      await service.stop();
+      await expectNothingHeld(service);
     },
   );
 
@@ -161,7 +162,7 @@ describe('the limit', () => {
     await eventually('there is room again', async () => (await post()).status === 200);
     // What is answered is given back.
     for (let i = 0; i < 3; i++) expect((await post()).status).toBe(200);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('RATE_LIMIT is answered with 429 over every binding and for documents', async () => {
@@ -175,7 +176,7 @@ describe('the limit', () => {
     const pages = await Promise.all([1, 2, 3, 4].map(() => send(service.url, { headers: from('192.0.2.99') })));
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
     expect(pages.find(({ status }) => status === 429)?.headers['retry-after']).toBeDefined();
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('RATE_LIMIT counts the addresses of one IPv6 network as one client', async () => {
@@ -191,7 +192,7 @@ describe('the limit', () => {
       statuses.push((await call(service.url, 'httpget', { 'X-Forwarded-For': address })).status);
     }
     expect(statuses).toEqual([200, 200, 429, 200, 200]);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('of elements in a message is answered with a fault', async () => {
@@ -200,7 +201,7 @@ describe('the limit', () => {
     const answer = await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body });
     expect(answer.status).toBe(400);
     expect(answer.body).toContain('more than 250000 elements');
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });
 
@@ -222,7 +223,7 @@ describe('a large message', () => {
         const [event] = await service.log.scan({ after: BigInt((await service.log.stats()).events - 1), limit: 1 });
         expect(dataOf(event) === `<p xmlns="http://tempuri.org/">${inside}</p>`).toBe(true);
       }
-      await service.stop();
+      await expectNothingHeld(service);
     },
   );
 
@@ -238,7 +239,7 @@ describe('a large message', () => {
       const event = (await service.log.scan({ after: 0n, limit: 10 })).at(-1);
       expect(dataOf(event) === body).toBe(true);
     }
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });
 
@@ -253,7 +254,7 @@ it('closes a connection on which more than 64 requests wait', async () => {
   patient.destroy();
   await sendRaw(service.url, page.repeat(1000));
   expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="busy"}')).toBe(1);
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('a half-open connection is closed', async () => {
@@ -262,5 +263,5 @@ it('a half-open connection is closed', async () => {
   socket.end();
   await once(socket.resume(), 'close');
   expect((await metricsAt(service.url)).get('webhook_connections')).toBe(1);
-  await service.stop();
+  await expectNothingHeld(service);
 });

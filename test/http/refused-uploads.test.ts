@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
+import { expectNothingHeld } from '../support/nothing-held';
 import { openConnection } from '../support/raw';
 import { startService } from '../support/service';
 import { openWire } from '../support/wire';
@@ -48,7 +49,7 @@ describe('before the body arrives', () => {
       expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(text).toContain('\r\nConnection: close\r\n');
     }
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it.each([
@@ -59,7 +60,7 @@ describe('before the body arrives', () => {
     const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, field), chunked);
     expect(text).toMatch(/^HTTP\/1.1 413 [\s\S]*\r\nConnection: close\r\n/);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('429 comes before the body of a client that sent too many requests', async () => {
@@ -68,7 +69,7 @@ describe('before the body arrives', () => {
     const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000000\r\n'));
     expect(text).toMatch(/^HTTP\/1.1 429 /);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('100 Continue asks for a body that is taken', async () => {
@@ -80,7 +81,7 @@ describe('before the body arrives', () => {
     await wire.until(/HTTP\/1.1 200 OK/);
     wire.socket.destroy();
     expect((await service.log.stats()).events).toBe(1);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });
 
@@ -92,7 +93,7 @@ it('a request that is refused with a small body keeps its connection', async () 
   wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
   await wire.until(/Hello World/);
   wire.socket.destroy();
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 describe('MAX_BODY_MEMORY', () => {
@@ -118,7 +119,7 @@ describe('MAX_BODY_MEMORY', () => {
       });
       return answer.status === 200;
     });
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('counts what compressed bodies inflate to, not what they may', async () => {
@@ -140,7 +141,7 @@ describe('MAX_BODY_MEMORY', () => {
       await wire.until(/^HTTP\/1.1 200 /);
       wire.socket.destroy();
     }
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });
 
@@ -151,7 +152,7 @@ describe('a content coding', () => {
     const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: gzipSync('event') });
     expect(answer.status).toBe(200);
     expect((await service.log.scan({ after: 0n, limit: 1 }))[0]?.data).toContain('event');
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('that is unknown is refused with those that are known', async () => {
@@ -159,6 +160,6 @@ describe('a content coding', () => {
     const headers = { 'Content-Encoding': 'lzw' };
     const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: 'event' });
     expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'gzip, deflate, br']);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });

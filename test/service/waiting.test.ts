@@ -5,6 +5,7 @@ import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { getEvents, untilWaiting } from '../support/waiting';
@@ -17,7 +18,7 @@ describe('GetEvents with wait', () => {
   beforeEach(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => expectNothingHeld(service));
 
   const record = () => callOperation(service.url, 'httpget', 'RecordEvent');
   const get = (query: string) => send(`${service.url}/GetEvents?${query}`);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -12,6 +13,13 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
+
+function encrypted(key: string): string {
+  const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' };
+  return createPrivateKey(key)
+    .export({ type: 'pkcs8', format: 'pem', ...cipher })
+    .toString();
+}
 
 describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   const folder = useTemporaryFolder();
@@ -117,6 +125,12 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     ],
     ['an empty key', 'key.pem', () => Promise.resolve(''), /^TLS_KEY \(.*key\.pem\) has no private key\./],
     ['a broken key', 'key.pem', (text) => Promise.resolve(text.replace(/M/g, '?')), /^TLS_KEY .* cannot be parsed\./],
+    [
+      'an encrypted key',
+      'key.pem',
+      (text) => Promise.resolve(encrypted(text)),
+      /^TLS_KEY .* is encrypted\. Give a key without a passphrase\./,
+    ],
     [
       'another key',
       'key.pem',

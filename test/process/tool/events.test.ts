@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
+import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { startProcess } from '../../support/process';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
@@ -180,6 +181,33 @@ describe('the tool for the event log', () => {
     expect((await stored(other)).map(({ id }) => id)).toEqual(
       (await stored(file)).filter((_, i) => i !== 1 && i !== 2).map(({ id }) => id),
     );
+  });
+
+  it.each([
+    ['--since', '0'],
+    ['--since', '0', '--follow'],
+  ])('prints every event, also those that are damaged, with %s %s', async (...args) => {
+    await fill(4);
+    directly(
+      file,
+      `UPDATE events SET attributes = 'x' WHERE sequence = 2;
+       UPDATE events SET data = CAST(x'2264617461223a2261ff6222' AS TEXT) WHERE sequence = 3`,
+    );
+    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
+    const child = spawn(process.execPath, [TOOL, ...args], { env });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await eventually('all is printed', () => output.split('\n').length === 5);
+    if (args.includes('--follow')) child.kill('SIGTERM');
+    expect((await ended)[0]).toBe(0);
+    const events = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4]);
+    expect(events[1]).toMatchObject({ type: 'damaged', damaged: true });
+    expect(events[2]).toMatchObject({ data: 'a\ufffdb' });
   });
 
   describe('that removes events', () => {
@@ -378,6 +406,26 @@ describe('the tool for the event log', () => {
     const restored = await startProcess({ EVENT_LOG: `sqlite:${copy}` }, folder.path);
     expect(eventsOf(await callOperation(restored.url, 'httpget', 'GetEvents')).map((event) => event.id)).toEqual([id]);
     await restored.end('SIGTERM');
+  });
+
+  it('puts a copy in the place of the log, which it keeps, but not beside a service that has it open', async () => {
+    await fill(2);
+    const copy = join(folder.path, 'copy.db');
+    await run(['--backup', copy]);
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent());
+    await log.close();
+    const { code, errors } = await run(['--restore', copy]);
+    const [, before = ''] = /^Restored\. The log before is kept as (.*)\.\n$/.exec(errors) ?? [];
+    expect([code, before]).toEqual([0, expect.stringContaining(`${file}.replaced-`)]);
+    expect([await stored(file), await stored(before)].map(({ length }) => length)).toEqual([2, 3]);
+    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
+    const refused = await run(['--restore', copy]);
+    expect([refused.code, refused.errors.trimEnd().split('\n')]).toEqual([
+      1,
+      [expect.stringMatching(/ open in .*process /)],
+    ]);
+    await service.end('SIGTERM');
   });
 
   it('explains itself', async () => {

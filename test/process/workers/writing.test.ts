@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { rename, writeFile } from 'node:fs/promises';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { newEvent } from '../../log/event-log-suite';
 import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
@@ -113,6 +115,18 @@ describe('with several workers, what they record', () => {
       { pid: service.child.pid, level: 'error', msg: 'retention fails, no events are forgotten', reason: 'it is kept' },
       { pid: service.child.pid, level: 'info', msg: 'retention works again' },
     ]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('is forgotten after SIGHUP although no further call records', async () => {
+    const service = await start({ RETENTION_MAX_AGE: '1h' });
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    service.child.kill('SIGHUP');
+    await eventually('the old workers have stopped', () => service.output().match(/"stopped"/g)?.length === 2);
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'data/events.db') });
+    await log.append(newEvent({ recordedAt: Date.now() - 7_200_000 }));
+    await eventually('the old event is gone', async () => (await log.stats()).events === 1);
+    await log.close();
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
