@@ -81,7 +81,8 @@ async function untilSaved(takeAway) {
   for (let i = 0; i < 600 && losses() === before; i++) await delay(50);
 }
 
-const follower = () => run([process.execPath, TOOL, '--follow'], surroundings).child;
+/** The second process that last had the log open. */
+let other;
 
 const ACCIDENTS = {
   async 'kill -9'() {
@@ -106,21 +107,22 @@ const ACCIDENTS = {
   },
   async '--restore'() {
     await service.end('SIGTERM');
+    await other?.ended;
     await tool('--backup', `${backup}-${copies}`);
     const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
     if (code !== 0) throw new Error(`--restore: ${errors}`);
     await start();
   },
   async 'restored by cp beside a process that is stopped'() {
-    const other = follower();
+    const { child } = (other = run([process.execPath, TOOL, '--follow'], surroundings));
     await delay(500 + random() * 500);
-    other.kill('SIGSTOP');
+    child.kill('SIGSTOP');
     await service.end('SIGTERM');
     await keep();
     await copyFile(`${kept}-${copies - 1}.db`, file);
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
-    setTimeout(() => other.kill('SIGCONT'), random() * 2000);
-    setTimeout(() => other.kill('SIGKILL'), 4000);
+    setTimeout(() => child.kill('SIGCONT'), random() * 2000);
+    setTimeout(() => child.kill('SIGKILL'), 4000);
     await start().catch(async () => start());
   },
   async '-shm removed'() {
