@@ -1,4 +1,4 @@
-import { mayBeSecret } from '../http/auth/secret-fields';
+import { mayBeSecret } from '../http/auth/credentials';
 import { keyOf, senderOf, typeOf, type Members } from '../http/auth/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';

@@ -1,6 +1,5 @@
 import { indentedXml, isXml } from '../../xml/indented-xml';
-import { coloured } from './coloured';
-import { markup, type Markup } from './markup';
+import { coloured, markup, type Markup } from './markup';
 
 /** An event's payload for its page. */
 export interface DataView extends Markup {

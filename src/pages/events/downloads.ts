@@ -1,6 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { archiveLine, archiveProblem } from '../../events/archive';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
+import type { EventLog } from '../../log/event-log';
+import { foundEvents } from '../../log/stored-events';
+import { letOthersRun } from '../../util/promises';
 import { dataBytes, eventData } from './data-view';
+import type { Filter } from './list-query';
 import { isXmlType, requestAgain, type EndpointAddress } from './request-again';
 
 /** A file that a browser saves and never shows. */
@@ -51,4 +56,31 @@ export function fileNames({
   const kind = data === undefined ? 'bytes' : eventData(data).kind;
   const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];
   return { event: `${name}.json`, data: `${name}-data.${ending}`, request: `${name}.body` };
+}
+
+/** About how many characters are written at a time, after which other calls run. */
+const CHUNK = 64 * 1024;
+
+/**
+ * Writes all events that a search finds, oldest first, in the lines of an export.
+ *
+ * @param stop - ends it early.
+ * @param leftOut - called with the sequence of each event that is damaged.
+ */
+export async function* archiveOf(
+  log: EventLog,
+  filter: Filter,
+  stop: AbortSignal,
+  leftOut: (sequence: string) => void,
+): AsyncGenerator<string> {
+  let text = '';
+  for await (const event of foundEvents(log, filter, stop, () => undefined)) {
+    if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
+    else leftOut(event.sequence);
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+    await letOthersRun();
+  }
+  yield text;
 }
