@@ -46,7 +46,7 @@ export async function parseArchiveLine(line: string): Promise<NewEvent> {
 
 /** Says what would keep an event from being read again, if anything would. */
 export function archiveProblem(event: StoredEvent): string | undefined {
-  return event.damaged === true ? 'one of its texts is damaged' : eventProblem(event);
+  return event.damaged === 'encoding' ? 'one of its texts is not UTF-8' : eventProblem(event);
 }
 
 function archivedEvent(line: string, members: Readonly<Record<string, unknown>>): NewEvent {

@@ -14,11 +14,11 @@ const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
 
 /** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
 export function eventProblem(event: StoredEvent): string | undefined {
-  return attributesProblem(event) ?? dataProblem(event.data) ?? arrivalProblem(event.arrival);
+  return attributesProblem(event) ?? dataProblem(event.data) ?? arrivalProblem(event);
 }
 
 function attributesProblem(event: StoredEvent): string | undefined {
-  const attributes = objectIn(event.attributes);
+  const attributes = event.damaged === 'attributes' ? undefined : objectIn(event.attributes);
   if (attributes === undefined) return 'its attributes are not a JSON object';
   for (const [name, isRight] of REQUIRED) {
     const value = attributes[name];
@@ -44,8 +44,9 @@ function dataProblem(data: string | undefined): string | undefined {
   return undefined;
 }
 
-function arrivalProblem(arrival: string): string | undefined {
-  return objectIn(arrival) === undefined ? 'its arrival is not a JSON object' : undefined;
+function arrivalProblem({ arrival, damaged }: StoredEvent): string | undefined {
+  const isRight = damaged !== 'arrival' && objectIn(arrival) !== undefined;
+  return isRight ? undefined : 'its arrival is not a JSON object';
 }
 
 function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {

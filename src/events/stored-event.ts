@@ -22,8 +22,11 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
   readonly sequence: string;
-  /** Set where the disk has damaged one of its texts. What could not be read then is missing, or another text stands for it. */
-  readonly damaged?: true;
+  /**
+   * What the disk has damaged of it: the encoding of a text, or the JSON of its attributes or its arrival. What could not be read is
+   * missing, or another text stands for it.
+   */
+  readonly damaged?: 'encoding' | 'attributes' | 'arrival';
 }
 
 /**

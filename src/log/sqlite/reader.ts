@@ -137,9 +137,9 @@ export class SqliteReader {
     return rows.map((row) => {
       const event = storedEvent(row);
       if (row.valid === 0)
-        return { ...event, attributes: damagedAttributes(row), arrival: '{}', data: undefined, damaged: true };
-      if (row.arrived === 0) return { ...event, arrival: '{}', damaged: true };
-      return this.#isDamaged(row.sequence, Object.values(row)) ? { ...event, damaged: true } : event;
+        return { ...event, attributes: damagedAttributes(row), arrival: '{}', data: undefined, damaged: 'attributes' };
+      if (row.arrived === 0) return { ...event, arrival: '{}', damaged: 'arrival' };
+      return this.#isDamaged(row.sequence, Object.values(row)) ? { ...event, damaged: 'encoding' } : event;
     });
   }
 

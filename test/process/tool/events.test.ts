@@ -173,8 +173,8 @@ describe('the tool for the event log', () => {
     expect({ code, errors: errors.replaceAll(/0{19}/g, '') }).toEqual({
       code: 1,
       errors:
-        'Event 2 is left out: one of its texts is damaged.\n' +
-        'Event 3 is left out: one of its texts is damaged.\n3 events exported.\n',
+        'Event 2 is left out: its attributes are not a JSON object.\n' +
+        'Event 3 is left out: one of its texts is not UTF-8.\n3 events exported.\n',
     });
     const other = join(folder.path, 'other.db');
     expect(await run(['--import', archive], other)).toMatchObject({ code: 0 });
