@@ -17,6 +17,8 @@ if (!(milliseconds > 0)) throw new Error(`${argument} is not a number of minutes
 const KEY = 'soak-key-0123456789';
 const GOOD = 8;
 const BAD = 4;
+/** How long a connection is idle, in milliseconds. */
+const IDLE = 61_000;
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-soak-'));
 const service = run([process.execPath, SERVICE], {
@@ -94,6 +96,21 @@ async function bad(first) {
   }
 }
 
+/** Calls on one connection with pauses in which it must stay open: a load balancer, which closes after 60 seconds, has to be first. */
+async function idle() {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk)).on('error', () => undefined);
+  for (let calls = 1; Date.now() + IDLE < end; calls++) {
+    socket.write(`GET ${pathname}/HelloWorld? HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await pause(IDLE);
+    const answers = received.split('HTTP/1.1 200 ').length - 1;
+    count(answers === calls ? 'idle: answered' : 'idle: UNEXPECTED end of the connection');
+  }
+  socket.destroy();
+}
+
 async function state(when) {
   const { body } = await ask(new URL('/metrics', adminUrl));
   const value = (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]);
@@ -114,7 +131,7 @@ for (const call of RECORDING) answered.add(/>([0-9a-f-]{36})</.exec((await call(
 await state('start');
 const traffic = [...Array.from({ length: GOOD }, (_, i) => good(i)), ...Array.from({ length: BAD }, (_, i) => bad(i))];
 const middle = pause(milliseconds / 2).then(() => state('middle'));
-await Promise.all([...traffic, middle]);
+await Promise.all([...traffic, idle(), middle]);
 agent.destroy();
 await pause(4000);
 await state('end');
