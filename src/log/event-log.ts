@@ -65,7 +65,7 @@ export interface Commit {
   readonly milliseconds: number;
 }
 
-/** Is told what happens to a log besides the answers of its calls. */
+/** Called when something happens to a log, besides the answers to its calls. */
 export interface LogObserver {
   /** Events were committed by this process. */
   committed?(commit: Commit): void;
