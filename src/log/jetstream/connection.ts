@@ -174,7 +174,7 @@ export function isNoRoom(error: unknown): error is JetStreamApiError {
   return NO_RESOURCES.has(error.code) || (error.code === STORE_FAILED && STREAM_LIMIT.test(error.message));
 }
 
-/** Whether a stream refused a message because its subject holds one. */
+/** Whether a stream refused a message because its subject already has one. */
 export function isSubjectTaken(error: unknown): boolean {
   return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 }

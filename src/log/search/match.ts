@@ -19,7 +19,7 @@ export const SEARCHED = ['data', 'attributes', 'arrival'] as const;
 export interface MatchSurroundings {
   readonly in: Match['in'];
   readonly text: string;
-  /** Whether `text` begins where the event's text does, and ends where it does. */
+  /** Whether nothing was cut off before `text`, and nothing after it. */
   readonly isStart: boolean;
   readonly isEnd: boolean;
 }
