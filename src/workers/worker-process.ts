@@ -25,7 +25,7 @@ export interface WorkerProcess {
   readonly closed: Promise<void>;
   /** The last report that it sent. */
   readonly lastReport: Report;
-  /** Asks for a report; resolves when one comes, which a process that hangs never sends. */
+  /** Asks for a report of now, not one that was asked for before; a process that hangs never sends one. */
   report(): Promise<Report>;
   /** Calls the listener, the only one, when the worker wants the refused calls of all workers. */
   onRefusalsWanted(listener: () => void): void;
@@ -54,6 +54,8 @@ class ClusterWorker implements WorkerProcess {
   readonly #ended = deferred<End>();
   readonly closed: Promise<void>;
   #asked: Deferred<Report> | undefined;
+  /** The report that is asked for when that one has come: it was made before. */
+  #next: Promise<Report> | undefined;
   #lastReport = NO_REPORT;
   #refusalsWanted: () => void = () => undefined;
   #logMessage: (message: unknown) => void = () => undefined;
@@ -112,8 +114,13 @@ class ClusterWorker implements WorkerProcess {
     if (this.#asked === undefined) {
       this.#asked = deferred<Report>();
       this.#send('report');
+      return this.#asked.promise;
     }
-    return this.#asked.promise;
+    this.#next ??= this.#asked.promise.then(() => {
+      this.#next = undefined;
+      return this.report();
+    });
+    return this.#next;
   }
 
   onRefusalsWanted(listener: () => void): void {

@@ -122,6 +122,20 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(await log.append(newEvent({ id: 'after' }))).toEqual({ id: 'after', recorded: true });
     });
 
+    it('gives up no call because somebody sets the clock', async () => {
+      const log = await open();
+      await stop(lost.child);
+      const recording = log.append(newEvent({ id: 'recorded' }));
+      const now = Date.now.bind(Date);
+      const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+      await setTimeout(100);
+      lost.child.kill('SIGCONT');
+      const appended = await recording.finally(() => {
+        clock.mockRestore();
+      });
+      expect(appended).toEqual({ id: 'recorded', recorded: true });
+    });
+
     it('recovers by itself, with all that was recorded, when the server is killed and started again', async () => {
       const log = await open();
       await log.append(newEvent({ id: 'before' }));

@@ -54,7 +54,7 @@ export class JetStreamConnection {
    * @throws no server answers within the timeout (in milliseconds), or the user is refused.
    */
   static async open(address: JetStreamLocation, timeout: number): Promise<JetStreamConnection> {
-    const deadline = Date.now() + timeout;
+    const deadline = performance.now() + timeout;
     for (;;) {
       try {
         const connection = await connect({
@@ -62,7 +62,7 @@ export class JetStreamConnection {
           ...(address.tls ? { tls: {} } : {}),
           ...(address.user === undefined ? {} : { user: address.user, pass: address.password ?? '' }),
           name: 'asmx-webhook',
-          timeout: Math.max(1, Math.min(REQUEST_TIMEOUT, deadline - Date.now())),
+          timeout: Math.max(1, Math.min(REQUEST_TIMEOUT, deadline - performance.now())),
           maxReconnectAttempts: -1,
           reconnectTimeWait: RECONNECT_PAUSE,
           ignoreAuthErrorAbort: true,
@@ -74,15 +74,15 @@ export class JetStreamConnection {
         return new JetStreamConnection(connection, manager, timeout);
       } catch (error) {
         if (error instanceof errors.AuthorizationError) throw error;
-        if (Date.now() + RETRY_PAUSE > deadline) throw unreachable(error);
+        if (performance.now() + RETRY_PAUSE > deadline) throw unreachable(error);
         await delay(RETRY_PAUSE);
       }
     }
   }
 
-  /** When a call that begins now gives up, as `Date.now` tells the time. */
+  /** When a call that begins now gives up, as `performance.now` tells the time. */
   deadline(): number {
-    return Date.now() + this.#timeout;
+    return performance.now() + this.#timeout;
   }
 
   /**
@@ -95,12 +95,12 @@ export class JetStreamConnection {
     for (;;) {
       try {
         // Nothing is sent while the connection is lost: it would be kept, sent late, and take up memory meanwhile.
-        if (this.#restored) await within(this.#restored.promise, deadline - Date.now(), unreachable);
+        if (this.#restored) await within(this.#restored.promise, deadline - performance.now(), unreachable);
         if (this.#connection.isClosed()) throw new errors.ClosedConnectionError();
-        return await within(request(), deadline - Date.now(), unanswered);
+        return await within(request(), deadline - performance.now(), unanswered);
       } catch (error) {
         if (!mayPass(error)) throw error;
-        if (Date.now() + RETRY_PAUSE >= deadline) throw explained(error);
+        if (performance.now() + RETRY_PAUSE >= deadline) throw explained(error);
         await delay(RETRY_PAUSE);
       }
     }

@@ -70,7 +70,7 @@ export class JetStreamEventLog extends EngineLog {
     const { create, source, stream, timeout, servers } = options;
     let connection: JetStreamConnection | undefined;
     try {
-      const deadline = Date.now() + timeout;
+      const deadline = performance.now() + timeout;
       connection = await JetStreamConnection.open(options, timeout);
       const streams = logStreams(connection, stream, deadline);
       if (create) await provideStreams(streams, options);

@@ -75,7 +75,7 @@ class Follower {
   async #tellShown(messages: ConsumerMessages, newest: number): Promise<void> {
     for await (const { seq } of messages) {
       const { deadline } = this.#begin();
-      while (newest < seq && Date.now() < deadline && !this.#end.aborted) {
+      while (newest < seq && performance.now() < deadline && !this.#end.aborted) {
         newest = await this.#look();
         await this.#pause(LOOK_PAUSE);
       }

@@ -265,7 +265,7 @@ class Attempt {
   }
 
   async #pause(): Promise<void> {
-    if (Date.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
+    if (performance.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
     await delay(LOOK_PAUSE);
   }
 }

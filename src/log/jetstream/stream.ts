@@ -29,7 +29,7 @@ export interface LogStreams {
   readonly keys: Stream;
   /** Takes a message now and then to see whether JetStream has room, and forgets it. */
   readonly probe: Stream;
-  /** As `Date.now` tells the time. */
+  /** As `performance.now` tells the time: a step of the clock ends no call. */
   readonly deadline: number;
 }
 
