@@ -1,6 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
@@ -26,12 +25,11 @@ export function replyHeaders(contentType: string, body: string | Buffer): Outgoi
  */
 export const SMALL_ANSWER = 4096;
 
-/** Answers with more characters are sent as bytes. */
-const LARGE_ANSWER = 65_536;
+/** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */
+const PART_BYTES = 65_536;
 
 /**
- * Counts the bytes of an answer until it is sent, instead of those counted for it before. Over TLS they are held twice: as they
- * are, and encrypted.
+ * Counts the bytes of an answer until it is sent, instead of those counted for it before.
  *
  * @throws {RequestError} 503: too many bytes of other answers wait for callers to take them.
  */
@@ -39,9 +37,7 @@ function countAnswer(response: ServerResponse, bytes: number): void {
   const { answers } = response.req as Partial<HttpRequest>;
   if (answers === undefined) return;
   const held = answers.held(response) ?? (bytes > SMALL_ANSWER ? answers.hold(response) : undefined);
-  // One that fits only once still gets its turn, alone.
-  const encrypted = response.req.socket instanceof TLSSocket ? Math.min(bytes, answers.maxBytes - bytes) : 0;
-  if (held?.resize(bytes + Math.max(0, encrypted)) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
+  if (held?.resize(bytes) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
 }
 
 /**
@@ -72,9 +68,13 @@ function end(response: ServerResponse, status: number, fields: OutgoingHttpHeade
   // Before the header is made, so that requests that arrive after this one are not acted on.
   if (fields.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(status, fields);
-  // A string would stay in the heap until the caller has taken the answer, beside what the system is given; V8 lets several times as
-  // much garbage as that pile up.
-  response.end(typeof body === 'string' && body.length > LARGE_ANSWER ? Buffer.from(body) : body);
+  if (body === undefined || body.length <= PART_BYTES) response.end(body);
+  // A string would stay in the heap until the caller has taken the answer, and V8 lets several times as much garbage pile up.
+  else void pipeline(partsOf(typeof body === 'string' ? Buffer.from(body) : body), response).catch(() => undefined);
+}
+
+function* partsOf(body: Buffer): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += PART_BYTES) yield body.subarray(start, start + PART_BYTES);
 }
 
 /**
