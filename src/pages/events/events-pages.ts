@@ -1,12 +1,11 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { RequestCheck } from '../../http/auth/access';
-import { reply, replyCompressed, replyInParts } from '../../http/reply';
+import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
@@ -15,7 +14,7 @@ import { messageChain } from '../../util/text';
 import type { Refusals } from '../../telemetry/refused-calls';
 import { callsOfLastHour } from '../../telemetry/refusal-counts';
 import type { Contract } from '../../contract/contract';
-import { PageWriter, SECURITY_HEADERS } from '../page-writer';
+import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
 import type { EndpointOptions } from '../../call/incoming-call';
 import { archiveOf, downloadHeaders, downloadOf } from './downloads';
@@ -24,9 +23,10 @@ import { KnownTypes } from './known-types';
 import { addressQuery, BINDING_LABELS, filterValues, listQuery, position } from './list-query';
 import { listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
-import { eventsOfLastHour, isRateSpan, rateView } from './rate-view';
+import { isRateSpan, NUMBERS_TIMEOUT, rateView } from './rate-view';
 import { isRefusedAfter, newRefusals, refusalsView } from './refusal-view';
 import { countText } from './markup';
+import { EventsViews, NO_STORE, type View } from './views';
 
 /** What the pages of the events show, and to whom. */
 export interface EventsPagesParts {
@@ -82,34 +82,6 @@ function reasonOf(parameters: URLSearchParams): string | undefined {
   return parameters.get('reason') || undefined;
 }
 
-type Templates = ReturnType<typeof loadTemplates>;
-
-function loadTemplates(contract: Contract) {
-  const writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
-  return {
-    list: writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
-    event: writer.page('event', ['keys.js', 'times.js', 'copy.js']),
-    rate: writer.page('rate'),
-    refusals: writer.page('refusals', ['live.js'], { connects: true }),
-    problem: writer.page('problem'),
-    rows: (values: object) => writer.part('rows', values),
-    refusedRows: (values: object) => writer.part('refused-rows', values),
-  };
-}
-
-/** A template with its values. */
-interface View {
-  readonly page: Exclude<keyof Templates, 'rows' | 'refusedRows'>;
-  readonly title: string;
-  readonly status?: number;
-  readonly values: object;
-}
-
-const HTML = 'text/html; charset=utf-8';
-
-/** Events change all the time and are private. */
-const NO_STORE = { 'Cache-Control': 'no-store' };
-
 /** How long a list waits for the next refused call, and how often it looks, in milliseconds. */
 const REFUSALS_WAIT = 25_000;
 const REFUSALS_STEP = 1000;
@@ -127,7 +99,7 @@ class EventsPages {
   readonly #contract: Contract;
   readonly #options: EventsPagesOptions;
   readonly #parts: EventsPagesParts;
-  readonly #templates: Templates;
+  readonly #views: EventsViews;
   readonly #types: KnownTypes;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
@@ -138,7 +110,7 @@ class EventsPages {
     this.#contract = contract;
     this.#options = options;
     this.#parts = parts;
-    this.#templates = loadTemplates(contract);
+    this.#views = new EventsViews(contract, options);
     this.#types = new KnownTypes(parts.log);
     this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
   }
@@ -171,10 +143,10 @@ class EventsPages {
     else if (tab === 'find' && (await this.#leadToEvent(response, parameters))) return;
     else if (tab === 'rows') await this.#sendRows(response, parameters);
     else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
-    else if (tab === 'rate') await this.#send(response, await this.#rate(parameters.get('per') ?? 'minute'));
-    else if (tab === 'refusals') await this.#send(response, await this.#refusals(parameters));
+    else if (tab === 'rate') await this.#views.send(response, await this.#rate(parameters.get('per') ?? 'minute'));
+    else if (tab === 'refusals') await this.#views.send(response, await this.#refusals(parameters));
     else if (tab === 'refused-rows') await this.#sendRefusedRows(response, parameters, ticket);
-    else await this.#send(response, await this.#list(parameters));
+    else await this.#views.send(response, await this.#list(parameters));
   }
 
   async #list(parameters: URLSearchParams): Promise<View> {
@@ -232,9 +204,8 @@ class EventsPages {
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
-    const html = this.#templates.rows({ rows });
-    const headers = { 'X-Events-After': String(after), 'X-Events-Count': countText((await log.stats()).events) };
-    await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });
+    const count = countText((await log.stats()).events);
+    await this.#views.sendRows(response, { template: 'rows', values: { rows }, after: String(after), count });
   }
 
   /** Sends all events that a search finds. The caller may take them slowly, so that a download holds no slot meanwhile. */
@@ -286,10 +257,9 @@ class EventsPages {
         }
       })
       .finally(() => this.#inProgress++);
-    const found = await newRefusals(refusals, reason, after, Date.now());
-    const html = this.#templates.refusedRows(found);
-    const headers = { 'X-Events-After': String(found.liveAfter), 'X-Events-Count': found.lastHour };
-    await replyCompressed(response.req, response, HTML, html, { ...NO_STORE, ...headers });
+    const values = await newRefusals(refusals, reason, after, Date.now());
+    const { liveAfter, lastHour: count } = values;
+    await this.#views.sendRows(response, { template: 'refusedRows', values, after: String(liveAfter), count });
   }
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -307,7 +277,7 @@ class EventsPages {
     const view = await this.#event(sequence).then((event) => eventView(event, filter, this.#address(response)));
     // The event, which may be large, is not held meanwhile.
     const values = { ...view, ...(await neighbours(log, sequence, filter)) };
-    await this.#send(response, { page: 'event', title: `Event ${view.sequence}`, values });
+    await this.#views.send(response, { page: 'event', title: `Event ${view.sequence}`, values });
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
@@ -337,7 +307,7 @@ class EventsPages {
     }
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await this.#send(response, { page: 'problem', title, status, values: { reason } });
+    await this.#views.send(response, { page: 'problem', title, status, values: { reason } });
     // Only then: where the address of the page cannot be known, the caller is refused for that, and counted there.
     if (refusal === undefined) this.#parts.failed(request, status, error);
     // An event that was forgotten is no refused call.
@@ -345,38 +315,6 @@ class EventsPages {
       const { remoteAddress } = request.socket;
       this.#parts.refused({ refusal: refusal.refusal, reason, status, remoteAddress, request });
     }
-  }
-
-  async #send(response: ServerResponse, { page, title, status = 200, values }: View): Promise<void> {
-    const { callers, path } = this.#options;
-    const { req: request } = response;
-    const { html, headers } = this.#templates[page](title, callers.baseUrl(request) + path, {
-      heading: title,
-      ...values,
-    });
-    const fields = { ...NO_STORE, ...headers };
-    if (status === 200) {
-      await replyCompressed(request, response, HTML, html, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
-    } else reply(response, status, HTML, html, fields);
-  }
-}
-
-/** Longest that a page waits for numbers beside what it shows, in milliseconds. */
-const NUMBERS_TIMEOUT = 500;
-
-/** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
-export async function eventNumbers(request: IncomingMessage, { log, mayLook }: EventsPagesParts) {
-  try {
-    mayLook(request);
-    const [{ events }, lastHour] = await within(
-      Promise.all([log.stats(), eventsOfLastHour(log, Date.now())]),
-      NUMBERS_TIMEOUT,
-      () => new EventLogError('The log did not answer in time.'),
-    );
-    return { all: countText(events), lastHour: countText(lastHour) };
-  } catch (error) {
-    if (error instanceof RequestError || error instanceof EventLogError) return undefined;
-    throw error;
   }
 }
 

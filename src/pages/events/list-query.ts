@@ -1,8 +1,9 @@
 import { BINDING_NAMES } from '../../contract/offer';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
-import { shortened } from '../../util/text';
+import { shellWord, shortened } from '../../util/text';
 import { parseTime } from '../../util/time';
-import { timeText } from './markup';
+import { isVisible } from '../curl-command';
+import { markup, timeText } from './markup';
 
 /** What the list of events is narrowed to. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
@@ -92,4 +93,30 @@ export function parseInputTime(text: string): number | undefined {
 /** Writes a time for an input of the type `datetime-local`, in UTC. */
 export function inputTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
+}
+
+/** Most bytes of the command as markup: enough for a text and a type of full length, each of them quotes. */
+const COMMAND_BYTES = 8000;
+
+/**
+ * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a sequence, or all that a
+ * search finds. It is HTML, and each word from an address is quoted.
+ *
+ * @returns undefined if it would be too long to be shown, or a person who reads it would not see all of it.
+ */
+export function forwardCommand(selected: { readonly sequence: string } | Filter): string | undefined {
+  const options = 'sequence' in selected ? [`--event ${selected.sequence}`] : searchOptions(selected);
+  const command = ['npm run --silent events -- --forward URL', ...options].join(' ');
+  const { html, isCut } = markup(command, COMMAND_BYTES);
+  return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
+}
+
+function searchOptions({ text, type, binding, sender, from, to }: Filter): string[] {
+  const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
+  const values = { text, type, binding, sender, since: time(from), until: time(to) };
+  // A value that begins with a hyphen has to follow an equals sign.
+  const options = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : `--${name}=${shellWord(value)}`,
+  );
+  return options.length === 0 ? ['--since 0'] : options;
 }

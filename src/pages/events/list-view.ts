@@ -1,5 +1,6 @@
 import type { FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
 import {
+  forwardCommand,
   addressQuery,
   BINDING_LABELS,
   filterValues,
@@ -9,7 +10,6 @@ import {
   type ListPosition,
 } from './list-query';
 import { hexText } from './data-view';
-import { forwardCommand } from './forward-command';
 import { dayText, markup, shownText, sizeText, timeText } from './markup';
 
 /** Events on one page of the list. */

@@ -1,4 +1,8 @@
-import type { LogQueries } from '../../log/event-log';
+import type { IncomingMessage } from 'node:http';
+import type { RequestCheck } from '../../http/auth/access';
+import { RequestError } from '../../http/errors';
+import { EventLogError, type EventLog, type LogQueries } from '../../log/event-log';
+import { within } from '../../util/promises';
 import { callsIn, COUNTED_SPANS, type RefusalCount } from '../../telemetry/refusal-counts';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
@@ -71,8 +75,30 @@ export async function rateView(log: LogQueries, per: RateSpan, now: number, coun
   };
 }
 
+/** Longest that a page waits for numbers beside what it shows, in milliseconds. */
+export const NUMBERS_TIMEOUT = 500;
+
+/** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
+export async function eventNumbers(
+  request: IncomingMessage,
+  { log, mayLook }: { readonly log: EventLog; readonly mayLook: RequestCheck },
+) {
+  try {
+    mayLook(request);
+    const [{ events }, lastHour] = await within(
+      Promise.all([log.stats(), eventsOfLastHour(log, Date.now())]),
+      NUMBERS_TIMEOUT,
+      () => new EventLogError('The log did not answer in time.'),
+    );
+    return { all: countText(events), lastHour: countText(lastHour) };
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof EventLogError) return undefined;
+    throw error;
+  }
+}
+
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */
-export async function eventsOfLastHour(log: LogQueries, now: number): Promise<number> {
+async function eventsOfLastHour(log: LogQueries, now: number): Promise<number> {
   const until = (Math.floor(now / MINUTES.span) + 1) * MINUTES.span;
   const [hour] = await log.rates({ until, span: HOURS.span, spans: 1 });
   return hour?.events ?? 0;

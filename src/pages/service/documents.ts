@@ -12,7 +12,8 @@ import type { PipelineOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/xml-builder';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
-import { eventNumbers, type EventsPagesParts } from '../events/events-pages';
+import type { EventsPagesParts } from '../events/events-pages';
+import { eventNumbers } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
 
 /** What the documents need to know of the endpoint; the pages say which access a caller needs. */
