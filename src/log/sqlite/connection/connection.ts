@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { isBusy, openDatabase, type Database, type Statement } from '../binding';
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
+import { HeldBatches } from './held-batches';
 import { DatabaseFiles, hasCompanions, requireUsable } from './files';
 import { provideSchema, WRITE_STAMP } from '../schema';
 import { MarksReader, readMarks, Stamps, type Marks } from './stamp';
@@ -31,9 +32,6 @@ const EMPTY_WAL_BUSY_TIMEOUT = 50;
 /** Pages in the write-ahead log from which on it is written back after a commit. */
 const WRITE_BACK_PAGES = 1000;
 
-/** Most bytes of events that are kept until the write-ahead log has been written back. */
-const HELD_BYTES = 64 * 1024 * 1024;
-
 /** The result of `PRAGMA wal_checkpoint`, in pages. */
 interface Checkpoint {
   readonly busy: number;
@@ -54,10 +52,7 @@ export class SqliteConnection {
   readonly #progress: Statement;
   readonly #writeBack: Statement;
   /** What was recorded since the write-ahead log was last written back as a whole. */
-  #held: Uint8Array[] = [];
-  /** Its size, with that of batches that were too many to be held. */
-  #heldBytes = 0;
-  #isIncomplete: boolean;
+  readonly #held = new HeldBatches();
 
   /**
    * @throws the database cannot be opened, is not a database, or not one of this program and version; or the write-ahead log
@@ -97,7 +92,7 @@ export class SqliteConnection {
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
     // What a process that was killed left in the write-ahead log is in no other place, and is not held here.
     this.requireFiles();
-    this.#isIncomplete = !this.#writesBack();
+    if (!this.#writesBack()) this.#held.miss();
   }
 
   prepare(sql: string): Statement {
@@ -152,15 +147,8 @@ export class SqliteConnection {
 
   #hold(recorded: readonly Uint8Array[]): void {
     const { log, checkpointed } = this.#progress.get() as Checkpoint;
-    if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) {
-      this.#held = [];
-      this.#heldBytes = 0;
-      this.#isIncomplete = false;
-      return;
-    }
-    this.#heldBytes += recorded.reduce((sum, { length }) => sum + length, 0);
-    if (this.#heldBytes > HELD_BYTES) this.#isIncomplete = true;
-    else this.#held.push(...recorded);
+    if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
+    else this.#held.add(recorded);
   }
 
   /** Writes the write-ahead log back to the file. False: a reader still needs it, or the disk is full. */
@@ -239,17 +227,17 @@ export class SqliteConnection {
   saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
     if (this.#files.hasWal) return undefined;
     this.#files.setWalAside();
-    if (this.#heldBytes === 0) return undefined;
+    if (this.#held.isEmpty) return undefined;
     const name = this.#files.lostName();
     try {
       const saved = new SqliteConnection({ ...this.#options, file: name });
-      record(saved, this.#held);
+      record(saved, this.#held.all());
       saved.emptyWal();
       saved.close();
     } catch (error) {
       return `Events that only its write-ahead log held could not be saved in ${name}: ${(error as Error).message}.`;
     }
-    return this.#isIncomplete
+    return this.#held.isIncomplete
       ? `Some of the events that only its write-ahead log held are in ${name}; the others could not be kept.`
       : `The events that only its write-ahead log held are in ${name}; some of them may be in the log, too.`;
   }
