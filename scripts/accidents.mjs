@@ -1,9 +1,11 @@
 // Lets accidents happen to a SQLite log beside load: restores, files removed or replaced, kills and stalls of the service, with a
-// second process that records too, and `--backup` and `--restore` of the tool. Afterwards every answered event is in the log or
-// in a file that was kept beside it, no file is malformed, and the service became ready after each accident:
-// node scripts/accidents.mjs [MINUTES] [SEED]. Build first.
+// forwarder to a slow target on the same file, other connections of SQLite, and `--follow`, `--backup` and `--restore` of the tool.
+// Afterwards every answered event is in the log or in a file that was kept beside it, no file is malformed, and the service became
+// ready after each accident: node scripts/accidents.mjs [MINUTES] [SEED]. Build first.
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, rename } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -81,8 +83,36 @@ async function untilSaved(takeAway) {
   for (let i = 0; i < 600 && losses() === before; i++) await delay(50);
 }
 
-/** The second process that last had the log open. */
+/** The process that last followed the log. */
 let other;
+
+/** What takes the forwarded events, slowly. */
+const target = createServer((request, response) => {
+  forwarded++;
+  request.resume();
+  setTimeout(() => response.writeHead(204).end(), random() * 500);
+});
+let forwarded = 0;
+let forwarder;
+let isForwarding = true;
+
+/** Runs a forwarder as systemd does, again whenever it ends; as an operator would, it begins anew in a log that is another one. */
+async function forward() {
+  const { port } = target.address();
+  const position = join(folder, 'position.json');
+  while (isForwarding) {
+    const options = ['--follow', '--forward', `http://127.0.0.1:${port}/`, '--position', position, '--since', '0'];
+    forwarder = run([process.execPath, TOOL, ...options], surroundings);
+    if ((await forwarder.ended) === 1) rmSync(position, { force: true });
+    await delay(1000);
+  }
+}
+
+async function stopForwarder() {
+  isForwarding = false;
+  await forwarder.end();
+  await forwarding;
+}
 
 const ACCIDENTS = {
   async 'kill -9'() {
@@ -108,22 +138,29 @@ const ACCIDENTS = {
   async '--restore'() {
     await service.end('SIGTERM');
     await other?.ended;
+    await stopForwarder();
     await tool('--backup', `${backup}-${copies}`);
     const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
     if (code !== 0) throw new Error(`--restore: ${errors}`);
+    isForwarding = true;
+    forwarding = forward();
     await start();
   },
   async 'restored by cp beside a process that is stopped'() {
-    const { child } = (other = run([process.execPath, TOOL, '--follow'], surroundings));
+    other = run([process.execPath, TOOL, '--follow'], surroundings);
     await delay(500 + random() * 500);
+    const { child } = random() < 0.5 ? other : forwarder;
     child.kill('SIGSTOP');
     await service.end('SIGTERM');
     await keep();
     await copyFile(`${kept}-${copies - 1}.db`, file);
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
     setTimeout(() => child.kill('SIGCONT'), random() * 2000);
-    setTimeout(() => child.kill('SIGKILL'), 4000);
+    setTimeout(() => other.child.kill('SIGKILL'), 4000);
     await start().catch(async () => start());
+  },
+  async 'kill -9 of the forwarder'() {
+    await forwarder.end('SIGKILL');
   },
   async '-shm removed'() {
     await untilSaved(() => rmSync(`${file}-shm`, { force: true }));
@@ -145,6 +182,8 @@ const ACCIDENTS = {
 };
 
 await start();
+await once(target.listen(0, '127.0.0.1'), 'listening');
+let forwarding = forward();
 const loads = Array.from({ length: 8 }, (_, i) => load(i));
 const end = Date.now() + Number(minutes) * 60_000;
 const counts = {};
@@ -162,6 +201,7 @@ while (Date.now() < end) {
 }
 isLoading = false;
 await Promise.all(loads);
+await stopForwarder();
 await service.end('SIGTERM');
 
 const found = new Set();
@@ -179,7 +219,15 @@ for (const name of logs) {
   }
 }
 const missing = [...answered].filter((id) => !found.has(id));
-console.log({ counts, answered: answered.size, logs: logs.length, malformed, missing: missing.length, slowest });
+console.log({
+  counts,
+  answered: answered.size,
+  forwarded,
+  logs: logs.length,
+  malformed,
+  missing: missing.length,
+  slowest,
+});
 if (missing.length > 0) console.log(missing.slice(0, 10), happened);
 if (missing.length === 0 && malformed === 0) rmSync(folder, { recursive: true });
 process.exit(missing.length + malformed > 0 ? 1 : 0);
