@@ -1,5 +1,10 @@
-import { chromium, type Browser } from 'playwright-core';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { programPath } from './tools';
+
+const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
 
 /** Colour schemes and widths in which the pages are looked at. */
 export const SCREENS = [
@@ -15,4 +20,21 @@ export function launchChromium(): Promise<Browser> {
     executablePath: programPath('chromium') ?? '',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
   });
+}
+
+/**
+ * Checks that everybody can use a page and that it fits the screen, and leaves a picture of it in the folder that SCREENSHOTS names.
+ *
+ * @param page - opened with `bypassCSP`.
+ */
+export async function expectFit(page: Page, name: string): Promise<void> {
+  await page.addScriptTag({ path: AXE });
+  const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+  expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect([name, overflow]).toEqual([name, 0]);
+  const { SCREENSHOTS: shots } = process.env;
+  if (shots === undefined) return;
+  await mkdir(shots, { recursive: true });
+  await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
 }

@@ -1,16 +1,11 @@
-import { mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
-import { launchChromium, SCREENS } from '../support/browser';
+import { expectFit, launchChromium, SCREENS } from '../support/browser';
 import { startService, type TestService } from '../support/service';
-import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
-const AXE = createRequire(__filename).resolve('axe-core/axe.min.js');
 const RECORD_KEYS = 'record-key-0123456789';
 const READ_KEYS = 'read-key-0123456789abc';
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
@@ -19,18 +14,15 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   let service: TestService;
   let guarded: TestService;
   let browser: Browser;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     service = await startService();
     guarded = await startService({ RECORD_KEYS, READ_KEYS });
-    folder = await temporaryFolder();
     browser = await launchChromium();
   }, 60_000);
   afterAll(async () => {
     await browser.close();
     await service.stop();
     await guarded.stop();
-    await folder.remove();
   });
 
   /** Opens a page and uses it. Fails if the browser complains about anything but the statuses of answers. */
@@ -413,21 +405,11 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
 
   describe.each(SCREENS)('%s at %i pixels', (colorScheme, width) => {
     it.each(STATES)('pass an accessibility check and fit the screen: %s', async (state, url, prepare) => {
-      const shots = process.env.SCREENSHOTS ?? folder.path;
-      await mkdir(shots, { recursive: true });
       await on(
         url(),
         async (page) => {
           await prepare(page);
-          await page.addScriptTag({ path: AXE });
-          const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-          expect(result.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-          const overflow = await page.evaluate(
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-          );
-          expect(overflow).toBe(0);
-          const path = join(shots, `${state}-${colorScheme}-${String(width)}.png`);
-          await page.screenshot({ path, fullPage: true });
+          await expectFit(page, `${state}-${colorScheme}-${String(width)}`);
         },
         { colorScheme, viewport: { width, height: 900 }, bypassCSP: true },
       );
