@@ -10,5 +10,4 @@ export default {
   ...base,
   roots: ['<rootDir>/test/system'],
   testPathIgnorePatterns: ['<rootDir>/test/system/attacks.test.ts'],
-  maxWorkers: 1,
 };

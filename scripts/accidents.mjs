@@ -147,16 +147,16 @@ const ACCIDENTS = {
     await start();
   },
   async 'restored by cp beside a process that is stopped'() {
-    other = run([process.execPath, TOOL, '--follow'], surroundings);
+    const follower = (other = run([process.execPath, TOOL, '--follow'], surroundings));
     await delay(500 + random() * 500);
-    const { child } = random() < 0.5 ? other : forwarder;
+    const { child } = random() < 0.5 ? follower : forwarder;
     child.kill('SIGSTOP');
     await service.end('SIGTERM');
     await keep();
     await copyFile(`${kept}-${copies - 1}.db`, file);
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
     setTimeout(() => child.kill('SIGCONT'), random() * 2000);
-    setTimeout(() => other.child.kill('SIGKILL'), 4000);
+    setTimeout(() => follower.child.kill('SIGKILL'), 4000);
     await start().catch(async () => start());
   },
   async 'kill -9 of the forwarder'() {
