@@ -37,9 +37,6 @@ export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;
 /** The most that callers can have of the service. Times are in milliseconds. */
 export type Limits = With<AllSettings['limits'], 'maxBodyMemory'>;
 
-/** What is logged. */
-export type LogConfig = AllSettings['log'];
-
 /** An address to listen on, or the socket of a service manager that is bound to it. */
 export interface ListenAddress {
   readonly host: string;

@@ -72,7 +72,7 @@ function valueOf(rest: string, wrong: (problem: string) => ConfigError): string 
 }
 
 /** The name of the variable that gives the value of a secret as a file. */
-export function fileVariable({ name }: Variable<unknown>): string {
+function fileVariable({ name }: Variable<unknown>): string {
   return `${name}_FILE`;
 }
 

@@ -63,7 +63,7 @@ export interface Refusals {
 }
 
 /** How many of them are remembered: the last ones, and of each reason some. */
-export const MAX_REFUSED_CALLS = 100;
+const MAX_REFUSED_CALLS = 100;
 
 /** Most bytes that are remembered of a body. */
 export const KEPT_BYTES = 4096;

@@ -3,7 +3,7 @@ import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Thrown when a file cannot get its name; the message is one line and says what to do. */
-export class NewFileError extends Error {
+class NewFileError extends Error {
   override readonly name = 'NewFileError';
 }
 

@@ -62,7 +62,7 @@ export function xmlOf(text: string): XmlElement | undefined {
 }
 
 /** The fault in an envelope of SOAP 1.1 or 1.2, if there is one. */
-export function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
+function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
   const fault = envelope && inside(envelope, 'Body', 'Fault');
   if (fault === undefined) return undefined;
   const code = inside(fault, 'faultcode') ?? inside(fault, 'Code', 'Value');
@@ -71,7 +71,7 @@ export function faultIn(envelope: XmlElement | undefined): SoapFault | undefined
 }
 
 /** {@link canonicalText} of an envelope without one header block, or without a header where it was the only block. */
-export function canonicalWithoutHeader(envelope: XmlElement, block: string): string {
+function canonicalWithoutHeader(envelope: XmlElement, block: string): string {
   const content = envelope.content.flatMap((child) => {
     if (typeof child === 'string' || child.name !== 'Header') return [child];
     const rest = childrenOf(child).filter(({ name }) => name !== block);

@@ -112,7 +112,7 @@ export const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
 export const SOAP = 'http://schemas.xmlsoap.org/wsdl/soap/';
 export const SOAP12 = 'http://schemas.xmlsoap.org/wsdl/soap12/';
 export const HTTP = 'http://schemas.xmlsoap.org/wsdl/http/';
-export const MIME = 'http://schemas.xmlsoap.org/wsdl/mime/';
+const MIME = 'http://schemas.xmlsoap.org/wsdl/mime/';
 export const XSD = 'http://www.w3.org/2001/XMLSchema';
 
 /** Prefixes that messages write, whatever the document writes. SOAP 1.2 has that of SOAP 1.1: the binding says which it is. */

@@ -4,7 +4,7 @@ import { changeAt, type Change } from '../scan';
 import type { Position } from './position';
 
 /** Thrown when a position cannot be one of this log; the message is one line. */
-export class OtherLogError extends Error {
+class OtherLogError extends Error {
   override readonly name = 'OtherLogError';
 
   constructor(problem: string) {

@@ -176,7 +176,7 @@ export function stopReading(request: IncomingMessage): void {
 }
 
 /** Ends the sending side of a socket after what was written to it, and closes it when its peer has had time to read that. */
-export function closeInSteps(socket: Socket): void {
+function closeInSteps(socket: Socket): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once('close', () => {

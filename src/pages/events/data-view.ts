@@ -162,7 +162,7 @@ export function dataBytes({ kind, encoded }: EventData): Buffer {
 const MAX_DECODED = 65_536;
 
 /** The size of the payload in bytes; of a long text, as JSON writes it. */
-export function dataSize(data: EventData): number {
+function dataSize(data: EventData): number {
   const { kind, encoded } = data;
   if (kind === 'text' && encoded.length <= MAX_DECODED) return dataBytes(data).length;
   return kind === 'bytes' ? Buffer.byteLength(encoded, 'base64') : Buffer.byteLength(encoded);
@@ -191,6 +191,6 @@ function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
 const MAX_ESCAPE = 6;
 
 /** The first bytes of a payload of the kind `bytes`. */
-export function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
+function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
   return Buffer.from(encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
 }

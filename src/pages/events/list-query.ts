@@ -85,13 +85,13 @@ const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
  * Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or what an input of the type `datetime-local` gives, taken as
  * UTC. Returns undefined for anything else.
  */
-export function parseInputTime(text: string): number | undefined {
+function parseInputTime(text: string): number | undefined {
   if (!LOCAL.test(text)) return parseTime(text);
   return parseTime(`${text.length === 'yyyy-mm-ddThh:mm'.length ? `${text}:00` : text}Z`);
 }
 
 /** Writes a time for an input of the type `datetime-local`, in UTC. */
-export function inputTime(milliseconds: number): string {
+function inputTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
 }
 

@@ -13,7 +13,7 @@ import { hexText } from './data-view';
 import { dayText, markup, shownText, sizeText, timeText } from './markup';
 
 /** Events on one page of the list. */
-export const EVENTS_ON_PAGE = 50;
+const EVENTS_ON_PAGE = 50;
 
 /** Most bytes of each text in a row, as markup: fifty rows of escapes have to fit into a page. */
 const CELL_BYTES = 400;

@@ -10,7 +10,7 @@ import { countText, timeText } from './markup';
 const { minute: MINUTES, hour: HOURS, day: DAYS } = COUNTED_SPANS;
 
 /** The spans of time for which events and refused calls are counted. */
-export const RATE_SPANS = {
+const RATE_SPANS = {
   minute: { ...MINUTES, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
   hour: { ...HOURS, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
   day: { ...DAYS, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },

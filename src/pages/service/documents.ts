@@ -116,7 +116,7 @@ function send(request: IncomingMessage, response: ServerResponse, document: Docu
 }
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
-export function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {
+function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
   discovery

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../events/stored-event';
 import { sizeOfUtf8, type EventSize } from '../../page';
 
 /** The texts of an event, in the order in which they are packed. */
-export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
+const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
 
 /** A text of an event. */
 export type TextProperty = (typeof TEXTS)[number];
