@@ -243,6 +243,15 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await page.getByText('2026-11-22 03:00:00.000').waitFor();
     await page.getByRole('button', { name: 'Local time', pressed: true }).click();
     await page.getByText('2026-11-22 01:00:00.000').waitFor();
+    await send(`${service.url}/Nope`);
+    await page.goto(`${service.url}?events=refusals`);
+    await page.getByRole('button', { name: 'Local time', pressed: false }).click();
+    await page.getByRole('columnheader', { name: 'Time (local)' }).waitFor();
+    const refused = page.locator('#rows time');
+    const offset = await page.evaluate<number>('new Date().getTimezoneOffset()');
+    const time = Date.parse((await refused.getAttribute('datetime')) ?? '') - offset * 60_000;
+    expect(await refused.textContent()).toBe(new Date(time).toISOString().replace(/T|Z/g, ' ').trim());
+    expect(await days()).toEqual([]);
     expect(complaints).toEqual([]);
   });
 

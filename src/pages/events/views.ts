@@ -18,7 +18,7 @@ function loadTemplates(contract: Contract) {
     list: writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
     event: writer.page('event', ['keys.js', 'times.js', 'copy.js']),
     rate: writer.page('rate'),
-    refusals: writer.page('refusals', ['live.js'], { connects: true }),
+    refusals: writer.page('refusals', ['times.js', 'live.js'], { connects: true }),
     problem: writer.page('problem'),
     rows: (values: object) => writer.part('rows', values),
     refusedRows: (values: object) => writer.part('refused-rows', values),

@@ -2,7 +2,8 @@
 
 const KEY = 'local-times';
 const button = document.getElementById('zone');
-const rows = document.getElementById('rows');
+/** Rows that stand under the headings of their days. */
+const rows = document.querySelector('#rows[data-days]');
 const inputs = [...document.querySelectorAll('input[type="datetime-local"]')];
 let isLocal = remembered();
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { forgetEvents } from '../../src/cli/upkeep';
+import { forgetEvents, restore } from '../../src/cli/upkeep';
+import { readConfig } from '../../src/config/config';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -25,4 +26,11 @@ describe('forgetting events', () => {
     error.mockRestore();
     await log.close();
   });
+});
+
+it('restoring a copy is refused for a log on NATS, which nothing is asked for it', async () => {
+  const { eventLog } = readConfig({ EVENT_LOG: 'nats://127.0.0.1:1/EVENTS' });
+  await expect(restore('copy.db', eventLog)).rejects.toThrow(
+    '--restore works on a SQLite file. Use --import for NATS JetStream.',
+  );
 });
