@@ -23,6 +23,8 @@ interface AttributesRow {
 interface EventRow extends AttributesRow {
   readonly id: string;
   readonly data: string | null;
+  /** Whether the data, where there is any, is a member of a JSON object. */
+  readonly readable: number;
 }
 
 /** `arrived`: whether how it arrived is JSON. */
@@ -59,8 +61,9 @@ export class SqliteReader {
     this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
     this.#texts = connection.prepare(`SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`);
     this.#load = connection.prepare(
-      `SELECT sequence, id, attributes, json_valid(attributes) AS valid, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
-       FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`,
+      `SELECT *, json_valid(attributes) AS valid, data IS NULL OR json_valid('{' || data || '}') AS readable FROM
+       (SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+        FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY sequence`,
     );
   }
 
@@ -71,7 +74,7 @@ export class SqliteReader {
     return rows.map((row) => {
       const { sequence, id, attributes, data } = row;
       const event = { id, sequence: paddedSequence(sequence) };
-      if (row.valid === 0 || this.#isDamaged(sequence, [attributes, data])) {
+      if (row.valid === 0 || row.readable === 0 || this.#isDamaged(sequence, [attributes, data])) {
         return { ...event, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
       }
       return { ...event, attributes, data: data ?? undefined, dataOmitted: omitted.has(sequence) };

@@ -13,20 +13,23 @@ describe('events that the disk has damaged', () => {
   it('keep no other from being shown and read', async () => {
     const file = join(folder.path, 'events.db');
     const service = await startService({}, await SqliteEventLog.open({ file }));
-    await service.log.appendAll(['one', 'two', 'three', 'four'].map((id) => newEvent({ id })));
+    await service.log.appendAll(['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
     directly(
       file,
       `UPDATE events SET attributes = 'x' WHERE sequence = 2;
-       UPDATE events SET data = CAST(x'2264617461223a2261ff6222' AS TEXT) WHERE sequence = 3`,
+       UPDATE events SET data = CAST(x'2264617461223a2261ff6222' AS TEXT) WHERE sequence = 3;
+       UPDATE events SET data = '"data":"lost' WHERE sequence = 4`,
     );
     const list = await send(`${service.url}?events`);
     const shown = [...list.body.matchAll(/<tr data-sequence="0*(\d+)">/g)].map(([, position]) => position);
-    expect([list.status, shown]).toEqual([200, ['4', '3', '2', '1']]);
-    const pages = await Promise.all([1, 2, 3, 4].map((position) => send(`${service.url}?event=${String(position)}`)));
-    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect([list.status, shown]).toEqual([200, ['5', '4', '3', '2', '1']]);
+    const pages = await Promise.all(
+      [1, 2, 3, 4, 5].map((position) => send(`${service.url}?event=${String(position)}`)),
+    );
+    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     const events = eventsOf(resultOf(await send(`${service.url}/GetEvents`)));
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4]);
-    for (const event of events.slice(1, 3)) {
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4, 5]);
+    for (const event of events.slice(1, 4)) {
       expect(event).toMatchObject({ damaged: true });
       expect(event).not.toHaveProperty('data');
     }
