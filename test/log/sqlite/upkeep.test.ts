@@ -74,6 +74,20 @@ describe('the upkeep of a SQLite event log', () => {
     expect(await remaining(marks)).toEqual(['mark-49-']);
   });
 
+  it('leaves nothing of what it forgets while retention forgets others', async () => {
+    const [log, tool] = [await open({ maxEvents: 300, maxAge: undefined }), await open()];
+    const marks = Array.from({ length: 1000 }, (_, i) => `mark-${String((i * 7919) % 1000).padStart(3, '0')}-`);
+    await log.appendAll(
+      marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
+    );
+    const named = marks.flatMap((_, i) => (i % 3 === 0 ? BigInt(i + 1) : []));
+    await tool.forget(named);
+    await eventually('300 events are left', async () => (await log.stats()).events <= 300);
+    const kept = (await log.scan({ after: 0n, limit: 1000 })).map(({ id }) => id);
+    expect(kept.length).toBeGreaterThan(0);
+    expect((await remaining(marks)).sort()).toEqual(kept.sort());
+  });
+
   it('gives the space of forgotten events back while another process records', async () => {
     const [log, tool] = [await open(), await open()];
     const data = `"data":"${'x'.repeat(20_000)}"`;

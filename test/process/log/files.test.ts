@@ -204,6 +204,24 @@ describe('the files of a SQLite event log', () => {
       expect(await idsInLost(path('killed'))).toEqual(held);
     });
 
+    it.each(['idle', 'recording'])(
+      'are left alone by a process that was %s while a copy took their place',
+      async (what) => {
+        const copied = await record(10);
+        await log.backup(path('copy.db'));
+        const afterwards = await record(10);
+        // As `cp` does it; the docs of earlier versions said so.
+        await writeFile(file, await readFile(path('copy.db')));
+        for (const suffix of ['-wal', '-shm']) await rm(file + suffix);
+        const recorded = what === 'idle' ? [] : await record(5).catch(() => record(5));
+        await log.close();
+        const ids = await idsIn(file);
+        expect(ids).toEqual([...copied, ...recorded]);
+        const lost = await idsInLost();
+        expect(afterwards.filter((id) => !lost.includes(id))).toEqual([]);
+      },
+    );
+
     it('leave what they can of more than is kept in memory, and report that events are missing', async () => {
       const held = await record(3);
       const reader = openDirectly(file);
