@@ -68,6 +68,22 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
     expect((await post(type, envelope('HelloWorld').replace('<soap', '\0<soap'))).status).toBe(400);
   });
 
+  it.each([
+    ['text in Header', '<$:Header> x </$:Header><$:Body>'],
+    ['Header after Body', '</$:Body><$:Header><h xmlns="urn:h" $:mustUnderstand="1"/></$:Header>'],
+    ['a second Body', '</$:Body><$:Body><Nope/></$:Body>'],
+  ])('%s', async (_what, part) => {
+    const message = envelope('HelloWorld');
+    const [, prefix = ''] = /<(\w+):Envelope/.exec(message) ?? [];
+    const more = part.replaceAll('$', prefix);
+    const place = more.startsWith('</') ? `</${prefix}:Body>` : `<${prefix}:Body>`;
+    const answer = await post(
+      type,
+      message.replace(place, () => more),
+    );
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('Hello World')]);
+  });
+
   it('white space around the number in an argument', async () => {
     expect((await post(type, envelope('GetEvents', '<after>\n 41 </after>'))).status).toBe(200);
     expect((await post(type, envelope('GetEvents', '<after>4 1</after>'))).status).toBe(500);
