@@ -98,4 +98,16 @@ describe('the build', () => {
     await write('src/value.ts', 'export const value = 3;\n');
     await build();
   });
+
+  it('says what to run where TypeScript is not installed, and takes what was built before', async () => {
+    await rm(at('node_modules'));
+    const said = async () =>
+      build().then(
+        ({ stderr }) => [0, stderr],
+        ({ code, stderr }: { code: number; stderr: string }) => [code, stderr],
+      );
+    expect(await said()).toEqual([0, 'TypeScript is not installed: dist stays as it was built.\n']);
+    await rm(at('dist'), { recursive: true });
+    expect(await said()).toEqual([1, expect.stringContaining('Run `npm ci && npm run build`')]);
+  });
 });
