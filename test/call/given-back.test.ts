@@ -1,30 +1,18 @@
 import { BINDINGS, requestOf } from '../support/bindings';
-import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
 import { openWire } from '../support/wire';
 import { untilWaiting } from '../support/waiting';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
-/** Resolves once no call is in flight or waits, and no connection but that of the question is open. */
-const untilIdle = (url: string) =>
-  eventually('nothing is held', async () => {
-    const metrics = await metricsAt(url);
-    const [inFlight, waiting] = [metrics.get('webhook_calls_in_flight'), metrics.get('webhook_calls_waiting')];
-    return inFlight === 0 && waiting === 0 && metrics.get('webhook_connections') === 1;
-  });
-
 describe('with MAX_IN_FLIGHT=3', () => {
   let service: TestService;
   beforeEach(async () => {
     service = await startService({ MAX_IN_FLIGHT: '3' });
   });
-  afterEach(async () => {
-    await untilIdle(service.url);
-    await service.stop();
-  });
+  afterEach(() => expectNothingHeld(service));
 
   const get = (query: string) => send(service.url + query);
 
@@ -56,8 +44,6 @@ describe('pipelined calls that wait', () => {
     await untilWaiting(service.url, 5);
     if (how === 'resets') wire.socket.resetAndDestroy();
     else wire.socket.end();
-    await untilWaiting(service.url, 0);
-    await untilIdle(service.url);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });

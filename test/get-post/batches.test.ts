@@ -1,5 +1,6 @@
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send, type Answer } from '../support/http';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
 
 const BATCH = 'application/cloudevents-batch+json';
@@ -16,7 +17,7 @@ describe('a batch of CloudEvents', () => {
   beforeEach(async () => {
     service = await startService({ GET_EVENTS_LIMIT: '10000', GET_EVENTS_MAX_BYTES: '10000000' });
   });
-  afterEach(() => service.stop());
+  afterEach(() => expectNothingHeld(service));
 
   const post = (url: string, batch: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
     const body = typeof batch === 'string' ? batch : JSON.stringify(batch);

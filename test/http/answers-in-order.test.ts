@@ -1,6 +1,7 @@
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
 import { slowLog } from '../support/slow-log';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
 import { openWire } from '../support/wire';
 
@@ -39,7 +40,7 @@ describe('after a request that is recorded, the same connection', () => {
     answer();
     const text = await wire.untilClosed();
     expect(statuses(text)).toEqual(expected);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 
   it('brings half a header: 408 comes after the answer', async () => {
@@ -52,7 +53,7 @@ describe('after a request that is recorded, the same connection', () => {
     expect(statuses(await Promise.race([wire.until(/HTTP/), Promise.resolve('')]))).toEqual([]);
     answer();
     expect(statuses(await wire.untilClosed())).toEqual([200, 408]);
-    await service.stop();
+    await expectNothingHeld(service);
   });
 });
 
@@ -72,7 +73,7 @@ it.each([
     expect(statuses(await wire.untilClosed())).toEqual([status]);
   }
   expect((await service.log.stats()).events).toBe(0);
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('what follows an answer that closes the connection is not done', async () => {
@@ -81,7 +82,7 @@ it('what follows an answer that closes the connection is not done', async () => 
   wire.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n${RECORD}`);
   expect(statuses(await wire.untilClosed())).toEqual([400]);
   expect((await service.log.stats()).events).toBe(0);
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('a body on GET that ends well is read over', async () => {
@@ -90,7 +91,7 @@ it('a body on GET that ends well is read over', async () => {
   wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n`, 'event', HELLO);
   await wire.until(/Hello World[^]*Hello World/);
   wire.socket.destroy();
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('a body that breaks off is refused in the format of the binding, and nothing is recorded', async () => {
@@ -103,7 +104,7 @@ it('a body that breaks off is refused in the format of the binding, and nothing 
   expect(statuses(text)).toEqual([400]);
   expect(text).toContain('<faultcode>soap:Client</faultcode>');
   expect((await service.log.stats()).events).toBe(0);
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('a connection may bring 64 requests at once again and again', async () => {
@@ -116,7 +117,7 @@ it('a connection may bring 64 requests at once again and again', async () => {
     await eventually('all are answered', () => answers === 60 * round);
   }
   wire.socket.destroy();
-  await service.stop();
+  await expectNothingHeld(service);
 });
 
 it('answers the first 65 of too many requests at once, and the next with 503', async () => {
@@ -127,5 +128,5 @@ it('answers the first 65 of too many requests at once, and the next with 503', a
   expect(got).toEqual([...Array<number>(65).fill(200), 503]);
   expect((await service.log.stats()).events).toBe(65);
   expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="busy"}')).toBe(1);
-  await service.stop();
+  await expectNothingHeld(service);
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
 import { openWire } from '../support/wire';
 
@@ -52,7 +53,7 @@ it.each([
     await eventually('there is room again', async () => {
       return (await send(`${service.url}/GetEvents?sequence=1`)).body.length > text.length;
     });
-    await service.stop();
+    await expectNothingHeld(service);
   },
   60_000,
 );

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
+import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
 import { getEvents } from '../support/waiting';
 
@@ -10,7 +11,7 @@ describe('GetEvents', () => {
   beforeEach(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => expectNothingHeld(service));
 
   const record = async (body: string, type = 'text/plain') =>
     resultOf(await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body }));
@@ -200,26 +201,27 @@ describe('GetEvents', () => {
   });
 
   it('fills GET_EVENTS_MAX_BYTES without ever exceeding it', async () => {
-    const small = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
-    for (let i = 0; i < 300; i++) await callOperation(small.url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
+    await service.stop();
+    service = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
+    for (let i = 0; i < 300; i++) await callOperation(service.url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
     for (const binding of BINDINGS) {
       const { path, ...question } = requestOf(binding, 'GetEvents');
-      const bytes = Buffer.byteLength((await send(small.url + path, question)).body);
+      const bytes = Buffer.byteLength((await send(service.url + path, question)).body);
       expect(bytes).toBeLessThanOrEqual(40_000);
       expect(bytes).toBeGreaterThan(38_000);
     }
-    await small.stop();
   });
 
   it('counts long ids outside ASCII as the bytes that they take, and refers to each event whole', async () => {
-    const small = await startService({ GET_EVENTS_MAX_BYTES: '40000' });
+    await service.stop();
+    service = await startService({ GET_EVENTS_MAX_BYTES: '40000' });
     const headers = { 'Content-Type': 'application/cloudevents+json' };
     const idOf = (i: number) => `${String(i)}/${'€'.repeat(1000)}`;
     for (let i = 0; i < 20; i++) {
       const event = { specversion: '1.0', id: idOf(i), source: '/s', type: 't', data: 'x'.repeat(50_000) };
-      await send(`${small.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
+      await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
     }
-    const answer = await send(`${small.url}/GetEvents`);
+    const answer = await send(`${service.url}/GetEvents`);
     const bytes = Buffer.byteLength(answer.body);
     expect(bytes).toBeLessThanOrEqual(40_000);
     const listed = eventsOf(resultOf(answer));
@@ -229,7 +231,6 @@ describe('GetEvents', () => {
       const [whole, ...others] = eventsOf(resultOf(await send(String(dataref))));
       expect([whole?.id === id, String(whole?.data).length, others]).toEqual([true, 50_000, []]);
     }
-    await small.stop();
   });
 
   it('refers to one event only, where another source sent one with its id', async () => {

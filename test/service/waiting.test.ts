@@ -173,6 +173,7 @@ describe('a service in which calls wait', () => {
     }
     expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
+    await expectNothingHeld(service);
   });
 
   it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
@@ -209,6 +210,7 @@ describe('a service in which calls wait', () => {
       await untilWaiting(service.url, 1);
       await callOperation(service.url, binding, 'RecordEvent');
       expect((await again).status).toBe(200);
+      await expectNothingHeld(service);
     },
   );
 
@@ -234,6 +236,7 @@ describe('a service in which calls wait', () => {
     );
     for (const answer of answers) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     expect(performance.now() - began).toBeGreaterThan(590);
+    await expectNothingHeld(service);
   });
 
   it('lets no call wait without a key', async () => {
@@ -253,6 +256,7 @@ describe('a service in which calls wait', () => {
     fake.fail();
     expect([(await answer)?.status, (await answer)?.body]).toEqual([500, 'The events could not be read.\n']);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
+    await expectNothingHeld(service);
   });
 });
 

@@ -1,4 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
+import { MessageMemory } from '../../src/http/content/message-memory';
 import { eventually } from './eventually';
 import { metricsAt } from './metrics';
 import type { TestService } from './service';
@@ -8,10 +9,18 @@ const SOCKETS_BEFORE = openSockets();
 
 const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting'];
 
+/** Where the services of this test file have counted large bodies and answers: no metric has these bytes. */
+const MEMORIES = new Set<MessageMemory>();
+const hold = Reflect.get(MessageMemory.prototype, 'hold');
+MessageMemory.prototype.hold = function (response) {
+  MEMORIES.add(this);
+  return hold.call(this, response);
+};
+
 /**
- * Ends a test of what callers take: no call is in flight or waits and no connection is open but the one that asks; after the
- * service has stopped, this process has no socket and none of its files open. Stops the service. Give it ADMIN_PORT=0 or no
- * READ_KEYS, so that the metrics can be read.
+ * Ends a test of what callers take: no call is in flight or waits, no bytes of bodies or answers count, and no connection is
+ * open but the one that asks; after the service has stopped, this process has no socket and none of its files open. Stops the
+ * service. Give it ADMIN_PORT=0 or no READ_KEYS, so that the metrics can be read.
  */
 export async function expectNothingHeld(service: TestService): Promise<void> {
   const admin = service.adminUrl ?? service.url;
@@ -22,6 +31,7 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
       HELD.every((name) => metrics.get(name) === 0) && (metrics.get('webhook_connections') ?? NaN) <= ownConnections
     );
   });
+  await eventually('no body and no answer is held', () => [...MEMORIES].every(({ bytes }) => bytes === 0));
   await service.stop();
   await eventually('no socket is open', () => openSockets() <= SOCKETS_BEFORE);
   expect(openFiles().filter((file) => file.includes('events.db'))).toEqual([]);

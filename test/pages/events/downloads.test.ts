@@ -5,6 +5,7 @@ import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { parseArchiveLine } from '../../../src/events/archive';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
+import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -16,7 +17,7 @@ describe('what the list of events finds, as a file', () => {
   beforeEach(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => expectNothingHeld(service));
 
   const record = (count: number, data = '"data":{"order":17}') =>
     service.log.appendAll(Array.from({ length: count }, () => newEvent({ data })));
@@ -64,7 +65,7 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('leaves out damaged events, which the refusals name', async () => {
-    await service.stop();
+    await expectNothingHeld(service);
     const file = join(folder.path, 'events.db');
     const log = await SqliteEventLog.open({ file });
     service = await startService({}, log);
@@ -76,7 +77,7 @@ describe('what the list of events finds, as a file', () => {
     );
   });
   it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {
-    await service.stop();
+    await expectNothingHeld(service);
     service = await startService({ MAX_IN_FLIGHT: '4' });
     await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
     const scan = jest.spyOn(service.log, 'scan');

@@ -1,4 +1,5 @@
 import { send, type Question } from '../../support/http';
+import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
@@ -11,7 +12,7 @@ let service: TestService;
 beforeEach(async () => {
   service = await startService();
 });
-afterEach(() => service.stop());
+afterEach(() => expectNothingHeld(service));
 
 const get = (query: string) => send(service.url + query);
 const record = (question: Question & { query?: string } = {}) =>

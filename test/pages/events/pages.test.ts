@@ -4,6 +4,7 @@ import type { ScanQuery, SearchQuery } from '../../../src/log/event-log';
 import { deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';
+import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { newEvent } from '../../log/event-log-suite';
 import { htmlProblems } from '../../support/valid-html';
@@ -24,7 +25,7 @@ describe('the pages of the events', () => {
   beforeEach(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => expectNothingHeld(service));
 
   const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
   const record = (question: Question & { query?: string } = {}) =>
@@ -253,21 +254,21 @@ describe('the pages of the events', () => {
   });
 
   it('take a quarter of the slots of calls, and give them back, also where a page fails', async () => {
-    const small = await startService({ MAX_IN_FLIGHT: '8' });
+    await service.stop();
+    service = await startService({ MAX_IN_FLIGHT: '8' });
     const stalled = deferred();
-    jest.spyOn(small.log, 'search').mockImplementation(async () => {
+    jest.spyOn(service.log, 'search').mockImplementation(async () => {
       await stalled.promise;
       throw new Error('The disk is gone.');
     });
-    const searches = Array.from({ length: 4 }, () => send(`${small.url}?events`));
+    const searches = Array.from({ length: 4 }, () => send(`${service.url}?events`));
     const refused = await Promise.race(searches);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
     expect(refused.body).toContain('more than 2, a quarter of MAX_IN_FLIGHT');
-    expect((await send(`${small.url}/HelloWorld`)).status).toBe(200);
+    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
     stalled.resolve();
     expect((await Promise.all(searches)).map(({ status }) => status).sort()).toEqual([500, 500, 503, 503]);
-    for (let i = 0; i < 10; i++) expect((await send(`${small.url}?event=99`)).status).toBe(404);
-    await small.stop();
+    for (let i = 0; i < 10; i++) expect((await send(`${service.url}?event=99`)).status).toBe(404);
   });
 
   describe('show an event', () => {
