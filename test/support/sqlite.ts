@@ -26,15 +26,18 @@ export function rowsOf(file: string, sql: string): unknown[] {
   return rows;
 }
 
-/** Holds a log open in another process, past this program, as one does that is held up. */
-export function holdInProcess(file: string): {
+/** Holds a log open in another process, past this program, as one does that is held up; with `BEGIN` it keeps its snapshot. */
+export function holdInProcess(
+  file: string,
+  begin: '' | 'BEGIN;' = '',
+): {
   readonly pid: number | undefined;
   readonly opened: Promise<unknown>;
   end(): Promise<unknown>;
 } {
   const script = `const { DatabaseSync } = require('@photostructure/sqlite');
     const database = new DatabaseSync(${JSON.stringify(file)});
-    database.exec('SELECT 1 FROM events'); console.log('open'); setInterval(() => database, 1000);`;
+    database.exec('${begin} SELECT 1 FROM events'); console.log('open'); setInterval(() => database, 1000);`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   return {
