@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
+import { makeCertificate } from '../support/nginx';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { describeWith } from '../support/tools';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
@@ -14,7 +18,7 @@ const CALLS = 24;
 const ENVELOPE = `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><GetEvents xmlns="http://tempuri.org/"><sequence>1</sequence></GetEvents></soap:Body></soap:Envelope>`;
 const get = (query: string, fields = '') => `GET ${PATH}${query} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
-it.each([
+const REQUESTS = [
   ['HTTP GET', get('/GetEvents?sequence=1')],
   ['HTTP GET, compressed', get('/GetEvents?sequence=1', 'Accept-Encoding: gzip\r\n')],
   [
@@ -22,38 +26,59 @@ it.each([
     `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: ${String(ENVELOPE.length)}\r\n\r\n${ENVELOPE}`,
   ],
   ['a download', get('?event=1&download=data')],
-])(
-  'a caller who does not read large answers gets 503 for those beyond the bound, over %s',
-  async (_how, request) => {
-    const variables = { ADMIN_PORT: '0', MAX_REQUEST_BYTES: String(MEBIBYTE), MAX_BODY_MEMORY: String(2 * MEBIBYTE) };
-    const service = await startService(variables);
-    const text = randomBytes(700_000).toString('base64');
-    const recorded = await send(`${service.url}/RecordEvent`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'text/plain' },
-      body: text,
-    });
-    expect(recorded.status).toBe(200);
-    const wire = await openWire(service.url);
-    wire.socket.pause();
-    wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
-    await eventually('answers are refused', async () => {
-      const metrics = await metricsAt(service.adminUrl ?? '');
-      return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
-    });
-    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+] as const;
 
-    // Once it reads, it gets the others, in their order; then there is room again.
-    wire.socket.resume();
-    const received = await wire.untilClosed();
-    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
-    expect(statuses).toHaveLength(CALLS);
-    expect(statuses[0]).toBe('200');
-    expect(received).toContain('MAX_BODY_MEMORY');
-    await eventually('there is room again', async () => {
-      return (await send(`${service.url}/GetEvents?sequence=1`)).body.length > text.length;
-    });
-    await expectNothingHeld(service);
-  },
-  60_000,
-);
+describe('a caller who does not read large answers gets 503 for those beyond the bound', () => {
+  it.each(REQUESTS)('over %s', (_how, request) => expectBound(request), 60_000);
+});
+
+describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those beyond the bound', () => {
+  const folder = useTemporaryFolder();
+
+  it.each(REQUESTS)(
+    'with %s',
+    async (_how, request) => {
+      await makeCertificate(folder.path);
+      const [cert, key] = ['certificate.pem', 'key.pem'].map((name) => join(folder.path, name));
+      await expectBound(request, { TLS_CERT: cert ?? '', TLS_KEY: key ?? '' });
+    },
+    60_000,
+  );
+});
+
+async function expectBound(request: string, tls: Readonly<Record<string, string>> = {}): Promise<void> {
+  const variables = {
+    ...tls,
+    ADMIN_PORT: '0',
+    MAX_REQUEST_BYTES: String(MEBIBYTE),
+    MAX_BODY_MEMORY: String(2 * MEBIBYTE),
+  };
+  const service = await startService(variables);
+  const text = randomBytes(700_000).toString('base64');
+  const recorded = await send(`${service.url}/RecordEvent`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'text/plain' },
+    body: text,
+  });
+  expect(recorded.status).toBe(200);
+  const wire = await openWire(service.url);
+  wire.socket.pause();
+  wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
+  await eventually('answers are refused', async () => {
+    const metrics = await metricsAt(service.adminUrl ?? '');
+    return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
+  });
+  expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+
+  // Once it reads, it gets the others, in their order; then there is room again.
+  wire.socket.resume();
+  const received = await wire.untilClosed();
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+  expect(statuses).toHaveLength(CALLS);
+  expect(statuses[0]).toBe('200');
+  expect(received).toContain('MAX_BODY_MEMORY');
+  await eventually('there is room again', async () => {
+    return (await send(`${service.url}/GetEvents?sequence=1`)).body.length > text.length;
+  });
+  await expectNothingHeld(service);
+}
