@@ -6,7 +6,7 @@ import { metricsAt } from '../support/metrics';
 import { makeCertificate } from '../support/nginx';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 import { openWire } from '../support/wire';
 
@@ -33,15 +33,20 @@ describe('a caller who does not read large answers gets 503 for those beyond the
 });
 
 describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those beyond the bound', () => {
-  const folder = useTemporaryFolder();
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await makeCertificate(folder.path);
+  });
+  afterAll(() => folder.remove());
 
   it.each(REQUESTS)(
     'with %s',
-    async (_how, request) => {
-      await makeCertificate(folder.path);
-      const [cert, key] = ['certificate.pem', 'key.pem'].map((name) => join(folder.path, name));
-      await expectBound(request, { TLS_CERT: cert ?? '', TLS_KEY: key ?? '' });
-    },
+    (_how, request) =>
+      expectBound(request, {
+        TLS_CERT: join(folder.path, 'certificate.pem'),
+        TLS_KEY: join(folder.path, 'key.pem'),
+      }),
     60_000,
   );
 });
