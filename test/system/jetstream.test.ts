@@ -96,6 +96,16 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     });
   });
 
+  it('records and forgets more than one deadline would allow: each event that is forgotten, and each 500 that are recorded, has its own', async () => {
+    const log = await opened(options({ timeout: 1000 }));
+    const events = Array.from({ length: 10_000 }, (_, i) => newEvent({ id: 'same', source: `/${String(i)}` }));
+    const appended = await log.appendAll(events);
+    expect(appended.filter(({ recorded }) => recorded)).toHaveLength(events.length);
+    const position = BigInt((await log.scan({ after: 5000n, limit: 1 }))[0]?.sequence ?? 0);
+    expect(await log.forget([position])).toEqual([position]);
+    expect((await log.stats()).events).toBe(events.length - 1);
+  }, 60_000);
+
   describe('a JetStream event log that loses its server', () => {
     let lostFolder: Awaited<ReturnType<typeof temporaryFolder>>;
     let lost: NatsServer;
