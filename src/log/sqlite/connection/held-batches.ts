@@ -31,7 +31,7 @@ export class HeldBatches {
         return;
       }
       if (end > this.#bytes.length) {
-        const bytes = Buffer.allocUnsafeSlow(Math.max(2 * end, KEPT_BYTES));
+        const bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * end, KEPT_BYTES), MAX_BYTES));
         this.#bytes.copy(bytes, 0, 0, start);
         this.#bytes = bytes;
       }
