@@ -86,7 +86,7 @@ async function untilSaved(takeAway) {
 /** The process that last followed the log. */
 let other;
 
-/** What takes the forwarded events, slowly. */
+/** A slow target for the forwarder. */
 const target = createServer((request, response) => {
   forwarded++;
   request.resume();
@@ -96,7 +96,7 @@ let forwarded = 0;
 let forwarder;
 let isForwarding = true;
 
-/** Runs a forwarder as systemd does, again whenever it ends; as an operator would, it begins anew in a log that is another one. */
+/** Restarts the forwarder whenever it ends, as systemd does, and removes its position where the log is another one, as an operator would. */
 async function forward() {
   const { port } = target.address();
   const position = join(folder, 'position.json');

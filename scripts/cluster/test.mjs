@@ -142,7 +142,7 @@ async function leader(stream = 'EVENTS') {
   return cluster.nats.servers.find(({ name }) => name === placement.leader);
 }
 
-/** Resolves to the moment from which one of these servers, which run, leads each stream. How long they take is theirs. */
+/** Waits until one of these servers leads each stream, and resolves to that moment. How long an election takes is up to nats-server. */
 function ledByOneOf(servers) {
   return retried(async () => {
     const told = await Promise.all(servers.map(streamsOf));

@@ -25,7 +25,7 @@ export interface WorkerProcess {
   readonly closed: Promise<void>;
   /** The last report that it sent. */
   readonly lastReport: Report;
-  /** Asks for a report of now, not one that was asked for before; a process that hangs never sends one. */
+  /** Asks for a fresh report, never one that was requested earlier. A process that hangs never sends one. */
   report(): Promise<Report>;
   /** Calls the listener, the only one, when the worker wants the refused calls of all workers. */
   onRefusalsWanted(listener: () => void): void;
@@ -54,7 +54,7 @@ class ClusterWorker implements WorkerProcess {
   readonly #ended = deferred<End>();
   readonly closed: Promise<void>;
   #asked: Deferred<Report> | undefined;
-  /** The report that is asked for when that one has come: it was made before. */
+  /** The report to request once that one has arrived, which may have been made too early. */
   #next: Promise<Report> | undefined;
   #lastReport = NO_REPORT;
   #refusalsWanted: () => void = () => undefined;

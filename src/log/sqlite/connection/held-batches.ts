@@ -5,8 +5,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
- * The batches of events that only the write-ahead log has, for the case that it is lost. They are copied: kept as they are, they
- * would outlive the collections of young objects, and 50 MB of them would pile up.
+ * The batches of events that only the write-ahead log has, in case it is lost. They are copied: kept as they are, they would
+ * outlive the young generation, and 50 MB of them would pile up.
  */
 export class HeldBatches {
   #bytes = Buffer.alloc(0);
