@@ -23,6 +23,7 @@ const LAYERS = [
   ['events'],
   ['telemetry'],
   ['http'],
+  ['senders'],
   ['config'],
   ['util'],
 ];

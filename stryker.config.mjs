@@ -15,6 +15,7 @@ export default {
     'src/soap/{arguments,envelope-builder,envelope-reader,payload}.ts',
     'src/get-post/{form-fields,http-content,http-payload}.ts',
     'src/http/auth/*.ts',
+    'src/senders/*.ts',
     'src/http/callers.ts',
   ],
   // The tests need none of these, and some are large.

@@ -1,5 +1,5 @@
 import { mayBeSecret } from '../http/auth/credentials';
-import { keyOf, senderOf, typeOf, type Members } from '../http/auth/senders';
+import { keyOf, senderOf, typeOf, type Members } from '../senders/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
 import { isMediaType } from './cloudevents/syntax';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { mayBeSecret } from '../http/auth/credentials';
-import { senderOf } from '../http/auth/senders';
+import { senderOf } from '../senders/senders';
 import type { Refusal } from '../http/errors';
 import { detached, memoized, shortened } from '../util/text';
 import { RefusalCounts, type RefusalCount } from './refusal-counts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessConfig, SENDER_SECRETS } from '../../config/config';
-import { SENDERS } from './senders';
+import { SENDERS } from '../../senders/senders';
 
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[number]>>;

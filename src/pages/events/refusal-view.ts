@@ -1,4 +1,4 @@
-import { keyOf, SENDERS } from '../../http/auth/senders';
+import { keyOf, SENDERS } from '../../senders/senders';
 import { decodeAnyway } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
 import { KEPT_BYTES, type KeptBody, type KeptCall, type Refusals } from '../../telemetry/refused-calls';

@@ -1,7 +1,7 @@
 import { memberTexts } from '../../events/cloudevents/json-text';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
-import { SENDERS } from '../../http/auth/senders';
+import { SENDERS } from '../../senders/senders';
 import { parseFormFields } from '../../get-post/form-fields';
 import { FORM } from '../../get-post/http-payload';
 import { soapRequest } from '../../soap/soap-request';

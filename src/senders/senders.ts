@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SENDER_SECRETS } from '../../config/config';
+import type { SENDER_SECRETS } from '../config/config';
 import { STANDARD_PREFIX, standardKey, standardSignature } from './standard-webhooks';
 
 /** The members of a JSON object; none where a body is anything else. */

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyOf, senderOf, SENDERS, typeOf, type Members } from '../../../src/http/auth/senders';
-import { signatureCheck, type SenderSecrets } from '../../../src/http/auth/signature';
-import { callOperation, eventsOf } from '../../support/bindings';
-import { send } from '../../support/http';
-import { startService } from '../../support/service';
+import { keyOf, senderOf, SENDERS, typeOf, type Members } from '../../src/senders/senders';
+import { signatureCheck, type SenderSecrets } from '../../src/http/auth/signature';
+import { callOperation, eventsOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService } from '../support/service';
 
 interface Signed {
   readonly secrets: SenderSecrets;
@@ -137,7 +137,7 @@ describe('a known sender', () => {
   });
 
   it('has a row in docs/events.md, in the order in which senders are looked for', async () => {
-    const page = await readFile(join(__dirname, '..', '..', '..', 'docs', 'events.md'), 'utf8');
+    const page = await readFile(join(__dirname, '..', '..', 'docs', 'events.md'), 'utf8');
     const [table = ''] = /^\| sender .*\n(?:\|.*\n)+/m.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| (\w[^|]*?) +\| `([\w-]+)`/gm)].map(([, name, field = '']) => [
       name,

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../../src/http/auth/signature';
-import { standardHeaders } from '../../../src/http/auth/standard-webhooks';
+import { signatureCheck } from '../../src/http/auth/signature';
+import { standardHeaders } from '../../src/senders/standard-webhooks';
 
 const SECRETS = ['one', 'two'].map((key) => `whsec_${Buffer.from(`${key}-${'k'.repeat(24)}`).toString('base64')}`);
 const BODY = Buffer.from('{"a":"ä"}');
