@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import base from './jest.config.mjs';
 
 /**
@@ -5,4 +6,9 @@ import base from './jest.config.mjs';
  *
  * @type {import('jest').Config}
  */
-export default { ...base, testPathIgnorePatterns: [...base.testPathIgnorePatterns, '<rootDir>/test/process/'] };
+export default {
+  ...base,
+  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '<rootDir>/test/process/'],
+  // These tests wait a quarter of their time, for limits and disks: two cores have room for three at once.
+  maxWorkers: Math.max(3, availableParallelism() - 1),
+};

@@ -5,7 +5,7 @@ import { deferred } from '../../../src/util/promises';
 import { sharedLog, type SharedLog } from '../../support/shared-writer';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
-import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
+import { describeEventLog, EVERYTHING, newEvent } from '../../log/event-log-suite';
 
 describeEventLog(
   'SQLite, written by another process',
