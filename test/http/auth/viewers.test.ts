@@ -1,6 +1,6 @@
 import { readConfig } from '../../../src/config/config';
 import { accessControl } from '../../../src/http/auth/access';
-import { viewerCheck } from '../../../src/http/auth/viewers';
+import { localCallerCheck, viewerCheck } from '../../../src/http/auth/viewers';
 import { RequestError } from '../../../src/http/errors';
 import { send, type Answer } from '../../support/http';
 import { startService } from '../../support/service';
@@ -83,12 +83,26 @@ describe('without READ_KEYS the pages of the events', () => {
     expect((await send(`${url}?events`, { headers })).status).toBe(403);
   });
 
-  it.each(['127.0.0.1:8080', '[::1]:8080', 'localhost', 'webhook.localhost:80'])('are open at %s', (host) => {
-    const config = readConfig({});
-    const request = { headers: { host } } as Parameters<ReturnType<typeof viewerCheck>>[0];
-    expect(() => {
-      viewerCheck(config, accessControl(config.access))(request);
-    }).not.toThrow(RequestError);
+  const check = (headers: Record<string, string>, variables: Record<string, string> = {}) => {
+    const config = readConfig(variables);
+    return reasonOf(viewerCheck(config, accessControl(config.access)), headers);
+  };
+
+  it.each(['127.0.0.1:8080', '[::1]:8080', 'localhost', 'LOCALHOST', 'webhook.localhost:80', 'allowed.example:80'])(
+    'are open at %s',
+    (host) => {
+      expect(check({ host }, { ALLOWED_HOSTS: 'allowed.example' })).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['This service can be reached by others.', { host: 'localhost' }, { HOST: '0.0.0.0' }],
+    ['A proxy has sent this request on.', { host: 'localhost', via: '1.1 proxy' }, {}],
+    ['A proxy has sent this request on.', { host: 'localhost', 'x-forwarded-for': '203.0.113.7' }, {}],
+    ['This request did not come to a loopback address.', { host: 'webhook.test' }, {}],
+    ['This request did not come to a loopback address.', {}, {}],
+  ])('say why they are closed: %s (%j)', (reason, headers, variables) => {
+    expect(check(headers, variables)).toContain(reason);
   });
 
   it('count as other requests do', async () => {
@@ -98,3 +112,58 @@ describe('without READ_KEYS the pages of the events', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 });
+
+describe('the check of callers without keys', () => {
+  const check = (headers: Record<string, string>) => {
+    const callers = localCallerCheck(readConfig({ ALLOWED_HOSTS: 'allowed.example' }));
+    return callers && reasonOf(callers, headers);
+  };
+
+  it.each([{ HOST: '0.0.0.0' }, { TRUST_PROXY: '1' }, { BASE_URL: 'https://hooks.example.com' }])(
+    'is not made where others reach the service (%j)',
+    (variables) => {
+      expect(localCallerCheck(readConfig(variables))).toBeUndefined();
+    },
+  );
+
+  it.each(['localhost', 'a.localhost.', '127.0.0.1:80', '[::1]', '[v1.ab]', '192.0.2.1', 'webhook', 'allowed.example'])(
+    'takes calls to %s',
+    (host) => {
+      expect(check({ host })).toBeUndefined();
+    },
+  );
+
+  it('takes calls without a name', () => {
+    expect(check({})).toBeUndefined();
+  });
+
+  it.each([
+    'evil.example',
+    'EVIL.Example:80',
+    'localhost.evil.example',
+    'evil.example.',
+    'evil.1a',
+    'evil.a1',
+    'evil.x',
+  ])('refuses calls to %s, also after one that it took', (host) => {
+    const callers = localCallerCheck(readConfig({ ALLOWED_HOSTS: 'allowed.example' }));
+    for (const name of ['localhost', 'allowed.example'])
+      expect(callers && reasonOf(callers, { host: name })).toBe(undefined);
+    expect(callers && reasonOf(callers, { host })).toContain(host.replace(/:.*/, '').toLowerCase());
+  });
+
+  it('refuses what a page of another site sends', () => {
+    expect(check({ host: 'localhost', 'sec-fetch-site': 'cross-site' })).toBeDefined();
+  });
+});
+
+/** Why a check refuses a request with these header fields; undefined where it does not. */
+function reasonOf(check: ReturnType<typeof viewerCheck>, headers: Record<string, string>): string | undefined {
+  try {
+    check({ headers } as Parameters<typeof check>[0]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestError) return error.message;
+    throw error;
+  }
+}
