@@ -58,6 +58,25 @@ async function searchedToEnd(log: EventLog, query: SearchQuery): Promise<SearchR
   return { ...rest, reached: rest.reached ?? reached, events: parts.flatMap(({ events }) => events) };
 }
 
+/** Searches a log to its end, and records events by their ids. */
+function searching(log: () => EventLog) {
+  const search = (query: Partial<SearchQuery> = {}) => searchedToEnd(log(), { limit: 100, ...query });
+  const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
+  const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
+    for (const [id, event] of Object.entries(events)) await log().append(newEvent({ id, ...event }));
+  };
+  return { search, found, record };
+}
+
+/** Forgets all events of a log. */
+async function empty(log: EventLog): Promise<void> {
+  for (;;) {
+    const events = await log.scan({ after: 0n, limit: 1000 });
+    if (events.length === 0) return;
+    await log.forget(events.map(({ sequence }) => BigInt(sequence)));
+  }
+}
+
 /**
  * Tests what every engine of the event log promises.
  *
@@ -458,11 +477,261 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describeReading('searched', () => {
-      const search = (query: Partial<SearchQuery> = {}) => searchedToEnd(log, { limit: 100, ...query });
-      const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
-      const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
-        for (const [id, event] of Object.entries(events)) await log.append(newEvent({ id, ...event }));
-      };
+      const { found, record } = searching(() => log);
+
+      it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
+        const data = `"data":"${'x'.repeat(20_000)}"`;
+        const events = Array.from({ length: 3000 }, (_, i) => newEvent({ data, recordedAt: i }));
+        for (let i = 0; i < events.length; i += 500) await log.appendAll(events.slice(i, i + 500));
+        const [first] = await log.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        await log.append(newEvent({ id: 'needle', recordedAt: 3000 }));
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const started = performance.now();
+          const result = await log.search({ limit: 100, text: 'nowhere', before });
+          expect(performance.now() - started).toBeLessThan(10_000);
+          expect(result.events).toEqual([]);
+          const { position = 0n, recordedAt } = result.reached ?? {};
+          expect(position).toBeLessThan(before ?? position + 1n);
+          expect(BigInt(recordedAt ?? -1)).toBe(position - BigInt(first?.sequence ?? 0));
+          before = position;
+          more = result.more;
+        }
+        expect(before).toBe(BigInt(first?.sequence ?? 0));
+        expect(await found({ text: 'needle' })).toEqual(['needle']);
+      });
+
+      it('lists many large events, a limited number of them at a time', async () => {
+        const data = `"data":"${'x'.repeat(3_000_000)}"`;
+        for (let i = 0; i < 30; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
+        const listed: string[] = [];
+        let before: bigint | undefined;
+        for (let more = true; more;) {
+          const result = await log.search({ limit: 100, before });
+          listed.push(...result.events.map(({ id }) => id));
+          before = result.reached?.position;
+          more = result.more;
+        }
+        expect(listed).toEqual(Array.from({ length: 30 }, (_, i) => `large ${String(29 - i)}`));
+      });
+
+      it('answers what was asked before it is closed, and refuses what comes later', async () => {
+        await record({ a: {} });
+        const before = [log.search({ limit: 1, text: 'nowhere' }), log.search({ limit: 1 })];
+        const rates = log.rates({ until: 0, span: 1, spans: 1 });
+        const closed = log.close();
+        await expect(log.search({ limit: 1 })).rejects.toThrow(EventLogError);
+        await expect(log.rates({ until: 0, span: 1, spans: 1 })).rejects.toThrow(EventLogError);
+        expect((await Promise.all(before)).map(({ events }) => events.length)).toEqual([0, 1]);
+        expect(await rates).toEqual([{ from: -1, events: 0 }]);
+        await closed;
+      });
+    });
+
+    it('counts copies once', async () => {
+      await log.append(newEvent({ id: 'a' }));
+      await log.append(newEvent({ id: 'a' }));
+      expect((await log.stats()).events).toBe(1);
+    });
+
+    describe('with a limit of events', () => {
+      let other: LogUnderTest;
+      let limited: EventLog;
+      beforeEach(async () => {
+        other = await make();
+        limited = await other.open({ maxEvents: 5, maxAge: undefined });
+      });
+      afterEach(async () => {
+        await limited.close();
+        await other.remove();
+      });
+
+      const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
+
+      it('forgets the oldest, and goes on counting positions', async () => {
+        for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
+        while ((await limited.stats()).events > 5) await setTimeout(20);
+        expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
+        const [first] = await limited.read({ ...EVERYTHING, after: 0n, limit: 1 });
+        expect(first).toMatchObject({ id: '7', sequence: '00000000000000000008' });
+      });
+
+      it('records an event again only once it has forgotten the first, whatever its key', async () => {
+        const sameKeys = [{ id: 'again' }, { idempotencyKey: 'k' }, { webhookId: 'w' }];
+        for (const same of sameKeys) {
+          await limited.append(newEvent(same));
+          const before = await limited.append(newEvent(same));
+          expect(before.recorded).toBe(false);
+          for (let i = 0; i < 5; i++) await limited.append(newEvent());
+          while ((await kept()).includes(before.id)) await setTimeout(20);
+          const after = await limited.append(newEvent(same));
+          expect(after.recorded).toBe(true);
+          expect(await limited.append(newEvent(same))).toEqual({ id: after.id, recorded: false });
+        }
+      });
+    });
+
+    it('forgets old events wherever they stand', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
+      const now = Date.now();
+      const ages = { a: 7200, b: 0, c: 7200, d: 1, e: 3000, f: 7200, g: 1e9 };
+      for (const [id, age] of Object.entries(ages)) {
+        await limited.append(newEvent({ id, recordedAt: now - age * 1000 }));
+      }
+      while ((await limited.stats()).events > 3) await setTimeout(20);
+      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+      await limited.close();
+      await other.remove();
+    });
+
+    it('forgets each event at its age, whether ages rise or fall', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
+      const now = Date.now();
+      const remaining = [500, 1000, 1500];
+      for (const milliseconds of [remaining, remaining.toReversed()]) {
+        await limited.appendAll(milliseconds.map((left) => newEvent({ recordedAt: now - 3_600_000 + left })));
+      }
+      const kept = await limited.append(newEvent({ recordedAt: now }));
+      while ((await limited.stats()).events > 1) await setTimeout(20);
+      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual([kept.id]);
+      await limited.close();
+      await other.remove();
+    });
+
+    it('forgets events when they reach the age limit', async () => {
+      const other = await make();
+      const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
+      await limited.append(newEvent({ recordedAt: Date.now() }));
+      while ((await limited.stats()).events > 0) await setTimeout(20);
+      expect(await limited.read(EVERYTHING)).toEqual([]);
+      await limited.close();
+      await other.remove();
+    });
+
+    describe('watched', () => {
+      const newestPosition = async () => BigInt((await log.read({ ...EVERYTHING, limit: 1 }))[0]?.sequence ?? 0);
+
+      it('tells its newest position soon after the watch begins, of an empty log too', async () => {
+        const empty = watching(log);
+        expect(await empty.next()).toBe(0n);
+        empty.end();
+        await log.appendAll([newEvent(), newEvent(), newEvent()]);
+        const watch = watching(log);
+        expect(await watch.next()).toBe(await newestPosition());
+        watch.end();
+      });
+
+      it('tells of events that it records itself, when they can be read', async () => {
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = newEvent();
+          await Promise.all([log.append(newEvent({ id })), watch.reaches(BigInt(i))]);
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+      });
+
+      it('tells of events that another instance records, when they can be read', async () => {
+        const other = await under.open();
+        const watch = watching(log);
+        expect(await watch.next()).toBe(0n);
+        for (let i = 1; i <= 5; i++) {
+          const { id } = await other.append(newEvent());
+          await watch.reaches(BigInt(i));
+          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
+        }
+        watch.end();
+        await other.close();
+      });
+
+      it('misses no event that is recorded while the watch begins', async () => {
+        const other = await under.open();
+        for (let i = 1; i <= 20; i++) {
+          const appended = (i % 2 ? log : other).append(newEvent());
+          const watch = watching(log);
+          await watch.reaches(BigInt(i));
+          watch.end();
+          await appended;
+        }
+        await other.close();
+      });
+
+      it('says nothing of a repeated event, and tells no position twice', async () => {
+        await log.append(newEvent({ id: 'same' }));
+        const watch = watching(log);
+        await watch.reaches(1n);
+        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: 'same' }));
+        await log.append(newEvent());
+        await watch.reaches(2n);
+        watch.end();
+        expect(watch.told).toEqual([1n, await newestPosition()]);
+      });
+
+      it('tells nothing after the watch has ended, while other watches go on', async () => {
+        const [ended, goesOn] = [watching(log), watching(log)];
+        await Promise.all([ended.next(), goesOn.next()]);
+        ended.end();
+        ended.end();
+        await log.append(newEvent());
+        await goesOn.reaches(1n);
+        goesOn.end();
+        expect(ended.told).toEqual([0n]);
+      });
+
+      it('closes with a watch on it', async () => {
+        const watch = watching(log);
+        await watch.next();
+        await log.close();
+        watching(log).end();
+        log = await under.open();
+        const later = watching(log);
+        await log.append(newEvent());
+        await later.reaches(1n);
+        later.end();
+        expect(watch.told).toEqual([0n]);
+      });
+    });
+
+    it('says whether it can record events', async () => {
+      await log.check();
+      await log.append(newEvent());
+      await log.check();
+      await log.close();
+      await expect(log.check()).rejects.toThrow(EventLogError);
+    });
+
+    it('finishes what was asked before it closes, and refuses what comes later', async () => {
+      const appended = log.append(newEvent());
+      const closed = log.close();
+      await expect(log.append(newEvent())).rejects.toThrow(EventLogError);
+      await expect(log.read(EVERYTHING)).rejects.toThrow(EventLogError);
+      await closed;
+      const { id } = await appended;
+      log = await under.open();
+      expect(await ids()).toEqual([id]);
+    });
+  });
+
+  if (!reading) return;
+  // Opening a log takes longer than most of these tests, which share one.
+  describe(`the event log on ${name}`, () => {
+    let under: LogUnderTest;
+    let log: EventLog;
+    beforeAll(async () => {
+      under = await make();
+      log = await under.open();
+    });
+    afterEach(() => empty(log));
+    afterAll(async () => {
+      await log.close();
+      await under.remove();
+    });
+
+    describe('searched', () => {
+      const { search, found, record } = searching(() => log);
       const attributes = (given: Readonly<Record<string, string>>) =>
         JSON.stringify({ specversion: '1.0', id: 'x', source: '/', type: 'test', ...given });
 
@@ -706,28 +975,6 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await found({ from: 10, to: 30, limit: 1 })).toEqual(['d']);
       });
 
-      it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
-        const data = `"data":"${'x'.repeat(20_000)}"`;
-        const events = Array.from({ length: 3000 }, (_, i) => newEvent({ data, recordedAt: i }));
-        for (let i = 0; i < events.length; i += 500) await log.appendAll(events.slice(i, i + 500));
-        const [first] = await log.read({ ...EVERYTHING, after: 0n, limit: 1 });
-        await log.append(newEvent({ id: 'needle', recordedAt: 3000 }));
-        let before: bigint | undefined;
-        for (let more = true; more;) {
-          const started = performance.now();
-          const result = await log.search({ limit: 100, text: 'nowhere', before });
-          expect(performance.now() - started).toBeLessThan(10_000);
-          expect(result.events).toEqual([]);
-          const { position = 0n, recordedAt } = result.reached ?? {};
-          expect(position).toBeLessThan(before ?? position + 1n);
-          expect(BigInt(recordedAt ?? -1)).toBe(position - BigInt(first?.sequence ?? 0));
-          before = position;
-          more = result.more;
-        }
-        expect(before).toBe(BigInt(first?.sequence ?? 0));
-        expect(await found({ text: 'needle' })).toEqual(['needle']);
-      });
-
       it('shows of large data only its start', async () => {
         const json = `[${'1,'.repeat(100_000)}1]`;
         const base64 = Buffer.alloc(100_000).toString('base64');
@@ -767,35 +1014,9 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
           { id: shortened, type: shortened, binding: shortened, remoteAddress: shortened },
         ]);
       });
-
-      it('lists many large events, a limited number of them at a time', async () => {
-        const data = `"data":"${'x'.repeat(3_000_000)}"`;
-        for (let i = 0; i < 30; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
-        const listed: string[] = [];
-        let before: bigint | undefined;
-        for (let more = true; more;) {
-          const result = await log.search({ limit: 100, before });
-          listed.push(...result.events.map(({ id }) => id));
-          before = result.reached?.position;
-          more = result.more;
-        }
-        expect(listed).toEqual(Array.from({ length: 30 }, (_, i) => `large ${String(29 - i)}`));
-      });
-
-      it('answers what was asked before it is closed, and refuses what comes later', async () => {
-        await record({ a: {} });
-        const before = [log.search({ limit: 1, text: 'nowhere' }), log.search({ limit: 1 })];
-        const rates = log.rates({ until: 0, span: 1, spans: 1 });
-        const closed = log.close();
-        await expect(log.search({ limit: 1 })).rejects.toThrow(EventLogError);
-        await expect(log.rates({ until: 0, span: 1, spans: 1 })).rejects.toThrow(EventLogError);
-        expect((await Promise.all(before)).map(({ events }) => events.length)).toEqual([0, 1]);
-        expect(await rates).toEqual([{ from: -1, events: 0 }]);
-        await closed;
-      });
     });
 
-    describeReading('counted by time', () => {
+    describe('counted by time', () => {
       const MINUTE = 60_000;
 
       it('has no events at first', async () => {
@@ -818,192 +1039,6 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const past = await log.rates({ until: until - MINUTE, span: MINUTE, spans: 60 });
         expect(past.some(({ events }) => events > 0)).toBe(false);
       });
-    });
-
-    it('counts copies once', async () => {
-      await log.append(newEvent({ id: 'a' }));
-      await log.append(newEvent({ id: 'a' }));
-      expect((await log.stats()).events).toBe(1);
-    });
-
-    describe('with a limit of events', () => {
-      let other: LogUnderTest;
-      let limited: EventLog;
-      beforeEach(async () => {
-        other = await make();
-        limited = await other.open({ maxEvents: 5, maxAge: undefined });
-      });
-      afterEach(async () => {
-        await limited.close();
-        await other.remove();
-      });
-
-      const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
-
-      it('forgets the oldest, and goes on counting positions', async () => {
-        for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
-        while ((await limited.stats()).events > 5) await setTimeout(20);
-        expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
-        const [first] = await limited.read({ ...EVERYTHING, after: 0n, limit: 1 });
-        expect(first).toMatchObject({ id: '7', sequence: '00000000000000000008' });
-      });
-
-      it('records an event again only once it has forgotten the first, whatever its key', async () => {
-        const sameKeys = [{ id: 'again' }, { idempotencyKey: 'k' }, { webhookId: 'w' }];
-        for (const same of sameKeys) {
-          await limited.append(newEvent(same));
-          const before = await limited.append(newEvent(same));
-          expect(before.recorded).toBe(false);
-          for (let i = 0; i < 5; i++) await limited.append(newEvent());
-          while ((await kept()).includes(before.id)) await setTimeout(20);
-          const after = await limited.append(newEvent(same));
-          expect(after.recorded).toBe(true);
-          expect(await limited.append(newEvent(same))).toEqual({ id: after.id, recorded: false });
-        }
-      });
-    });
-
-    it('forgets old events wherever they stand', async () => {
-      const other = await make();
-      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
-      const now = Date.now();
-      const ages = { a: 7200, b: 0, c: 7200, d: 1, e: 3000, f: 7200, g: 1e9 };
-      for (const [id, age] of Object.entries(ages)) {
-        await limited.append(newEvent({ id, recordedAt: now - age * 1000 }));
-      }
-      while ((await limited.stats()).events > 3) await setTimeout(20);
-      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
-      await limited.close();
-      await other.remove();
-    });
-
-    it('forgets each event at its age, whether ages rise or fall', async () => {
-      const other = await make();
-      const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
-      const now = Date.now();
-      const remaining = [500, 1000, 1500];
-      for (const milliseconds of [remaining, remaining.toReversed()]) {
-        await limited.appendAll(milliseconds.map((left) => newEvent({ recordedAt: now - 3_600_000 + left })));
-      }
-      const kept = await limited.append(newEvent({ recordedAt: now }));
-      while ((await limited.stats()).events > 1) await setTimeout(20);
-      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual([kept.id]);
-      await limited.close();
-      await other.remove();
-    });
-
-    it('forgets events when they reach the age limit', async () => {
-      const other = await make();
-      const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
-      await limited.append(newEvent({ recordedAt: Date.now() }));
-      while ((await limited.stats()).events > 0) await setTimeout(20);
-      expect(await limited.read(EVERYTHING)).toEqual([]);
-      await limited.close();
-      await other.remove();
-    });
-
-    describe('watched', () => {
-      const newestPosition = async () => BigInt((await log.read({ ...EVERYTHING, limit: 1 }))[0]?.sequence ?? 0);
-
-      it('tells its newest position soon after the watch begins, of an empty log too', async () => {
-        const empty = watching(log);
-        expect(await empty.next()).toBe(0n);
-        empty.end();
-        await log.appendAll([newEvent(), newEvent(), newEvent()]);
-        const watch = watching(log);
-        expect(await watch.next()).toBe(await newestPosition());
-        watch.end();
-      });
-
-      it('tells of events that it records itself, when they can be read', async () => {
-        const watch = watching(log);
-        expect(await watch.next()).toBe(0n);
-        for (let i = 1; i <= 5; i++) {
-          const { id } = newEvent();
-          await Promise.all([log.append(newEvent({ id })), watch.reaches(BigInt(i))]);
-          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
-        }
-        watch.end();
-      });
-
-      it('tells of events that another instance records, when they can be read', async () => {
-        const other = await under.open();
-        const watch = watching(log);
-        expect(await watch.next()).toBe(0n);
-        for (let i = 1; i <= 5; i++) {
-          const { id } = await other.append(newEvent());
-          await watch.reaches(BigInt(i));
-          expect(await ids({ after: BigInt(i - 1) })).toEqual([id]);
-        }
-        watch.end();
-        await other.close();
-      });
-
-      it('misses no event that is recorded while the watch begins', async () => {
-        const other = await under.open();
-        for (let i = 1; i <= 20; i++) {
-          const appended = (i % 2 ? log : other).append(newEvent());
-          const watch = watching(log);
-          await watch.reaches(BigInt(i));
-          watch.end();
-          await appended;
-        }
-        await other.close();
-      });
-
-      it('says nothing of a repeated event, and tells no position twice', async () => {
-        await log.append(newEvent({ id: 'same' }));
-        const watch = watching(log);
-        await watch.reaches(1n);
-        for (let i = 0; i < 5; i++) await log.append(newEvent({ id: 'same' }));
-        await log.append(newEvent());
-        await watch.reaches(2n);
-        watch.end();
-        expect(watch.told).toEqual([1n, await newestPosition()]);
-      });
-
-      it('tells nothing after the watch has ended, while other watches go on', async () => {
-        const [ended, goesOn] = [watching(log), watching(log)];
-        await Promise.all([ended.next(), goesOn.next()]);
-        ended.end();
-        ended.end();
-        await log.append(newEvent());
-        await goesOn.reaches(1n);
-        goesOn.end();
-        expect(ended.told).toEqual([0n]);
-      });
-
-      it('closes with a watch on it', async () => {
-        const watch = watching(log);
-        await watch.next();
-        await log.close();
-        watching(log).end();
-        log = await under.open();
-        const later = watching(log);
-        await log.append(newEvent());
-        await later.reaches(1n);
-        later.end();
-        expect(watch.told).toEqual([0n]);
-      });
-    });
-
-    it('says whether it can record events', async () => {
-      await log.check();
-      await log.append(newEvent());
-      await log.check();
-      await log.close();
-      await expect(log.check()).rejects.toThrow(EventLogError);
-    });
-
-    it('finishes what was asked before it closes, and refuses what comes later', async () => {
-      const appended = log.append(newEvent());
-      const closed = log.close();
-      await expect(log.append(newEvent())).rejects.toThrow(EventLogError);
-      await expect(log.read(EVERYTHING)).rejects.toThrow(EventLogError);
-      await closed;
-      const { id } = await appended;
-      log = await under.open();
-      expect(await ids()).toEqual([id]);
     });
   });
 }
