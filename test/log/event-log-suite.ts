@@ -69,7 +69,7 @@ function searching(log: () => EventLog) {
 }
 
 /** Forgets all events of a log. */
-async function empty(log: EventLog): Promise<void> {
+async function forgetAll(log: EventLog): Promise<void> {
   for (;;) {
     const events = await log.scan({ after: 0n, limit: 1000 });
     if (events.length === 0) return;
@@ -724,7 +724,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       under = await make();
       log = await under.open();
     });
-    afterEach(() => empty(log));
+    afterEach(() => forgetAll(log));
     afterAll(async () => {
       await log.close();
       await under.remove();

@@ -91,7 +91,7 @@ const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.spli
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
 /**
- * Writes the day of a time for a person, in UTC: `Sunday 22 November 2026`. A format of `Intl` would lengthen each start of the
+ * Writes the day of a time for a person, in UTC: `Sunday 22 November 2026`. An `Intl` format made at load lengthened each start of the
  * service by 12 ms.
  */
 export function dayText(milliseconds: number): string {
