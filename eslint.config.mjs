@@ -49,6 +49,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.stryker/'] },
   eslint.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
+  { rules: { 'no-duplicate-imports': 'error' } },
   { languageOptions: { parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname } } },
   { files: ['**/*.{js,mjs,cjs}'], extends: [tseslint.configs.disableTypeChecked] },
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },

@@ -8,7 +8,6 @@ import type { EndpointOptions } from './call/incoming-call';
 import { httpBindings } from './get-post/http-call';
 import type { HandshakeOptions } from './get-post/webhook-handshake';
 import { Pipeline, type PipelineOptions } from './call/pipeline';
-
 import { soapBindings, SoapCall } from './soap/soap-call';
 
 /** What the endpoint needs besides the contract and the service object. */

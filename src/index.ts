@@ -12,9 +12,8 @@ import {
 } from './config/config';
 import { startProblem } from './config/start-problem';
 import { parseCloudEvent } from './events/archive';
-import { DEFAULT_TYPE } from './events/event';
+import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
-import { UuidGenerator } from './events/uuid';
 import type { EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
 import { createLogger } from './telemetry/logger';

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { requireNode, VERSION } from './config/package-info';
+
 requireNode();
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
@@ -9,8 +10,7 @@ import { answerCommandLine } from './cli/command-line';
 import { ConfigError, eventLogSettings, loadConfig, switchedOff, type Config } from './config/config';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
-import { withInheritedSockets } from './config/service-manager';
-import { notifier, type Notify } from './config/service-manager';
+import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Channel } from './log/engine';
 import { startLean } from './lean-start';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Callers } from '../http/callers';
 import type { HttpRequest } from '../http/request';
-import type { MediaType, MediaTypes } from '../http/content/media-type';
+import type { MediaType, MediaTypes } from '../http/content/content-type';
 import type { RequestError } from '../http/errors';
 import { SMALL_BODY } from '../http/content/body';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';

@@ -1,5 +1,5 @@
 import type { EventLogLocation } from '../config/event-log-location';
-import { eventProblem } from '../events/event-problem';
+import { eventProblem } from '../events/archive';
 import { EventLogError, type EventLog } from '../log/event-log';
 import { messageChain, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';

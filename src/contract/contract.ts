@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation, Service } from '../service/call';
-import { namesOf, WHOLE_OFFER, type Offer } from './offer';
-import { offeredWsdl } from './offered-wsdl';
+import { namesOf, WHOLE_OFFER, type Offer, offeredWsdl } from './offer';
 import { operationInput, type OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';

@@ -2,7 +2,6 @@ import { parseTime } from '../util/time';
 import { CloudEventError, NOT_IN_STRING, withoutReservedNames } from './cloudevents/cloud-event';
 import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
-import { eventProblem } from './event-problem';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
 
@@ -137,4 +136,60 @@ function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | u
   if (typeof value !== 'string') throw new CloudEventError(`The member ${name} in ${LOG} must be a string.`);
   if (KEY.test(value)) return value;
   throw new CloudEventError(`The member ${name} in ${LOG} must hold only what a header field may hold.`);
+}
+
+/** The attributes that every CloudEvent has (CloudEvents 1.0, section 3.1), and what must stand in them. */
+const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boolean> = new Map([
+  ['specversion', (value: string) => value === '1.0'],
+  ['id', (value: string, { id }: StoredEvent) => value === id],
+  ['source', (value: string, { source }: StoredEvent) => value === source],
+  ['type', (value: string) => value !== ''],
+]);
+
+const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
+const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
+
+/** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
+export function eventProblem(event: StoredEvent): string | undefined {
+  return attributesProblem(event) ?? dataProblem(event.data) ?? arrivalProblem(event);
+}
+
+function attributesProblem(event: StoredEvent): string | undefined {
+  const attributes = event.damaged === 'attributes' ? undefined : parsedObject(event.attributes);
+  if (attributes === undefined) return 'its attributes are not a JSON object';
+  for (const [name, isRight] of REQUIRED) {
+    const value = attributes[name];
+    if (value === undefined) return `its attribute ${name} is missing`;
+    if (typeof value !== 'string' || !isRight(value, event))
+      return `its attribute ${name} is not the one that it must be`;
+  }
+  const nested = Object.keys(attributes).find((name) => !ATTRIBUTE_TYPES.includes(typeof attributes[name]));
+  return nested === undefined ? undefined : 'one of its attributes is not a string, a number or a boolean';
+}
+
+function dataProblem(data: string | undefined): string | undefined {
+  if (data === undefined) return undefined;
+  const members = parsedObject(`{${data}}`);
+  const [name = '', another] = Object.keys(members ?? {});
+  if (members === undefined || !DATA_MEMBERS.includes(name) || another !== undefined)
+    return 'its data is not valid JSON';
+  try {
+    bytesOf(undefined, members.data_base64);
+  } catch {
+    return 'its data is not valid base64';
+  }
+  return undefined;
+}
+
+function arrivalProblem({ arrival, damaged }: StoredEvent): string | undefined {
+  const isRight = damaged !== 'arrival' && parsedObject(arrival) !== undefined;
+  return isRight ? undefined : 'its arrival is not a JSON object';
+}
+
+function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return parseJsonObject(json);
+  } catch {
+    return undefined;
+  }
 }

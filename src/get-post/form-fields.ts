@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import { decode } from '../http/content/charset';
+import { decode } from '../http/content/content-type';
 
 /** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;

@@ -1,15 +1,14 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Router } from 'express';
-import { replyCompressed } from '../http/reply';
+import { replyCompressed, reply, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
-import { reply, replyWithoutBody } from '../http/reply';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
 import { unofferedCall } from '../contract/offer';
-import { NO_VALUES, parameterValues } from '../contract/values';
+import { NO_VALUES, parameterValues } from '../contract/schema';
 import type { Pipeline } from '../call/pipeline';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';

@@ -1,8 +1,7 @@
 import { elementTexts, hasTooManyParts, memberTexts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
-import type { Parameter } from '../contract/schema';
-import type { GivenTexts } from '../contract/values';
+import type { Parameter, GivenTexts } from '../contract/schema';
 import { parseFormFields, type NamedValues } from './form-fields';
 import { bodyCharset, bodyText, FORM, isJsonType, jsonForm, type HttpInput } from './http-payload';
 

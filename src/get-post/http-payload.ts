@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../http/content/charset';
-import type { MediaType } from '../http/content/media-type';
+import { charsetOfMark, charsetOfXml, decode, isKnownCharset, type MediaType } from '../http/content/content-type';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
 import { parseFormFields, type FormFields } from './form-fields';

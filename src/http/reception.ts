@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
-import type { AcceptTurns } from './connection/accept-turns';
-import type { Connections } from './connection/connections';
+import type { AcceptTurns, Connections } from './connection/connections';
 import { sendContinue, skipBody } from './content/body';
 import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
-import { GrowingBuffer } from './content/growing-buffer';
 import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
@@ -115,4 +114,48 @@ export class RequestIds {
 /** The id of a request in logs and in its reply. Empty for a request that no server has received. */
 export function requestId(request: IncomingMessage): string {
   return (request as Partial<HttpRequest>).id ?? '';
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Bytes that arrive in pieces, in one buffer that doubles: they take at most about twice their length in memory. Kept as they
+ * are, pieces of one byte would take more than a hundred times that.
+ */
+export class GrowingBuffer {
+  #bytes: Buffer = EMPTY;
+  #length = 0;
+
+  /** How many bytes there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds bytes at the end. A first piece is kept as it is, and must not change afterwards. */
+  add(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (this.#length === 0) this.#bytes = piece;
+    else {
+      if (length > this.#bytes.length) {
+        const bytes = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#length));
+        this.#bytes.copy(bytes, 0, 0, this.#length);
+        this.#bytes = bytes;
+      }
+      piece.copy(this.#bytes, this.#length);
+    }
+    this.#length = length;
+  }
+
+  /** Returns all bytes and forgets them. They keep no more than about twice their length in memory. */
+  take(): Buffer {
+    const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+    this.clear();
+    return bytes.buffer.byteLength > 2 * bytes.length ? Buffer.from(bytes) : bytes;
+  }
+
+  /** Forgets all bytes. */
+  clear(): void {
+    this.#bytes = EMPTY;
+    this.#length = 0;
+  }
 }

@@ -4,18 +4,14 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import type { AdminPages } from './admin';
-import { AcceptTurns } from './connection/accept-turns';
+import { AcceptTurns, Connections, stopDeadline, stopListening } from './connection/connections';
 import { lastAnswer, type Connection } from './connection/connection';
-import { Connections } from './connection/connections';
-import { stopDeadline, stopListening } from './connection/connections';
 import { unreadable, type ParserError } from './protocol';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
-import type { Handler } from './reception';
+import { type Handler, type ServerObserver, Reception } from './reception';
 import { MessageMemory } from './content/message-memory';
 import { SMALL_ANSWER } from './reply';
 import { HttpRequest } from './request';
-import type { ServerObserver } from './reception';
-import { Reception } from './reception';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {

@@ -19,9 +19,8 @@ import {
 } from './event-log';
 import { GroupCommit } from './group-commit';
 import { RetentionLoop } from './retention-loop';
-import { requireSearchable } from './search/search-event';
+import { requireSearchable } from './search/match';
 import { deferred, LARGE_MESSAGE, letOthersRun, Turns } from '../util/promises';
-import { LogWatch } from './log-watch';
 
 /** How long a search goes on, in milliseconds; then it says how far it came. */
 const SEARCH_TIME = 500;
@@ -235,4 +234,49 @@ function sizeOf(events: readonly NewEvent[]): number {
 
 function ignored(): void {
   // The caller does not follow the progress.
+}
+
+/** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
+export class LogWatch {
+  readonly #engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
+  readonly #listener: (newest: bigint) => void;
+  readonly #endFollowing: (() => Promise<void>) | undefined;
+  #told: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: bigint) => void) {
+    this.#engine = engine;
+    this.#listener = listener;
+    this.#endFollowing = engine.follow?.((newest) => {
+      this.tell(newest);
+    });
+    void this.#look();
+  }
+
+  /** Calls the listener, unless it was told this position last. */
+  tell(newest: number): void {
+    if (this.#isEnded || newest === this.#told) return;
+    this.#told = newest;
+    this.#listener(BigInt(newest));
+  }
+
+  async #look(): Promise<void> {
+    const told = this.#told;
+    try {
+      const newest = await this.#engine.newest();
+      // A position told meanwhile may be newer than what the look saw.
+      if (this.#told === told) this.tell(newest);
+    } catch {
+      // Calls that read or record say why; the next look may go well.
+    }
+    if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
+  }
+
+  /** Calls the listener no more; resolves once nothing is in progress. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    await this.#endFollowing?.();
+  }
 }

@@ -1,6 +1,5 @@
-import type { NewEvent } from '../events/stored-event';
+import { type NewEvent, wireBytesIn } from '../events/stored-event';
 import type { EventQuery } from './event-log';
-import { wireBytesIn } from '../events/wire-bytes';
 
 /** Digits of the largest position that any engine numbers events with (2^64 - 1). */
 export const SEQUENCE_DIGITS = 20;

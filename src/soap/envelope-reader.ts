@@ -1,4 +1,4 @@
-import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/charset';
+import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader, type LastRoot } from '../xml/common-xml-reader';

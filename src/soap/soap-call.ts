@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { replyCompressed } from '../http/reply';
+import { replyCompressed, reply } from '../http/reply';
 import type { HttpRequest } from '../http/request';
-import { reply } from '../http/reply';
 import type { Refusal, RequestError } from '../http/errors';
 import { LARGE_MESSAGE } from '../util/promises';
 import { shortened } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
 import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
-import { NO_VALUES, parameterValues } from '../contract/values';
+import { NO_VALUES, parameterValues } from '../contract/schema';
 import type { ElementName, QualifiedName } from '../xml/handler';
 import type { Envelope } from './envelope-builder';
 import { decodeMessage, EnvelopeReader } from './envelope-reader';

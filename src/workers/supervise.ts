@@ -1,17 +1,19 @@
 import cluster from 'node:cluster';
 import { eventLogSettings, type Config } from '../config/config';
-import { environmentOfInherited } from '../config/service-manager';
-import type { Notify } from '../config/service-manager';
+import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
-import type { Logger } from '../telemetry/logger';
-import { logLines } from '../telemetry/observation';
-import { startAdminServer } from './admin-server';
-import { claimPort } from './claim-port';
+import { type Logger, LimitedLines } from '../telemetry/logger';
+import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
+import { claimPort } from './claim-port';
 import { forkWorker } from './worker-process';
+import { healthPages, metricsPage, Readiness, withIndex } from '../http/admin';
+import { localAuthority } from '../http/callers';
+import { noHandler, type ServerObserver } from '../http/reception';
+import { HttpServer } from '../http/server';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
@@ -102,4 +104,35 @@ export async function supervise(
   if (writer !== undefined) opened = writer.start();
   await opened;
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
+}
+
+/**
+ * Starts the supervisor's admin server: the health and the metrics of all workers on the admin address. Resolves to that
+ * address, if one is configured.
+ *
+ * @throws the address is in use, or is not one of this machine.
+ */
+export async function startAdminServer(
+  config: Config,
+  workers: { readonly isReady: boolean },
+  reports: Reports,
+  logger: Logger,
+): Promise<string | undefined> {
+  const { admin, limits } = config;
+  if (admin === undefined) return undefined;
+  const readiness = new Readiness(async () => {
+    if (!workers.isReady) throw new Error('No worker is ready.');
+    await reports.check();
+  });
+  const pages = withIndex(new Map([...healthPages(readiness), ...metricsPage(reports, () => undefined)]));
+  const lines = new LimitedLines((fields, message) => {
+    logger.warn(fields, message);
+  });
+  const refused: ServerObserver['refused'] = ({ refusal, reason, remoteAddress, request }) => {
+    const fields = request === undefined ? { remoteAddress } : requestFields(request, () => remoteAddress);
+    lines.write({ ...fields, refusal, reason }, 'refused');
+  };
+  const server = new HttpServer(noHandler, { pages, limits, observer: { refused } });
+  const port = await server.listen(admin);
+  return `http://${localAuthority(admin.host, port)}/`;
 }

@@ -1,6 +1,5 @@
-import type { Parameter } from '../../src/contract/schema';
+import { type Parameter, NO_VALUES, parameterValues } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
-import { NO_VALUES, parameterValues } from '../../src/contract/values';
 import { ParameterError } from '../../src/service/call';
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({

@@ -1,5 +1,5 @@
 import { xmlText } from '../../src/xml/characters';
-import { wireBytes } from '../../src/events/wire-bytes';
+import { wireBytes } from '../../src/events/stored-event';
 
 it.each(['', 'plain', '&<>"\'\r\n\t', 'é', '\u{1F600}', '\u2028', ']]>'])(
   'counts the bytes that %j takes as XML text',

@@ -1,5 +1,5 @@
 import { binaryModeAttributes, httpContent, isBinaryMode } from '../../src/get-post/http-content';
-import { MediaTypes } from '../../src/http/content/media-type';
+import { MediaTypes } from '../../src/http/content/content-type';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';

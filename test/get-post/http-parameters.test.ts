@@ -3,7 +3,7 @@ import { httpParameters } from '../../src/get-post/http-parameters';
 import type { HttpInput } from '../../src/get-post/http-payload';
 import type { Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
-import { MediaTypes } from '../../src/http/content/media-type';
+import { MediaTypes } from '../../src/http/content/content-type';
 import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
 

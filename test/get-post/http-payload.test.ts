@@ -1,6 +1,6 @@
 import { encode } from 'iconv-lite';
 import { bodyPayload, bodyText, httpPayload, type HttpInput } from '../../src/get-post/http-payload';
-import { MediaTypes } from '../../src/http/content/media-type';
+import { MediaTypes } from '../../src/http/content/content-type';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MANY = `${'a&'.repeat(10_000)}b=1`;

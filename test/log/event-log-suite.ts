@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { NewEvent } from '../../src/events/stored-event';
+import { type NewEvent, wireBytes } from '../../src/events/stored-event';
 import {
   EventLogError,
   MAX_SEARCH_TEXT,
@@ -10,7 +10,6 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../../src/log/event-log';
-import { wireBytes } from '../../src/events/wire-bytes';
 import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */

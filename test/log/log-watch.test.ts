@@ -1,4 +1,4 @@
-import { LogWatch } from '../../src/log/log-watch';
+import { LogWatch } from '../../src/log/engine-log';
 
 describe('the looks of a watch', () => {
   beforeEach(() => {

@@ -1,4 +1,4 @@
-import { EventWaiters } from '../../src/service/event-waiters';
+import { EventWaiters } from '../../src/service/event-reader';
 
 /** A log whose watches a test tells what it likes. */
 function fakeLog() {

@@ -5,7 +5,7 @@ import type { CallReport } from '../../src/telemetry/observation';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
-import { MediaTypes } from '../../src/http/content/media-type';
+import { MediaTypes } from '../../src/http/content/content-type';
 import { startServers } from '../../src/http/servers';
 import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';

@@ -1,5 +1,5 @@
 import { VERSION } from '../../src/config/package-info';
-import { AcceptTurns } from '../../src/http/connection/accept-turns';
+import { AcceptTurns } from '../../src/http/connection/connections';
 import { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';

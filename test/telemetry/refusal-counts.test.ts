@@ -1,4 +1,4 @@
-import { callsIn, callsOfLastHour, RefusalCounts } from '../../src/telemetry/refusal-counts';
+import { callsIn, callsOfLastHour, RefusalCounts } from '../../src/telemetry/refused-calls';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

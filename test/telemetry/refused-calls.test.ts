@@ -1,5 +1,4 @@
-import { mergedRefusals, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
-import { callsOfLastHour } from '../../src/telemetry/refusal-counts';
+import { mergedRefusals, RefusedCalls, type RefusedCall, callsOfLastHour } from '../../src/telemetry/refused-calls';
 
 const call = (time: number, more: Partial<RefusedCall> = {}): RefusedCall => ({
   time,

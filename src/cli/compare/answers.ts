@@ -1,5 +1,5 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
+import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { shortened } from '../../util/text';
 import type { Call } from './calls';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/charset';
+import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
 import { fileError, quoted } from '../terminal';
 import { NoAnswerError, type Answer, type HttpClient } from '../http-client';
 import { Wsdl, WsdlError } from './wsdl';

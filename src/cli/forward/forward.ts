@@ -6,8 +6,7 @@ import { ForwardProgress, type TargetProgress } from '../progress';
 import { endOf, followedPages, pagesOf, type Change, type Start } from '../scan';
 import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
-import { missingBetween, otherLog, requireSame } from './continuity';
-import { PositionFile, targetKey, type Position } from './position';
+import { missingBetween, otherLog, requireSame, PositionFile, targetKey, type Position } from './position';
 import { Target } from './target';
 
 /** How often a line says how far behind forwarding is, in milliseconds. */

@@ -1,5 +1,5 @@
 import { parseTime } from '../../util/time';
-import { wireBytes } from '../wire-bytes';
+import { wireBytes } from '../stored-event';
 import { isMediaType, isUri, isUriReference } from './syntax';
 
 /** Context attributes that a sender gave its event: valid CloudEvents 1.0, `id`, `source` and `type` among them. */

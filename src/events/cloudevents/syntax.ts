@@ -34,3 +34,52 @@ export function isUriReference(text: string): boolean {
 export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text);
 }
+
+/** The attributes of the CloudEvents distributed tracing extension. */
+export interface TraceAttributes {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** W3C Trace Context, section 3.2: version, trace id, parent id and flags; a version after 00 may add more. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]*)?$/;
+
+/** W3C Trace Context, section 3.3: `key=value` members, separated by commas. */
+const TRACESTATE_MEMBER =
+  /^(?:[a-z][\w*/-]{0,255}|[a-z\d][\w*/-]{0,240}@[a-z][\w*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+const MAX_TRACEPARENT_LENGTH = 255;
+const MAX_TRACESTATE_LENGTH = 512;
+const MAX_TRACESTATE_MEMBERS = 32;
+
+/**
+ * Reads the trace context of a request as attributes of its event. Undefined if `traceparent` is missing or not valid; a
+ * `tracestate` that is not valid or has more than 512 characters is left out.
+ */
+export function traceAttributes({
+  traceparent,
+  tracestate,
+}: Readonly<Record<string, string | string[] | undefined>>): TraceAttributes | undefined {
+  if (typeof traceparent !== 'string' || !isTraceparent(traceparent)) return undefined;
+  if (typeof tracestate !== 'string' || !isTracestate(tracestate)) return { traceparent };
+  return { traceparent, tracestate };
+}
+
+function isTraceparent(text: string): boolean {
+  const match = text.length <= MAX_TRACEPARENT_LENGTH ? TRACEPARENT.exec(text) : null;
+  return match !== null && (match[1] !== '00' || match[2] === undefined);
+}
+
+function isTracestate(text: string): boolean {
+  if (text.length > MAX_TRACESTATE_LENGTH) return false;
+  const members = text
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '');
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
+  return (
+    members.length > 0 &&
+    members.length <= MAX_TRACESTATE_MEMBERS &&
+    keys.size === members.length &&
+    members.every((member) => TRACESTATE_MEMBER.test(member) && !/[A-Z]/.test(member.slice(0, member.indexOf('='))))
+  );
+}

@@ -1,8 +1,7 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest } from '../request';
 import type { RequestError } from '../errors';
-import type { IncomingMessage } from 'node:http';
 
 /** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
 const MAX_QUEUED = 64;

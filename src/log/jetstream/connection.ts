@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { JetStreamLocation } from '../../config/event-log-location';
 import { deferred, type Deferred, within } from '../../util/promises';

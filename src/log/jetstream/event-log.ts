@@ -16,7 +16,7 @@ import {
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { dataMemberOf, foundEvent } from '../search/found-event';
-import { eventMatcher, type Matched } from '../search/search-event';
+import { eventMatcher, type Matched } from '../search/match';
 import { JetStreamConnection } from './connection';
 import { followEvents } from './follow';
 import { JetStreamIds } from './ids';

@@ -15,7 +15,7 @@ import type {
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { dataMemberOf, foundEvent } from '../search/found-event';
-import { eventMatcher } from '../search/search-event';
+import { eventMatcher } from '../search/match';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;

@@ -2,8 +2,7 @@ import { shortened } from '../../util/text';
 import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../page';
-import { shownMatch } from './match';
-import type { Matched } from './search-event';
+import { shownMatch, type Matched } from './match';
 
 /** Maximum characters that JSON writes for one character. */
 const ESCAPE_LENGTH = 6;

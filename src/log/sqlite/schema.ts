@@ -1,6 +1,5 @@
-import type { Database } from './binding';
+import { type Database, Transactions } from './binding';
 import { CREATE_EVENTS } from './table';
-import { Transactions } from './connection/transaction';
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */
 const APPLICATION_ID = 0x57484b31;

@@ -3,7 +3,7 @@ import type { RequestCheck } from '../../http/auth/access';
 import { RequestError } from '../../http/errors';
 import { EventLogError, type EventLog, type LogQueries } from '../../log/event-log';
 import { within } from '../../util/promises';
-import { callsIn, COUNTED_SPANS, type RefusalCount } from '../../telemetry/refusal-counts';
+import { callsIn, COUNTED_SPANS, type RefusalCount } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
 

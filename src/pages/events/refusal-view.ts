@@ -1,8 +1,13 @@
 import { keyOf, SENDERS } from '../../senders/senders';
-import { decodeAnyway } from '../../http/content/charset';
+import { decodeAnyway } from '../../http/content/content-type';
 import { REFUSALS } from '../../http/errors';
-import { KEPT_BYTES, type KeptBody, type KeptCall, type Refusals } from '../../telemetry/refused-calls';
-import { callsOfLastHour } from '../../telemetry/refusal-counts';
+import {
+  KEPT_BYTES,
+  type KeptBody,
+  type KeptCall,
+  type Refusals,
+  callsOfLastHour,
+} from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';
 import { pairs } from './event-view';

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { offeredWsdl } from '../../../src/contract/offered-wsdl';
+import { offeredWsdl } from '../../../src/contract/offer';
 import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { endpointPath, readConfig } from '../../../src/config/config';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AcceptTurns } from '../../../src/http/connection/accept-turns';
+import { AcceptTurns } from '../../../src/http/connection/connections';
 
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {

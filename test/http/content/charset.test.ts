@@ -1,5 +1,5 @@
 import { encode } from 'iconv-lite';
-import { charsetOfXml, decode, isKnownCharset } from '../../../src/http/content/charset';
+import { charsetOfXml, decode, isKnownCharset } from '../../../src/http/content/content-type';
 
 const TEXT = 'Grüße 日本 \u{1F600} \uFFFD.';
 

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { Decoding, isCoding, type Coding } from '../../../src/http/content/decoding';
+import { Decoding, isCoding, type Coding } from '../../../src/http/content/body';
 import { RequestError } from '../../../src/http/errors';
 
 const TEXT = 'x'.repeat(1_000_000);

@@ -1,6 +1,4 @@
-import { dataView } from '../../../src/pages/events/data-view';
-import { dataBytes, eventData, textStart } from '../../../src/pages/events/data-view';
-import { indentedJson } from '../../../src/pages/events/data-view';
+import { dataView, dataBytes, eventData, textStart, indentedJson } from '../../../src/pages/events/data-view';
 import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>

@@ -1,5 +1,5 @@
 import { exampleArguments, exampleValue } from '../../../src/pages/service/form-field';
-import { parameterValues } from '../../../src/contract/values';
+import { parameterValues } from '../../../src/contract/schema';
 import { BUILT_IN } from '../../../src/contract/simple-type';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 

@@ -1,13 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isBusy, openDatabase, type Database, type Statement } from '../binding';
+import { isBusy, openDatabase, type Database, type Statement, Transactions } from '../binding';
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
 import { HeldBatches } from './held-batches';
 import { DatabaseFiles, hasCompanions, requireUsable } from './files';
 import { provideSchema, WRITE_STAMP } from '../schema';
 import { MarksReader, readMarks, Stamps, type Marks } from './stamp';
-import { Transactions } from './transaction';
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {

@@ -6,9 +6,8 @@ import type { RetentionSteps } from '../../engine';
 import { EventLogError } from '../../event-log';
 import { holdOpen } from '../binding';
 import type { SqliteOptions } from '../connection/connection';
-import type { Operations } from './operations';
+import type { Operations, WorkerCall, WorkerReply } from './worker';
 import type { RecordedEvents } from '../recorder';
-import type { WorkerCall, WorkerReply } from './worker';
 
 /** How long a database that could not be opened is not tried again, in milliseconds. */
 const OPEN_PAUSE = 250;
