@@ -17,8 +17,8 @@ const OPERATIONS = ['RecordEvent', 'HelloWorld', 'Other'].map((name) => ({ names
 
 const CONTRACT = {
   versions: SOAP_VERSIONS,
-  parameters: ({ namespace, name }) =>
-    namespace === OPERATIONS[0].namespace && name !== 'Other' ? PARAMETERS : undefined,
+  namespace: OPERATIONS[0].namespace,
+  parameters: (operation) => (operation === 'Other' ? undefined : PARAMETERS),
 };
 
 const [count = 1_000_000, seed = 1] = process.argv.slice(2).map(Number);

@@ -80,7 +80,7 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER, offe
   const actions = new Map(operations.map(({ name, action }) => [action, name]));
   return {
     operation: (elementNamespace, localName) =>
-      elementNamespace === namespace && byName.has(localName) ? localName : undefined,
+      elementNamespace === namespace ? byName.get(localName)?.name : undefined,
     action: (soapAction) => actions.get(soapAction),
     describe: (operation) => byName.get(operation),
     namespace,

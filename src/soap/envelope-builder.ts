@@ -33,8 +33,10 @@ export interface Envelope {
 export interface MessageContract {
   /** Those that are read; at least one. */
   readonly versions: readonly SoapVersion[];
-  /** The names of an operation's parameters, by the operation's element. */
-  parameters(element: ElementName): ReadonlySet<string> | undefined;
+  /** The namespace of the operations. */
+  readonly namespace?: string;
+  /** The names of an operation's parameters. */
+  parameters(operation: string): ReadonlySet<string> | undefined;
 }
 
 /** Both versions, and no operation. */
@@ -67,6 +69,8 @@ export class EnvelopeBuilder implements XmlHandler {
   readonly #open: Tag[] = [];
   #elements = 0;
   #version: SoapVersion = SOAP_11;
+  /** Its namespace, as the root's tag has it. */
+  #namespace = '';
   #hasHeader = false;
   #hasAddressing = false;
   #ignored: string | undefined;
@@ -168,10 +172,11 @@ export class EnvelopeBuilder implements XmlHandler {
     const version = versions.find(({ namespace }) => namespace === tag.uri);
     if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, versions);
     this.#version = version;
+    this.#namespace = tag.uri;
   }
 
   #openHeaderOrBody(tag: Tag, end: number): void {
-    const isSoap = tag.uri === this.#version.namespace;
+    const isSoap = tag.uri === this.#namespace;
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
       this.#body = new Payload(this.#xml, end, tag.scope);
@@ -193,12 +198,13 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   #openOperation(tag: Tag, end: number): void {
-    const element = { namespace: tag.uri, name: tag.local };
-    this.#element = element;
+    // The service's own text and not an equal piece of the message: it is compared again and again, which takes V8 much longer then.
+    const isOfService = tag.uri === this.#contract.namespace;
+    const namespace = isOfService ? this.#contract.namespace : tag.uri;
+    this.#element = { namespace, name: tag.local };
     this.#content = new Payload(this.#xml, end, tag.scope);
-    const parameters = this.#beginsWithText ? undefined : this.#contract.parameters(element);
-    if (parameters !== undefined && parameters.size > 0)
-      this.#arguments = new ArgumentCollector(element.namespace, parameters);
+    const parameters = isOfService && !this.#beginsWithText ? this.#contract.parameters(tag.local) : undefined;
+    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(namespace, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {

@@ -1,44 +1,51 @@
 import type { Contract } from '../contract/contract';
+import { memoized } from '../util/text';
 import type { Envelope } from './envelope-builder';
 import { FAULTS } from './fault';
-import { SOAP_11, SOAP_12, type SoapVersion } from './soap-version';
+import { SOAP_11, type SoapVersion } from './soap-version';
 
-/**
- * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by the
- * `action` parameter of the content type, then by the body's element.
- *
- * @throws {Fault} they name no operation of the contract.
- */
-export function operationOf(
-  { version, element }: Envelope,
-  contract: Contract,
-  soapAction: string | string[] | undefined,
-  action: string | undefined,
-): string {
-  const byElement = element && contract.operation(element.namespace, element.name);
-  if (version === SOAP_12 || soapAction === undefined) {
-    const operation = (action === undefined ? undefined : withAction(contract, actionValue(action))) ?? byElement;
+/** Finds the operations of SOAP messages. */
+export class Routing {
+  readonly #contract: Contract;
+  /** What the values of header fields name. */
+  readonly #ofSoapAction = memoized((header) => withAction(this.#contract, soapActionValue(header)));
+  readonly #ofAction = memoized((parameter) => withAction(this.#contract, actionValue(parameter)));
+
+  constructor(contract: Contract) {
+    this.#contract = contract;
+  }
+
+  /**
+   * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by
+   * the `action` parameter of the content type, then by the body's element.
+   *
+   * @throws {Fault} they name no operation of the contract.
+   */
+  of({ version, element }: Envelope, soapAction: string | string[] | undefined, action: string | undefined): string {
+    if (version === SOAP_11 && soapAction !== undefined) {
+      const operation = this.#ofSoapAction(String(soapAction));
+      if (operation !== undefined) return operation;
+      throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapAction))));
+    }
+    const operation =
+      (action === undefined ? undefined : this.#ofAction(action)) ??
+      (element && this.#contract.operation(element.namespace, element.name));
     if (operation !== undefined) return operation;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
-  const given = soapActionValue(String(soapAction));
-  const operation = withAction(contract, given);
-  if (operation !== undefined) return operation;
-  throw FAULTS.unknownSoapAction(urlDecoded(given));
-}
 
-/**
- * Finds the operation that the header fields of a request name, before its message has been read. Returns undefined if
- * they name none, or one that the contract does not have.
- */
-export function operationOfHeader(
-  version: SoapVersion,
-  contract: Contract,
-  soapAction: string | string[] | undefined,
-  action: string | undefined,
-): string | undefined {
-  if (version === SOAP_11 && soapAction !== undefined) return withAction(contract, soapActionValue(String(soapAction)));
-  return action === undefined ? undefined : withAction(contract, actionValue(action));
+  /**
+   * Finds the operation that the header fields of a request name, before its message has been read. Returns undefined if
+   * they name none, or one that the contract does not have.
+   */
+  ofHeader(
+    version: SoapVersion,
+    soapAction: string | string[] | undefined,
+    action: string | undefined,
+  ): string | undefined {
+    if (version === SOAP_11 && soapAction !== undefined) return this.#ofSoapAction(String(soapAction));
+    return action === undefined ? undefined : this.#ofAction(action);
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ import { decodeMessage, EnvelopeReader } from './envelope-reader';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { NodeSoap } from './node-soap';
-import { operationOf, operationOfHeader } from './routing';
+import { Routing } from './routing';
 import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
@@ -22,6 +22,7 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 export interface SoapBindings {
   readonly contract: Contract;
   readonly envelopes: EnvelopeReader;
+  readonly routing: Routing;
   /** The versions that are offered; one at least. */
   readonly versions: readonly SoapVersion[];
   /** What a message that was sent with the media type of SOAP 1.2, or with any other, is answered in until it has been read. */
@@ -41,7 +42,8 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   );
   return {
     contract,
-    envelopes: new EnvelopeReader({ versions, parameters: parameterNames(contract) }),
+    envelopes: new EnvelopeReader({ versions, namespace: contract.namespace, parameters: parameterNames(contract) }),
+    routing: new Routing(contract),
     versions,
     ofSoap12Type: versions.includes(SOAP_12) ? SOAP_12 : first,
     ofOtherType: first,
@@ -49,12 +51,12 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   };
 }
 
-/** Makes the function that names the parameters of an operation, by the operation's element. */
-function parameterNames({ namespace, operations }: Contract) {
+/** Makes the function that names the parameters of an operation. */
+function parameterNames({ operations }: Contract) {
   const names = new Map(
     operations.map((operation) => [operation.name, new Set(operation.parameters.map(({ name }) => name))]),
   );
-  return (element: ElementName) => (element.namespace === namespace ? names.get(element.name) : undefined);
+  return (operation: string) => names.get(operation);
 }
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
@@ -80,12 +82,7 @@ export class SoapCall extends IncomingCall {
   override route(): void {
     const mediaType = this.mediaType;
     if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type'], this.#bindings.versions);
-    this.operation = operationOfHeader(
-      this.#version,
-      this.#bindings.contract,
-      this.headers.soapaction,
-      mediaType.action,
-    );
+    this.operation = this.#bindings.routing.ofHeader(this.#version, this.headers.soapaction, mediaType.action);
   }
 
   override read(body: Buffer): void | Promise<void> {
@@ -107,7 +104,7 @@ export class SoapCall extends IncomingCall {
     if (version === SOAP_11 && mediaType?.essence !== SOAP_11.mediaType)
       throw FAULTS.contentType(mediaType?.essence, this.#bindings.versions);
     this.operation = undefined;
-    this.operation = operationOf(envelope, this.#bindings.contract, this.headers.soapaction, mediaType?.action);
+    this.operation = this.#bindings.routing.of(envelope, this.headers.soapaction, mediaType?.action);
     requireUnderstood(envelope);
     this.password = security?.password;
     this.passwordProblem = security?.problem?.message;

@@ -45,7 +45,9 @@ export function shellWord(word: string): string {
  * that is kept keeps a large message too.
  */
 export function detached(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+  // UTF-8 gives back one byte a character where that is enough, but has no lone surrogates.
+  const encoding = text.isWellFormed() ? 'utf8' : 'utf16le';
+  return Buffer.from(text, encoding).toString(encoding);
 }
 
 const MAX_KEPT_TEXTS = 256;

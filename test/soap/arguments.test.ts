@@ -12,7 +12,8 @@ const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 /** The parameters of Op, in the namespace of the service, by their names. */
 const contractOf = (names: readonly string[]): MessageContract => ({
   versions: SOAP_VERSIONS,
-  parameters: ({ namespace, name }) => (namespace === NAMESPACE && name === 'Op' ? new Set(names) : undefined),
+  namespace: NAMESPACE,
+  parameters: (operation) => (operation === 'Op' ? new Set(names) : undefined),
 });
 
 const argumentsOf = (message: string, names = ['a', 'b']): Arguments =>

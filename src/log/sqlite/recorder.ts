@@ -1,7 +1,7 @@
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection/connection';
 import { MinuteCounts } from './minutes';
-import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, PROPERTIES } from './table';
+import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, rowOf } from './table';
 import { unpackEvents, type PackedEvent } from './thread/batch';
 
 /** What came of recording a batch of events. */
@@ -65,7 +65,7 @@ export class SqliteRecorder {
     let newest: number | undefined;
     for (const [i, event] of events.entries()) {
       // The texts stay the bytes that they are in the batch.
-      const { changes, lastInsertRowid } = this.#insert.run(...PROPERTIES.map((property) => event[property]));
+      const { changes, lastInsertRowid } = this.#insert.run(...rowOf(event));
       if (changes === 0) {
         const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => event[property])) as { id: string };
         firstIds.set(i, id);

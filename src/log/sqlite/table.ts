@@ -33,6 +33,13 @@ const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'],
 
 /** What {@link INSERT_EVENT} takes, in its order. */
 export const PROPERTIES = Object.keys(COLUMNS) as Property[];
+
+/** Puts values in the order of {@link PROPERTIES}. Written out: for each event, a loop over the names takes longer. */
+export function rowOf(values: Readonly<Record<Property, SqlValue>>): SqlValue[] {
+  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = values;
+  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
+}
+
 const EVENT_PROPERTIES = PROPERTIES.filter((property) => !isDerived(property));
 /** What {@link FIND_FIRST_ID} takes, in its order. */
 export const KEY_PROPERTIES = UNIQUE_KEYS.flat();
