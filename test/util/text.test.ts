@@ -1,4 +1,4 @@
-import { shortened } from '../../src/util/text';
+import { detached, shortened } from '../../src/util/text';
 
 describe('a shortened text', () => {
   it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {
@@ -13,5 +13,11 @@ describe('a shortened text', () => {
   it('does not cut a character in two', () => {
     expect(shortened(`${'x'.repeat(199)}\u{1F600}y`)).toBe(`${'x'.repeat(199)}…`);
     expect(shortened(`${'x'.repeat(198)}\u{1F600}y`)).toBe(`${'x'.repeat(198)}\u{1F600}…`);
+  });
+});
+
+describe('a copy of a text', () => {
+  it.each(['', 'plain', '\uFEFFé€😀\0', 'half \uD83D', '\uDE00\uD83D'])('is the same text: %j', (text) => {
+    expect(detached(`<${text}>`.slice(1, -1))).toBe(text);
   });
 });
