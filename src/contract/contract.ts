@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation, Service } from '../service/call';
-import { namesOf, WHOLE_OFFER, type Offer, offeredWsdl } from './offer';
+import { namesOf, WHOLE_OFFER, offeredWsdl, type Offer } from './offer';
 import { operationInput, type OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';

@@ -8,7 +8,7 @@ import { AcceptTurns, Connections, stopDeadline, stopListening } from './connect
 import { lastAnswer, type Connection } from './connection/connection';
 import { unreadable, type ParserError } from './protocol';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
-import { type Handler, type ServerObserver, Reception } from './reception';
+import { Reception, type Handler, type ServerObserver } from './reception';
 import { MessageMemory } from './content/message-memory';
 import { SMALL_ANSWER } from './reply';
 import { HttpRequest } from './request';

@@ -1,4 +1,4 @@
-import { type NewEvent, wireBytesIn } from '../events/stored-event';
+import { wireBytesIn, type NewEvent } from '../events/stored-event';
 import type { EventQuery } from './event-log';
 
 /** Digits of the largest position that any engine numbers events with (2^64 - 1). */

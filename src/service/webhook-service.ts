@@ -1,6 +1,6 @@
 import { EventFactory, type EventDefaults } from '../events/event';
 import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
-import { eventJson, type NewEvent, wireBytes } from '../events/stored-event';
+import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';

@@ -4,7 +4,7 @@ import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
-import { type Logger, LimitedLines } from '../telemetry/logger';
+import { LimitedLines, type Logger } from '../telemetry/logger';
 import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';

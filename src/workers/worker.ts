@@ -3,7 +3,7 @@ import { hasWriterProtocol } from '../config/environment';
 import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/engine';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
-import { deferred, type Deferred, within } from '../util/promises';
+import { deferred, within, type Deferred } from '../util/promises';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './messages';
 

@@ -1,4 +1,4 @@
-import { type Parameter, NO_VALUES, parameterValues } from '../../src/contract/schema';
+import { NO_VALUES, parameterValues, type Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
 import { ParameterError } from '../../src/service/call';
 

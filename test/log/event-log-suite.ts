@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type NewEvent, wireBytes } from '../../src/events/stored-event';
+import { wireBytes, type NewEvent } from '../../src/events/stored-event';
 import {
   EventLogError,
   MAX_SEARCH_TEXT,

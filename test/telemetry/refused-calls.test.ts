@@ -1,4 +1,4 @@
-import { mergedRefusals, RefusedCalls, type RefusedCall, callsOfLastHour } from '../../src/telemetry/refused-calls';
+import { mergedRefusals, RefusedCalls, callsOfLastHour, type RefusedCall } from '../../src/telemetry/refused-calls';
 
 const call = (time: number, more: Partial<RefusedCall> = {}): RefusedCall => ({
   time,

@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { RefusedCalls, type RefusedCall, type Refusals, callsOfLastHour } from '../../src/telemetry/refused-calls';
+import { RefusedCalls, callsOfLastHour, type RefusedCall, type Refusals } from '../../src/telemetry/refused-calls';
 import { deferred } from '../../src/util/promises';
 import type { Report } from '../../src/workers/messages';
 import { Reports } from '../../src/workers/reports';

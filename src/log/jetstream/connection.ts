@@ -8,7 +8,7 @@ import {
 } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { JetStreamLocation } from '../../config/event-log-location';
-import { deferred, type Deferred, within } from '../../util/promises';
+import { deferred, within, type Deferred } from '../../util/promises';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
-import { type Match, EventLogError, MAX_SEARCH_TEXT, type SearchQuery } from '../event-log';
+import { EventLogError, MAX_SEARCH_TEXT, type Match, type SearchQuery } from '../event-log';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;

@@ -1,4 +1,4 @@
-import { type Database, Transactions } from './binding';
+import { Transactions, type Database } from './binding';
 import { CREATE_EVENTS } from './table';
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */

@@ -2,7 +2,7 @@ import type { Statement } from './binding';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../page';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
-import { READ_AFTER, READ_BEFORE, SEARCHED, type MatchSurroundings, textForms, textPattern } from '../search/match';
+import { READ_AFTER, READ_BEFORE, SEARCHED, textForms, textPattern, type MatchSurroundings } from '../search/match';
 import type { SqliteConnection } from './connection/connection';
 import type { SqliteTimes } from './minutes';
 

@@ -7,8 +7,8 @@ import {
   headerOf,
   isCloudEvent,
   requestAgain,
-  type EndpointAddress,
   withFreshId,
+  type EndpointAddress,
 } from './request-again';
 import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';

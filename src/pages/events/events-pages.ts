@@ -11,7 +11,7 @@ import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
 import { within } from '../../util/promises';
 import { messageChain } from '../../util/text';
-import { type Refusals, callsOfLastHour } from '../../telemetry/refused-calls';
+import { callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';

@@ -3,10 +3,10 @@ import { decodeAnyway } from '../../http/content/content-type';
 import { REFUSALS } from '../../http/errors';
 import {
   KEPT_BYTES,
+  callsOfLastHour,
   type KeptBody,
   type KeptCall,
   type Refusals,
-  callsOfLastHour,
 } from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';

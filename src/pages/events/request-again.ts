@@ -7,7 +7,7 @@ import { FORM } from '../../get-post/http-payload';
 import { soapRequest } from '../../soap/soap-request';
 import { SOAP_11, SOAP_12 } from '../../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type CurlRequest } from '../curl-command';
-import { dataBytes, type EventData, eventData, isForm } from './data-view';
+import { dataBytes, eventData, isForm, type EventData } from './data-view';
 
 /** The endpoint to which the request goes. */
 export interface EndpointAddress {

@@ -1,5 +1,5 @@
 import type { Parameter } from '../../contract/schema';
-import { type BuiltInName, type SimpleType, SimpleTypeError } from '../../contract/simple-type';
+import { SimpleTypeError, type BuiltInName, type SimpleType } from '../../contract/simple-type';
 import type { ArgumentTexts } from '../../soap/soap-request';
 import type { ContractOperation } from '../../contract/contract';
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isBusy, openDatabase, type Database, type Statement, Transactions } from '../binding';
+import { isBusy, openDatabase, Transactions, type Database, type Statement } from '../binding';
 import type { Retention } from '../../event-log';
 import { pause } from '../../../util/time';
 import { HeldBatches } from './held-batches';

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
-import { type Marks, type MarksReader, searchWal } from './stamp';
+import { searchWal, type Marks, type MarksReader } from './stamp';
 
 /** Thrown when a file of the database was removed, moved, replaced or overwritten: its connection never writes again. */
 export class LostFileError extends Error {

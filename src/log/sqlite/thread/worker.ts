@@ -1,5 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { type SqliteOptions, SqliteConnection } from '../connection/connection';
+import { SqliteConnection, type SqliteOptions } from '../connection/connection';
 import { LostFileError } from '../connection/files';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../../event-log';
 import { SqliteTimes } from '../minutes';
