@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Router } from 'express';
-import { replyCompressed, reply, replyWithoutBody } from '../http/reply';
+import { reply, replyCompressed, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';

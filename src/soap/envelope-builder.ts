@@ -198,7 +198,7 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   #openOperation(tag: Tag, end: number): void {
-    // The service's own text and not an equal piece of the message: it is compared again and again, which takes V8 much longer then.
+    // The service's own string rather than an equal slice of the message, which V8 compares more slowly: it is compared several times.
     const isOfService = tag.uri === this.#contract.namespace;
     const namespace = isOfService ? this.#contract.namespace : tag.uri;
     this.#element = { namespace, name: tag.local };

@@ -1,7 +1,7 @@
 import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader, NO_BEGINNING, type LastBeginning } from '../xml/common-xml-reader';
+import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
 import { SaxesReader } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
@@ -53,7 +53,7 @@ function withoutNulsAtEnd(text: string): string {
 export class EnvelopeReader {
   /** Kept from one message to the next: making a parser costs as much as reading a small message with it. */
   #saxes: SaxesEnvelopeReader | undefined;
-  readonly #lastBeginning: LastBeginning = { ...NO_BEGINNING };
+  readonly #lastBeginning = new LastBeginning();
   readonly #contract: MessageContract;
 
   constructor(contract = ANY_MESSAGE) {

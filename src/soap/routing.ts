@@ -7,7 +7,7 @@ import { SOAP_11, type SoapVersion } from './soap-version';
 /** Finds the operations of SOAP messages. */
 export class Routing {
   readonly #contract: Contract;
-  /** What the values of header fields name. */
+  /** The operations that these values of header fields name. */
   readonly #ofSoapAction = memoized((header) => withAction(this.#contract, soapActionValue(header)));
   readonly #ofAction = memoized((parameter) => withAction(this.#contract, actionValue(parameter)));
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { replyCompressed, reply } from '../http/reply';
+import { reply, replyCompressed } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import type { Refusal, RequestError } from '../http/errors';
 import { LARGE_MESSAGE } from '../util/promises';

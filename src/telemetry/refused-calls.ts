@@ -235,7 +235,7 @@ export class RefusalCounts {
     for (const { per, from, calls } of counts) this.#add(per, from, calls);
   }
 
-  /** The spans in which there was any. */
+  /** The counts of all spans in which calls were refused or failed. */
   list(): readonly RefusalCount[] {
     return SPANS.flatMap((per) => [...this.#counts[per]].map(([from, calls]) => ({ per, from, calls })));
   }

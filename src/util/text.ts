@@ -45,7 +45,7 @@ export function shellWord(word: string): string {
  * that is kept keeps a large message too.
  */
 export function detached(text: string): string {
-  // UTF-8 gives back one byte a character where that is enough, but has no lone surrogates.
+  // Decoded from UTF-8, an ASCII text takes one byte a character. UTF-8 cannot hold lone surrogates.
   const encoding = text.isWellFormed() ? 'utf8' : 'utf16le';
   return Buffer.from(text, encoding).toString(encoding);
 }

@@ -25,14 +25,11 @@ const MAX_BEGINNING_LENGTH = 1024;
  * The last document up to the end of its root's start tag, and where that starts. All messages of one client begin with the
  * same, which need not be read again.
  */
-export interface LastBeginning {
-  text: string;
-  start: number;
+export class LastBeginning {
+  text = '';
+  start = 0;
   root: Tag | undefined;
 }
-
-/** No document. */
-export const NO_BEGINNING: Readonly<LastBeginning> = { text: '', start: 0, root: undefined };
 
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
@@ -51,7 +48,7 @@ export class CommonXmlReader {
   #hasRoot = false;
 
   /** @param xml - a whole document. */
-  constructor(xml: string, handler: XmlHandler, last: LastBeginning = { ...NO_BEGINNING }) {
+  constructor(xml: string, handler: XmlHandler, last = new LastBeginning()) {
     this.#xml = xml;
     this.#handler = handler;
     this.#last = last;

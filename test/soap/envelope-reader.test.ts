@@ -55,6 +55,18 @@ describe('the reader of envelopes', () => {
     });
   });
 
+  it.each(['', '<?xml version="1.0" encoding="utf-8"?>', '<?xml version="1.0"?>\n<!-- c -->\n'])(
+    'reads what begins like the message before as it reads any other: %j',
+    (prolog) => {
+      const envelopes = new EnvelopeReader();
+      for (const body of [operation('<a>1</a>'), operation('<b/>'), '<other/>']) {
+        expect(summary(envelopes.read(prolog + message(body)))).toEqual(summary(read(message(body))));
+      }
+      expect(() => envelopes.read(`${prolog}<x/>${message('')}`)).toThrow();
+      expect(() => envelopes.read(`${prolog}${message('')}<x/>`)).toThrow();
+    },
+  );
+
   it.each(['', operation(''), operation('<a/>'), 'text', `<other xmlns="urn:o"/>`])(
     'keeps nothing of the message before: %s',
     (body) => {

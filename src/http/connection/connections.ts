@@ -174,7 +174,7 @@ export class AcceptTurns {
   #areConnections = false;
   #waiting: (() => void)[] = [];
 
-  /** Whether it is the turn of connections: a call should then {@link AcceptTurns.defer}. */
+  /** Whether connections have their turn. Calls then wait: {@link AcceptTurns.defer}. */
   get areConnections(): boolean {
     return this.#areConnections;
   }

@@ -183,7 +183,7 @@ const BEGINNINGS: Partial<Record<Coding, readonly ((byte: number) => boolean)[]>
 };
 
 /**
- * Whether a piece of a body can be part of what is coded: a body that begins wrongly is refused before the rest of it arrives.
+ * Whether a piece can belong to a body in this coding, so that one that begins wrongly is refused before the rest of it arrives.
  *
  * @param offset - how many bytes of the body came before the piece
  */

@@ -11,7 +11,7 @@ export interface MediaType {
   readonly charset: string | undefined;
   /** The `action` parameter of SOAP 1.2 (RFC 3902). */
   readonly action: string | undefined;
-  /** Whether it is one of XML's (RFC 7303). */
+  /** Whether it is an XML media type (RFC 7303). */
   readonly isXml: boolean;
 }
 

@@ -2,10 +2,7 @@ import { shortened } from '../../util/text';
 import type { NewEvent } from '../../events/stored-event';
 import { DATA_START, type DataSummary, type FoundEvent } from '../event-log';
 import { paddedSequence } from '../page';
-import { shownMatch, type Matched } from './match';
-
-/** Maximum characters that JSON writes for one character. */
-const ESCAPE_LENGTH = 6;
+import { ESCAPE_LENGTH, shownMatch, type Matched } from './match';
 
 /** Characters of a data member, from its start, from which {@link dataSummary} takes what a list shows. */
 export const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;

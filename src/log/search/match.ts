@@ -6,7 +6,7 @@ const SHOWN_BEFORE = 24;
 const SHOWN_AFTER = 96;
 
 /** Characters that JSON may write for one. */
-const ESCAPE_LENGTH = 6;
+export const ESCAPE_LENGTH = 6;
 
 /** Characters that an engine reads before the place of a match, and from there on: as many as are shown, each of them escaped. */
 export const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;

@@ -34,7 +34,7 @@ const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'],
 /** What {@link INSERT_EVENT} takes, in its order. */
 export const PROPERTIES = Object.keys(COLUMNS) as Property[];
 
-/** Puts values in the order of {@link PROPERTIES}. Written out: for each event, a loop over the names takes longer. */
+/** Puts values in the order of {@link PROPERTIES}. Written out, since a loop over the names takes longer. */
 export function rowOf(values: Readonly<Record<Property, SqlValue>>): SqlValue[] {
   const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = values;
   return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
