@@ -80,12 +80,14 @@ describe('the upkeep of a SQLite event log', () => {
     await log.appendAll(
       marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
     );
-    const named = marks.flatMap((_, i) => (i % 3 === 0 ? BigInt(i + 1) : []));
-    await tool.forget(named);
+    const named = marks.map((_, i) => i).filter((i) => i % 3 === 0);
+    await tool.forget(named.map((i) => BigInt(i + 1)));
+    // What retention forgets is overwritten when the write-ahead log is written back, which may be later.
+    expect(await remaining(named.map((i) => marks[i] ?? ''))).toEqual([]);
     await eventually('300 events are left', async () => (await log.stats()).events <= 300);
     const kept = (await log.scan({ after: 0n, limit: 1000 })).map(({ id }) => id);
     expect(kept.length).toBeGreaterThan(0);
-    expect((await remaining(marks)).sort()).toEqual(kept.sort());
+    expect(await remaining(kept)).toEqual(kept);
   });
 
   it('gives the space of forgotten events back while another process records', async () => {
