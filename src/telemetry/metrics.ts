@@ -184,8 +184,10 @@ export class CallDurations extends Histogram<Label | 'le'> {
       this.#series.get(outcome)?.get(operation)?.get(binding) ?? this.#newSeries({ binding, operation, outcome });
     series.count++;
     series.sum += seconds;
-    const bucket = this.#bounds.findIndex((bound) => seconds <= bound);
-    if (bucket !== -1) series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (seconds > (bounds[bucket] ?? Infinity)) bucket++;
+    if (bucket < bounds.length) series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
   }
 
   #newSeries(labels: Series['labels']): Series {
