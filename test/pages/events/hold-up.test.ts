@@ -2,20 +2,21 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { send } from '../../support/http';
 import { startService, type TestService } from '../../support/service';
 
-/** How long a page may hold up callers, in milliseconds, on a machine that has nothing else to do. */
+/** How long a page may hold up callers, in milliseconds of processor time. */
 const MOST = 50;
 const TRIES = 5;
 
 describe('the page of an event with 100 KB', () => {
   let service: TestService;
-  let plain: number;
   beforeAll(async () => {
     service = await startService();
-    plain = await shortestHoldUp('text/plain', 'x'.repeat(102_000));
   });
   afterAll(() => service.stop());
 
-  /** Records an event and opens its page: the shortest time in which no caller was answered meanwhile, in milliseconds. */
+  /**
+   * Records an event and opens its page: the shortest time in which no caller was answered meanwhile, in milliseconds. Of the time,
+   * only the share counts in which this process ran: other programs may have the processor, too.
+   */
   async function shortestHoldUp(type: string, body: string): Promise<number> {
     const headers = { 'Content-Type': type };
     expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body })).status).toBe(200);
@@ -23,10 +24,14 @@ describe('the page of an event with 100 KB', () => {
     const times: number[] = [];
     while (times.length < TRIES) {
       const delay = monitorEventLoopDelay({ resolution: 1 });
+      const began = performance.now();
+      const processor = process.cpuUsage();
       delay.enable();
       expect((await send(`${service.url}?event=${String(last)}`)).status).toBe(200);
       delay.disable();
-      times.push(delay.max / 1e6);
+      const { user, system } = process.cpuUsage(processor);
+      const share = (user + system) / 1000 / (performance.now() - began);
+      times.push((delay.max / 1e6) * Math.min(share, 1));
     }
     return Math.min(...times);
   }
@@ -37,7 +42,6 @@ describe('the page of an event with 100 KB', () => {
     ['nested arrays of JSON', 'application/json', '['.repeat(50_000) + ']'.repeat(50_000)],
     ['nested objects of JSON', 'application/json', `${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}`],
   ])('of %s holds up callers for no more than 50 ms', async (_what, type, body) => {
-    // Where other programs hold up this one, they do so beside plain text, too.
-    expect(await shortestHoldUp(type, body)).toBeLessThan(Math.max(MOST, 5 * plain));
+    expect(await shortestHoldUp(type, body)).toBeLessThan(MOST);
   });
 });
