@@ -333,6 +333,36 @@ describe('the files of a SQLite event log', () => {
       expect(await idsIn(file)).toEqual([...restored, ...after]);
     });
 
+    it('are given up when the state that it had before it was last written back is written over the file', async () => {
+      const copy = await readFile(file);
+      const { mtimeMs } = await stat(file);
+      await eventually('the write-ahead log is written back', async () => {
+        await record(100);
+        return (await stat(file)).mtimeMs !== mtimeMs;
+      });
+      await writeFile(file, copy);
+      await notices(OVERWRITTEN);
+      const after = await record(3);
+      await log.close();
+      expect(await idsIn(file)).toEqual(after);
+    });
+
+    it('are given up when an older state is written over the file, and a reader keeps what was written back', async () => {
+      const copy = await readFile(file);
+      await record(500);
+      const reader = openDirectly(file);
+      reader.exec('BEGIN; SELECT count(*) FROM events');
+      directly(file, 'PRAGMA wal_checkpoint(PASSIVE)');
+      const held = await record(100);
+      await writeFile(file, copy);
+      reader.close();
+      await notices(OVERWRITTEN);
+      const after = await record(3);
+      await log.close();
+      expect(await idsIn(file)).toEqual(after);
+      expect(await idsInLost()).toEqual(expect.arrayContaining(held));
+    });
+
     it('may be written back, by whichever instance, as often as it takes', async () => {
       const second = await open(file);
       const ids: string[] = [];

@@ -150,14 +150,21 @@ export class SqliteConnection {
     else this.#held.add(recorded);
   }
 
-  /** Writes the write-ahead log back to the file. False: a reader still needs it, or the disk is full. */
+  /**
+   * Writes the write-ahead log back to the file. False: a reader still needs it, or the disk is full.
+   *
+   * @throws {LostFileError}
+   */
   #writesBack(): boolean {
+    let pages: Checkpoint;
     try {
-      const { log, checkpointed } = this.#writeBack.get() as Checkpoint;
-      return log === checkpointed;
+      pages = this.#writeBack.get() as Checkpoint;
     } catch {
       return false;
     }
+    // At once: from now on an older state of the file is not one that the write-ahead log completes.
+    this.requireFiles();
+    return pages.log === pages.checkpointed;
   }
 
   /** @throws {LostFileError} the files that are open are not those found under their names. */
@@ -180,7 +187,7 @@ export class SqliteConnection {
    * is written back without them first, and a reader is not waited for.
    */
   emptyWal(): boolean {
-    this.execute('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
       return this.reading(() => (this.#emptyWal.get() as { busy: number }).busy === 0);

@@ -19,6 +19,8 @@ export class DatabaseFiles {
   readonly #marksReader: MarksReader;
   readonly #current: () => Marks;
   readonly #identity: string;
+  /** The stamp in the database file when it was last found to be the right one. */
+  #stamp: string | undefined;
   #fileStats: Stats;
   readonly #walStats: Stats;
   readonly #shmStats: Stats;
@@ -70,16 +72,21 @@ export class DatabaseFiles {
     this.#fileStats = stats;
   }
 
-  /** Whether the database file has the content that was written back to it, and no other. */
+  /**
+   * Whether the database file has the content that was written back to it, and no other: not an older state of it either, to
+   * which SQLite would not write again what it has written back.
+   */
   #isOurs(): boolean {
     try {
-      return this.#marksReader.isRight(
-        this.#path,
-        ({ identity, stamp }) =>
+      return this.#marksReader.isRight(this.#path, ({ identity, stamp }) => {
+        const current = this.#current().stamp;
+        const isOurs =
           identity === this.#identity &&
           // After a checkpoint the first is nearly always so, and reading the whole write-ahead log takes milliseconds.
-          (stamp === this.#current().stamp || searchWal(this.#wal, stamp) === 'found'),
-      );
+          (stamp === current || (current !== this.#stamp && searchWal(this.#wal, stamp, this.#stamp) === 'found'));
+        if (isOurs) this.#stamp = stamp;
+        return isOurs;
+      });
     } catch {
       return false;
     }
@@ -87,13 +94,7 @@ export class DatabaseFiles {
 
   /** Whether the events in the write-ahead log are still found by those who open the file by its name. */
   get hasWal(): boolean {
-    try {
-      if (!isAt(this.#wal, this.#walStats) || !isAt(this.#file, this.#fileStats)) return false;
-      this.#marksReader.requirePair(this.#path);
-      return true;
-    } catch {
-      return false;
-    }
+    return isAt(this.#wal, this.#walStats) && isAt(this.#file, this.#fileStats) && this.#isOurs();
   }
 
   /** Sets a write-ahead log aside that does not belong to the file beside it, so that this file can be opened. */

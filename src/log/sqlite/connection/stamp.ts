@@ -129,8 +129,12 @@ export type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
 /** The stamps of a transaction and of the one before, as they stand in a page beside each other; see `Stamps`. */
 const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
 
-/** Searches the pages of a write-ahead log that are in use, leaving out those that remain from before it was last reset. */
-export function searchWal(file: string, stamp?: string): WalSearch {
+/**
+ * Searches the pages of a write-ahead log that are in use, leaving out those that remain from before it was last reset.
+ *
+ * @param known - a stamp of the file itself: one of an earlier transaction is not taken for found.
+ */
+export function searchWal(file: string, stamp?: string, known?: string): WalSearch {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');
@@ -139,13 +143,13 @@ export function searchWal(file: string, stamp?: string): WalSearch {
     throw error;
   }
   try {
-    return searchFrames(descriptor, stamp);
+    return searchFrames(descriptor, stamp, known);
   } finally {
     closeSync(descriptor);
   }
 }
 
-function searchFrames(descriptor: number, stamp: string | undefined): WalSearch {
+function searchFrames(descriptor: number, stamp: string | undefined, known: string | undefined): WalSearch {
   const header = Buffer.alloc(HEADER_BYTES);
   if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return 'empty';
   const salts = header.subarray(SALTS.offset, SALTS.offset + SALTS.bytes);
@@ -157,7 +161,11 @@ function searchFrames(descriptor: number, stamp: string | undefined): WalSearch 
     if (!frameSalts.equals(salts)) return result;
     if (result === 'empty') result = 'unstamped';
     if (stamp === undefined) return result;
-    if (frame.includes(stamp, FRAME_HEADER_BYTES, 'latin1')) return 'found';
-    if (result === 'unstamped' && STAMPS.test(frame.toString('latin1', FRAME_HEADER_BYTES))) result = 'not found';
+    const has = (sought: string): boolean => frame.includes(sought, FRAME_HEADER_BYTES, 'latin1');
+    if (has(stamp)) {
+      result = 'found';
+      if (known === undefined) return result;
+    } else if (known !== undefined && has(known)) result = 'not found';
+    else if (result === 'unstamped' && STAMPS.test(frame.toString('latin1', FRAME_HEADER_BYTES))) result = 'not found';
   }
 }
