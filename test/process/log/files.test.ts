@@ -297,8 +297,9 @@ describe('the files of a SQLite event log', () => {
       const linked = await open(path('link.db'));
       const first = await record(20, linked);
       const second = await makeOther('b/events.db');
-      await rm(path('link.db'));
-      await symlink(path('b/events.db'), path('link.db'));
+      // At once: without a file at its path, the log would say that it is not there.
+      await symlink(path('b/events.db'), path('new.db'));
+      await rename(path('new.db'), path('link.db'));
       expect([REPLACED, 'no error']).toContain(await causeOf(linked.check()));
       await until(() => linked.check());
       expect((await linked.read(EVERYTHING)).map(({ id }) => id)).toEqual(second);
