@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Limits } from '../config/config';
+import { isAuthority } from './callers';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /**
@@ -42,7 +43,7 @@ function normalized(target: string): string {
   return `/${kept.join('/')}${target.slice(path.length)}`;
 }
 
-/** Finds what Node's parser accepts although HTTP/1.1 (RFC 9112) forbids it, if anything, and closes the connection then. */
+/** Finds what Node's parser accepts although HTTP/1.1 (RFC 9112) forbids it, if anything. */
 export function protocolProblem(request: IncomingMessage): RequestError | undefined {
   const { headers, httpVersion, rawHeaders, url = '' } = request;
   if (httpVersion === '0.9') return HTTP_ERRORS.noVersion();
@@ -57,6 +58,8 @@ export function protocolProblem(request: IncomingMessage): RequestError | undefi
     return HTTP_ERRORS.expectation();
   if (!url.startsWith('/') && url !== '*') return HTTP_ERRORS.invalidTarget();
   if (isHostRepeated(rawHeaders)) return HTTP_ERRORS.repeatedHost();
+  // With HTTP/1.0 it may be missing.
+  if (headers.host !== undefined && !isAuthority(headers.host)) return HTTP_ERRORS.invalidHost();
   return undefined;
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdminPages } from './admin';
-import { isAuthority } from './callers';
 import type { AcceptTurns, Connections } from './connection/connections';
 import { sendContinue, skipBody } from './content/body';
 import type { MessageMemory } from './content/message-memory';
@@ -28,8 +27,6 @@ export class Reception {
   readonly #connections: Connections;
   readonly #turns: AcceptTurns;
   readonly #requestIds = new RequestIds();
-  /** The last `Host` that was found valid: nearly every request has the same. */
-  #validHost = '';
   #isEnding = false;
 
   constructor(options: ReceptionOptions, connections: Connections, turns: AcceptTurns) {
@@ -70,7 +67,7 @@ export class Reception {
       return;
     }
     normalizeTarget(request);
-    const problem = protocolProblem(request) ?? this.#hostProblem(request);
+    const problem = protocolProblem(request);
     if (problem !== undefined) {
       this.#refuse(response, problem);
       return;
@@ -112,14 +109,6 @@ export class Reception {
         this.#unhandled(response, error);
       });
     }
-  }
-
-  /** `Host` must be a valid authority. It may be missing with HTTP/1.0. */
-  #hostProblem({ headers: { host } }: IncomingMessage): RequestError | undefined {
-    if (host === undefined || host === this.#validHost) return undefined;
-    if (!isAuthority(host)) return HTTP_ERRORS.invalidHost();
-    this.#validHost = host;
-    return undefined;
   }
 
   #unhandled(response: ServerResponse, error: unknown): void {

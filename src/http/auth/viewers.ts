@@ -45,15 +45,10 @@ export function viewerCheck(config: LocalConfig, access: AccessControl | undefin
 export function localCallerCheck(config: LocalConfig): RequestCheck | undefined {
   if (!isLocal(config)) return undefined;
   const { allowedHosts = [] } = config;
-  // Nearly every request has the same.
-  let allowedHost: string | undefined;
   return (request) => {
     refuseOtherSites(request);
-    const { host } = request.headers;
-    if (host !== undefined && host === allowedHost) return;
     const name = hostName(request);
     if (isPublicName(name) && !isLoopback(name) && !allowedHosts.includes(name)) throw HTTP_ERRORS.unknownHost(name);
-    allowedHost = host;
   };
 }
 
