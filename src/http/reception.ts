@@ -1,21 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SecureContextOptions } from 'node:tls';
+import type { Limits } from '../config/config';
 import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
 import type { AcceptTurns, Connections } from './connection/connections';
 import { sendContinue, skipBody } from './content/body';
-import type { MessageMemory } from './content/message-memory';
+import { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
-import { replyError, replyWithoutBody } from './reply';
-import { hasBody, RequestIds, type HttpRequest } from './request';
+import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
+import { hasBody, type HttpRequest } from './request';
 
-/** Who answers requests. */
-export interface ReceptionOptions {
+/** What a server serves, and under which limits. */
+export interface ServerOptions {
   readonly pages: AdminPages;
   /** Answers what is for no page. */
-  readonly handler: Handler;
+  readonly handler?: Handler;
+  readonly limits: Limits;
   readonly observer: ServerObserver;
-  /** Where the memory of answers counts. */
-  readonly answers: MessageMemory;
+  /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
+  readonly tls?: SecureContextOptions | undefined;
 }
 
 /**
@@ -23,16 +27,19 @@ export interface ReceptionOptions {
  * HTTP, and what a handler leaves to the server.
  */
 export class Reception {
-  readonly #options: ReceptionOptions;
+  readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #turns: AcceptTurns;
-  readonly #requestIds = new RequestIds();
+  readonly #answers: MessageMemory;
+  readonly #idPrefix = randomBytes(6).toString('hex');
+  #requests = 0;
   #isEnding = false;
 
-  constructor(options: ReceptionOptions, connections: Connections, turns: AcceptTurns) {
+  constructor(options: ServerOptions, connections: Connections, turns: AcceptTurns) {
     this.#options = options;
     this.#connections = connections;
     this.#turns = turns;
+    this.#answers = new MessageMemory(options.limits.maxBodyMemory, SMALL_ANSWER);
   }
 
   /** From now on each answer ends its connection. */
@@ -51,8 +58,8 @@ export class Reception {
       return;
     }
     request.receivedAt = performance.now();
-    this.#requestIds.identify(request);
-    request.answers = this.#options.answers;
+    request.id = this.#idOf(request);
+    request.answers = this.#answers;
     const isInTurn = connection.received(response);
     if (this.#isEnding || isFaulty(request)) response.shouldKeepAlive = false;
     const { answered } = observer;
@@ -79,6 +86,12 @@ export class Reception {
     } else this.#accept(request, response);
   }
 
+  /** The id in `X-Request-Id` where it is harmless, else a new one that is unique among all servers. */
+  #idOf({ headers: { 'x-request-id': given } }: HttpRequest): string {
+    if (typeof given === 'string' && HARMLESS.test(given)) return given;
+    return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
+  }
+
   /** Passes on a valid request, after the body of a GET or HEAD, which has no use. */
   #accept(request: HttpRequest, response: ServerResponse): void {
     // With a promise that was not kept, Node would close the connection: the caller might still send its body.
@@ -97,18 +110,16 @@ export class Reception {
 
   #dispatch(request: HttpRequest, response: ServerResponse): void {
     const { url = '', method } = request;
-    const page = this.#options.pages.get(url);
-    if (page !== undefined) {
-      page(request, response).catch((error: unknown) => {
-        this.#unhandled(response, error);
-      });
-    } else if (url === '*' && method === 'OPTIONS')
+    const { pages, handler } = this.#options;
+    const unhandled = (error?: unknown): void => {
+      this.#unhandled(response, error);
+    };
+    const page = pages.get(url);
+    if (page !== undefined) page(request, response).catch(unhandled);
+    else if (url === '*' && method === 'OPTIONS')
       replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
-    else {
-      this.#options.handler(request, response, (error) => {
-        this.#unhandled(response, error);
-      });
-    }
+    else if (handler !== undefined) handler(request, response, unhandled);
+    else unhandled();
   }
 
   #unhandled(response: ServerResponse, error: unknown): void {
@@ -127,6 +138,9 @@ export class Reception {
     replyError(response, error);
   }
 }
+
+/** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
+const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
 
 /** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
 function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
@@ -205,11 +219,6 @@ function isHostRepeated(rawHeaders: readonly string[]): boolean {
 
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
 export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
-
-/** The handler of a server that has only its pages. */
-export const noHandler: Handler = (_request, _response, next) => {
-  next();
-};
 
 /** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
 export interface Refused {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import type { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, type RequestError } from './errors';
@@ -8,7 +7,7 @@ import { HTTP_ERRORS, type RequestError } from './errors';
  * 15 % of the processor time of a call that does not record (Node 20, 22 and 24).
  */
 export class HttpRequest extends IncomingMessage {
-  /** The id in logs and in the reply; see {@link RequestIds}. */
+  /** The id in logs and in the reply. */
   id = '';
   /** Where the memory of its answer counts, if it came through a server. */
   answers: MessageMemory | undefined;
@@ -93,22 +92,6 @@ const NO_TAKER: BodyTaker = { add: () => undefined, fail: () => undefined };
 export function hasBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const length = headers['content-length'];
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
-}
-
-/** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
-const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
-
-/** Gives each request of a server an id. */
-export class RequestIds {
-  readonly #prefix = randomBytes(6).toString('hex');
-  #requests = 0;
-
-  /** Gives a request the id in its `X-Request-Id`, or a new one that is unique among all servers. */
-  identify(request: HttpRequest): void {
-    const given = request.headers['x-request-id'];
-    request.id =
-      typeof given === 'string' && HARMLESS.test(given) ? given : `${this.#prefix}-${(++this.#requests).toString(36)}`;
-  }
 }
 
 /** The id of a request in logs and in its reply. Empty for a request that no server has received. */

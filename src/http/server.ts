@@ -3,23 +3,11 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
-import type { AdminPages } from './admin';
 import { AcceptTurns, Connections, stopDeadline, stopListening } from './connection/connections';
 import { lastAnswer, type Connection } from './connection/connection';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
-import { Reception, type Handler, type ServerObserver } from './reception';
-import { MessageMemory } from './content/message-memory';
-import { SMALL_ANSWER } from './reply';
+import { Reception, type ServerOptions } from './reception';
 import { HttpRequest } from './request';
-
-/** What a server serves, and under which limits. */
-export interface ServerOptions {
-  readonly pages: AdminPages;
-  readonly limits: Limits;
-  readonly observer: ServerObserver;
-  /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
-  readonly tls?: SecureContextOptions | undefined;
-}
 
 /** Load balancers keep idle connections for a minute, and must be the first to close them. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
@@ -44,15 +32,14 @@ export class HttpServer {
   readonly #turns = new AcceptTurns();
   readonly #reception: Reception;
 
-  constructor(handler: Handler, options: ServerOptions) {
+  constructor(options: ServerOptions) {
     const { limits, observer, tls } = options;
     this.#options = options;
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
-    const answers = new MessageMemory(limits.maxBodyMemory, SMALL_ANSWER);
-    this.#reception = new Reception({ ...options, handler, answers }, this.#connections, this.#turns);
+    this.#reception = new Reception(options, this.#connections, this.#turns);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,

@@ -5,7 +5,7 @@ import type { Config, TlsFiles } from '../config/config';
 import { localAuthority } from './callers';
 import { withIndex, type AdminPages } from './admin';
 import { stopDeadline } from './connection/connections';
-import { noHandler, type Handler, type ServerObserver } from './reception';
+import type { Handler, ServerObserver } from './reception';
 import { HttpServer } from './server';
 import { reasonOf } from '../util/reason';
 
@@ -45,15 +45,15 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
   const adminAddress = isAlone ? config.admin : undefined;
-  const server = new HttpServer(handler, {
+  const server = new HttpServer({
+    handler,
     pages: isAlone && config.admin === undefined ? new Map([...health, ...publicMetrics]) : health,
     limits,
     observer,
     tls: tls && (await readTls(tls)),
   });
   const admin =
-    adminAddress &&
-    new HttpServer(noHandler, { pages: withIndex(new Map([...health, ...adminMetrics])), limits, observer });
+    adminAddress && new HttpServer({ pages: withIndex(new Map([...health, ...adminMetrics])), limits, observer });
   let port: number;
   let adminPort: number | undefined;
   try {

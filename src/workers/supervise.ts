@@ -12,7 +12,7 @@ import { claimPort } from './claim-port';
 import { forkWorker } from './worker-process';
 import { healthPages, metricsPage, Readiness, withIndex } from '../http/admin';
 import { localAuthority } from '../http/callers';
-import { noHandler, type ServerObserver } from '../http/reception';
+import type { ServerObserver } from '../http/reception';
 import { HttpServer } from '../http/server';
 
 /**
@@ -132,7 +132,7 @@ export async function startAdminServer(
     const fields = request === undefined ? { remoteAddress } : requestFields(request, () => remoteAddress);
     lines.write({ ...fields, refusal, reason }, 'refused');
   };
-  const server = new HttpServer(noHandler, { pages, limits, observer: { refused } });
+  const server = new HttpServer({ pages, limits, observer: { refused } });
   const port = await server.listen(admin);
   return `http://${localAuthority(admin.host, port)}/`;
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { readConfig } from '../../src/config/config';
-import { noHandler } from '../../src/http/reception';
 import { HttpServer } from '../../src/http/server';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
@@ -22,7 +21,7 @@ it('a server that is closed has no timer left', async () => {
     destroy: (id) => timers.delete(id),
   }).enable();
   const { limits } = readConfig({});
-  const server = new HttpServer(noHandler, { pages: new Map(), limits, observer: { refused: () => undefined } });
+  const server = new HttpServer({ pages: new Map(), limits, observer: { refused: () => undefined } });
   await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
   expect(timers.size).toBeGreaterThan(0);
   await server.close();

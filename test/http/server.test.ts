@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from '../../src/http/connection/connections';
 import { readConfig } from '../../src/config/config';
-import { noHandler, type Refused } from '../../src/http/reception';
+import type { Refused } from '../../src/http/reception';
 import { HttpServer } from '../../src/http/server';
 import { send } from '../support/http';
 
@@ -15,10 +15,10 @@ describe('an HTTP server', () => {
   let server: HttpServer;
   afterEach(() => server.close());
 
-  const start = async (pages: ConstructorParameters<typeof HttpServer>[1]['pages'] = new Map()) => {
+  const start = async (pages: ConstructorParameters<typeof HttpServer>[0]['pages'] = new Map()) => {
     const refusals: Refused[] = [];
     const observer = { refused: (refused: Refused) => void refusals.push(refused) };
-    server = new HttpServer(noHandler, { pages, limits: readConfig({}).limits, observer });
+    server = new HttpServer({ pages, limits: readConfig({}).limits, observer });
     const port = await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
     return { refusals, url: `http://127.0.0.1:${String(port)}` };
   };
