@@ -14,7 +14,7 @@ export default {
     'src/events/cloudevents/*.ts',
     'src/soap/{arguments,envelope-builder,envelope-reader,payload}.ts',
     'src/get-post/{form-fields,http-content,http-payload}.ts',
-    'src/http/auth/*.ts',
+    'src/http/access.ts',
     'src/senders/*.ts',
     'src/http/callers.ts',
   ],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
-import type { AccessControl } from '../http/auth/access';
+import type { AccessControl } from '../http/access';
 import type { BodyLimit } from '../http/content/body';
 import type { RateLimit } from '../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../http/errors';

@@ -1,5 +1,5 @@
 import { V7Generator } from 'uuidv7';
-import { mayBeSecret } from '../http/auth/credentials';
+import { mayBeSecret } from '../http/access';
 import { keyOf, senderOf, typeOf, type Members } from '../senders/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { mayBeSecret } from '../http/auth/credentials';
+import { mayBeSecret } from '../http/access';
 import { senderOf } from '../senders/senders';
 import type { Refusal } from '../http/errors';
 import { detached, memoized, shortened } from '../util/text';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyOf, senderOf, SENDERS, typeOf, type Members } from '../../src/senders/senders';
-import { signatureCheck, type SenderSecrets } from '../../src/http/auth/access';
+import { signatureCheck, type SenderSecrets } from '../../src/http/access';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService } from '../support/service';

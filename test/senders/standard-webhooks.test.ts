@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../src/http/auth/access';
+import { signatureCheck } from '../../src/http/access';
 import { standardHeaders } from '../../src/senders/standard-webhooks';
 
 const SECRETS = ['one', 'two'].map((key) => `whsec_${Buffer.from(`${key}-${'k'.repeat(24)}`).toString('base64')}`);

@@ -4,7 +4,7 @@ import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
-import type { RequestCheck } from '../../http/auth/access';
+import type { RequestCheck } from '../../http/access';
 import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { distance } from 'fastest-levenshtein';
 import type { Access } from '../../config/config';
-import type { Proof } from '../../http/auth/access';
+import type { Proof } from '../../http/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { Contract } from '../../contract/contract';

@@ -1,6 +1,5 @@
 import { readConfig } from '../../../src/config/config';
-import { accessControl } from '../../../src/http/auth/access';
-import { localCallerCheck, viewerCheck } from '../../../src/http/auth/viewers';
+import { accessControl, localCallerCheck, viewerCheck } from '../../../src/http/access';
 import { RequestError } from '../../../src/http/errors';
 import { send, type Answer } from '../../support/http';
 import { startService } from '../../support/service';

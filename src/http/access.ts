@@ -1,10 +1,12 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
-import type { Access, AccessConfig, SENDER_SECRETS } from '../../config/config';
-import { LARGE_MESSAGE } from '../../util/promises';
-import type { BodyLimit } from '../content/body';
-import { keyCheck, presentedKeys, type KeyCheck } from './credentials';
-import { HTTP_ERRORS } from '../errors';
-import { SENDERS } from '../../senders/senders';
+import type { Access, AccessConfig, Config, SENDER_SECRETS } from '../config/config';
+import { isLoopback } from '../config/open-service';
+import { SENDERS } from '../senders/senders';
+import { LARGE_MESSAGE } from '../util/promises';
+import { isForwarded } from './callers';
+import type { BodyLimit } from './content/body';
+import { HTTP_ERRORS } from './errors';
 
 /** The credentials of a call that do not stand in its header fields. */
 export interface Credentials {
@@ -76,11 +78,10 @@ export function accessControl(
     record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
     read: readKeys && keyCheck(readKeys),
   };
-  const proofs: Readonly<Record<Access, readonly Proof[]>> = {
-    open: [],
-    record: [...(recordKeys ? KEY : []), ...(hasSecrets ? SIGNATURE : [])],
-    read: readKeys ? KEY : [],
-  };
+  const proofs: Readonly<Record<Access, Proof[]>> = { open: [], record: [], read: [] };
+  if (recordKeys) proofs.record.push('key');
+  if (hasSecrets) proofs.record.push('signature');
+  if (readKeys) proofs.read.push('key');
   const needsBody = (request: IncomingMessage): boolean =>
     request.method === 'POST' && signatures.isSigned(request.headers);
 
@@ -120,40 +121,67 @@ export function accessControl(
   };
 }
 
-const KEY: readonly Proof[] = ['key'];
-const SIGNATURE: readonly Proof[] = ['signature'];
-
 /**
  * Refuses what a page of another site makes a browser send: the browser adds the credentials that it keeps for this address.
  * It tells where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
  *
  * @throws {RequestError} 403
  */
-export function refuseOtherSites({ headers }: IncomingMessage): void {
+function refuseOtherSites({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
-  if (site === 'cross-site' || site === 'same-site') {
-    throw HTTP_ERRORS.otherSite();
-  }
+  if (site === 'cross-site' || site === 'same-site') throw HTTP_ERRORS.otherSite();
+}
+
+type KeyCheck = (given: string) => boolean;
+
+/**
+ * Makes the check for a set of keys. It compares digests of equal length, always all of them and each in constant time, so
+ * that the time of an answer says nothing about a key.
+ */
+export function keyCheck(keys: readonly string[]): KeyCheck {
+  const digests = keys.map(digest);
+  return (given) => {
+    const wanted = digest(given);
+    let found = false;
+    for (const known of digests) found = timingSafeEqual(known, wanted) || found;
+    return found;
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/**
+ * Lists the keys in the header fields: `Authorization: Bearer` (RFC 6750), the password of `Authorization: Basic`
+ * (RFC 7617), and `X-API-Key`.
+ */
+export function presentedKeys({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): string[] {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const basic = /^basic +(\S+) *$/i.exec(authorization)?.[1];
+  const password = basic === undefined ? undefined : passwordOf(basic);
+  return [apiKey, bearer, password].filter((key) => typeof key === 'string');
+}
+
+/** The password in the value of `Authorization: Basic`: what follows the first colon, if there is one. */
+function passwordOf(basic: string): string | undefined {
+  const pair = Buffer.from(basic, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon === -1 ? undefined : pair.slice(colon + 1);
 }
 
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[number]>>;
-
-/** What the check of a signed request found: whose signature it has, and why that is not valid, if it is not. */
-export interface CheckedSignature {
-  readonly sender: string;
-  readonly problem: string | undefined;
-}
 
 /** Checks the signatures of senders. */
 export interface SignatureCheck {
   /** Whether the header fields contain a signature of a kind for which a secret is configured. */
   isSigned(headers: IncomingHttpHeaders): boolean;
   /**
-   * Checks a signed request. Its signature covers the body as the sender's application wrote it: every byte, after a content
-   * coding is undone.
+   * Checks a signed request: whose signature it has, and why that is not valid, if it is not. The signature covers the body
+   * as the sender's application wrote it: every byte, after a content coding is undone.
    */
-  check(headers: IncomingHttpHeaders, body: Buffer): CheckedSignature;
+  check(headers: IncomingHttpHeaders, body: Buffer): { readonly sender: string; readonly problem: string | undefined };
 }
 
 /** Makes the check for the secrets that are configured. */
@@ -177,4 +205,86 @@ export function signatureCheck(secrets: SenderSecrets): SignatureCheck {
       return { sender: kind.name, problem };
     },
   };
+}
+
+type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts'>;
+
+/**
+ * Makes the check of who may look at the pages of the events. They show more than `GetEvents` does, so without READ_KEYS they
+ * are open to this machine alone: the service listens on a loopback address, nothing says that a proxy is in front of it, and
+ * the caller addressed it by a loopback name or one of ALLOWED_HOSTS. The last keeps out web pages whose name was made to lead
+ * to this machine (DNS rebinding).
+ *
+ * @returns throws a {@link RequestError} 401: a read key is needed; 403: a page of another site sent the request, or the pages
+ *   are closed.
+ */
+export function viewerCheck(config: LocalConfig, access: AccessControl | undefined): RequestCheck {
+  const { access: keys, allowedHosts = [] } = config;
+  if (keys.readKeys !== undefined && access !== undefined) {
+    return (request) => {
+      access.check('read', request, {});
+    };
+  }
+  const isOpen = isLocal(config);
+  return (request) => {
+    refuseOtherSites(request);
+    if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
+    if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
+      throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
+    const name = hostName(request);
+    if (!isLoopback(name) && !allowedHosts.includes(name))
+      throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
+  };
+}
+
+/**
+ * Makes the check of calls that no key guards, for a service that only this machine reaches; undefined for any other service.
+ * What a browser sends for a page of another site is refused, and so is a name that DNS may lead here for such a page. Scripts
+ * and generated clients send neither: they call a loopback name, an address or a name without dots, as containers have.
+ *
+ * @returns throws a {@link RequestError} 403.
+ */
+export function localCallerCheck(config: LocalConfig): RequestCheck | undefined {
+  if (!isLocal(config)) return undefined;
+  const { allowedHosts = [] } = config;
+  return (request) => {
+    refuseOtherSites(request);
+    const name = hostName(request);
+    if (isPublicName(name) && !isLoopback(name) && !allowedHosts.includes(name)) throw HTTP_ERRORS.unknownHost(name);
+  };
+}
+
+/** Whether only this machine reaches the service, as its settings say. */
+function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
+  return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
+}
+
+/** Whether DNS can hold a name for a page: one with a dot, and no address. */
+function isPublicName(name: string): boolean {
+  return /\.[^.]*[a-z][^.]*\.?$/.test(name) && !name.startsWith('[');
+}
+
+/** Further header fields that proxies add: nothing of them is used, but they show that the caller is someone else. */
+const SENT_ON = [
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-forwarded-server',
+  'x-forwarded-by',
+  'true-client-ip',
+  'cf-connecting-ip',
+];
+
+/** The name in `Host`, which the server has checked, without its port. */
+function hostName({ headers: { host = '' } }: IncomingMessage): string {
+  return host.replace(/:\d*$/, '').toLowerCase();
+}
+
+/** In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. */
+const SECRET =
+  /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key/;
+
+/** Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. */
+export function mayBeSecret(name: string): boolean {
+  return SECRET.test(name);
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../../src/http/auth/access';
+import { signatureCheck } from '../../../src/http/access';
 import { callOperation, envelope11, eventsOf } from '../../support/bindings';
 import { send } from '../../support/http';
 import { startService, type TestService } from '../../support/service';

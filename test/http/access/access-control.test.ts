@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Access } from '../../../src/config/config';
-import { accessControl, type Credentials } from '../../../src/http/auth/access';
+import { accessControl, type Credentials } from '../../../src/http/access';
 import { RequestError } from '../../../src/http/errors';
 
 const BODY = Buffer.from('{"a":1}');

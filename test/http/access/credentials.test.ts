@@ -1,4 +1,4 @@
-import { keyCheck, presentedKeys } from '../../../src/http/auth/credentials';
+import { keyCheck, presentedKeys } from '../../../src/http/access';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
