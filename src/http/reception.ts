@@ -6,10 +6,9 @@ import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
 import type { AcceptTurns, Connections } from './connection/connections';
 import { sendContinue, skipBody } from './content/body';
-import { MessageMemory } from './content/message-memory';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
-import { hasBody, type HttpRequest } from './request';
+import { hasBody, MessageMemory, type HttpRequest } from './request';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {

@@ -36,8 +36,7 @@ const PART_BYTES = 65_536;
 function countAnswer(response: ServerResponse, bytes: number): void {
   const { answers } = response.req as Partial<HttpRequest>;
   if (answers === undefined) return;
-  const held = answers.held(response) ?? (bytes > SMALL_ANSWER ? answers.hold(response) : undefined);
-  if (held?.resize(bytes) === false) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
+  if (!answers.resize(response, bytes)) throw HTTP_ERRORS.answerMemory(answers.maxBytes);
 }
 
 /**

@@ -1,5 +1,4 @@
-import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
-import type { MessageMemory } from './content/message-memory';
+import { IncomingMessage, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /**
@@ -140,5 +139,50 @@ export class GrowingBuffer {
   clear(): void {
     this.#bytes = EMPTY;
     this.#length = 0;
+  }
+}
+
+/**
+ * Counts the bytes of messages that are held at the same time: bodies until their calls are answered, answers until they are
+ * sent. Small ones do not count; once a message is large, all of its bytes do.
+ */
+export class MessageMemory {
+  readonly maxBytes: number;
+  readonly #uncounted: number;
+  readonly #counted = new WeakMap<ServerResponse, number>();
+  #bytes = 0;
+
+  /** @param uncounted - messages with at most this many bytes do not count */
+  constructor(maxBytes: number, uncounted: number) {
+    this.maxBytes = maxBytes;
+    this.#uncounted = uncounted;
+  }
+
+  /** How many bytes are held. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts the message of a request with this size, until its response is closed. False: there is no room for more than before. */
+  resize(response: ServerResponse, bytes: number): boolean {
+    const before = this.#counted.get(response) ?? 0;
+    const counted = bytes > this.#uncounted ? bytes : 0;
+    // A response that is closed already does not say so again.
+    if (counted === before || response.closed || response.destroyed) return true;
+    if (counted > before && this.#bytes + counted - before > this.maxBytes) return false;
+    if (before === 0) {
+      response.once('close', () => {
+        this.release(response);
+      });
+    }
+    this.#counted.set(response, counted);
+    this.#bytes += counted - before;
+    return true;
+  }
+
+  /** Counts the message of a request no longer. */
+  release(response: ServerResponse): void {
+    this.#bytes -= this.#counted.get(response) ?? 0;
+    this.#counted.delete(response);
   }
 }

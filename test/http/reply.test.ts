@@ -1,8 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { MessageMemory } from '../../src/http/content/message-memory';
 import { reply, SMALL_ANSWER } from '../../src/http/reply';
-import { HttpRequest } from '../../src/http/request';
+import { HttpRequest, MessageMemory } from '../../src/http/request';
 
 function answered(bytes: number, answers = new MessageMemory(1_000_000, SMALL_ANSWER)) {
   const request = new HttpRequest(new Socket());

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { MessageMemory } from '../../src/http/content/message-memory';
+import { MessageMemory } from '../../src/http/request';
 import { eventually } from './eventually';
 import { metricsAt } from './metrics';
 import type { TestService } from './service';
@@ -11,10 +11,10 @@ const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting'];
 
 /** Where the services of this test file have counted large bodies and answers: no metric has these bytes. */
 const MEMORIES = new Set<MessageMemory>();
-const hold = Reflect.get(MessageMemory.prototype, 'hold');
-MessageMemory.prototype.hold = function (response) {
+const resize = Reflect.get(MessageMemory.prototype, 'resize');
+MessageMemory.prototype.resize = function (response, bytes) {
   MEMORIES.add(this);
-  return hold.call(this, response);
+  return resize.call(this, response, bytes);
 };
 
 /**

@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { GrowingBuffer, hasBody, type HttpRequest } from '../request';
-import { MessageMemory, type HeldMessage } from './message-memory';
+import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
 import { Turns } from '../../util/promises';
 
 const EMPTY = Buffer.alloc(0);
@@ -51,13 +50,12 @@ export class BodyReader {
     let body: Promise<Buffer>;
     if (isSmall && coding === 'identity') body = request.takeBody(length);
     else {
-      const held = this.#memory.hold(response);
       const arrived = receive(request, (bytes, piece) => {
         if (coding !== 'identity' && !mayBe(coding, piece, bytes - piece.length))
           return HTTP_ERRORS.undecodable(coding);
-        return this.#refusal(bytes, limit, held);
+        return this.#refusal(bytes, limit, response);
       });
-      body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, held);
+      body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
     }
     if (headers.expect !== undefined) sendContinue(response);
     return body;
@@ -69,9 +67,9 @@ export class BodyReader {
   }
 
   /** Counts the bytes of a body. Returns why it may not have that many, if it may not. */
-  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, held: HeldMessage): RequestError | undefined {
-    if (bytes <= maxBytes && held.resize(bytes)) return undefined;
-    held.release();
+  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, response: ServerResponse): RequestError | undefined {
+    if (bytes <= maxBytes && this.#memory.resize(response, bytes)) return undefined;
+    this.release(response);
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
@@ -80,7 +78,7 @@ export class BodyReader {
     arrived: Promise<Buffer>,
     coding: Coding,
     { maxBytes, refusal }: BodyLimit,
-    held: HeldMessage,
+    response: ServerResponse,
   ): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
@@ -89,14 +87,15 @@ export class BodyReader {
         const bytes = body.length + piece.length;
         if (bytes > maxBytes) throw refusal();
         // What was coded is held beside it, but that of four bodies at most.
-        if (!held.resize(Math.max(bytes, coded.length))) throw HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
+        if (!this.#memory.resize(response, Math.max(bytes, coded.length)))
+          throw HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
         body.add(piece);
       });
     } catch (error) {
-      held.release();
+      this.release(response);
       throw error;
     }
-    held.resize(body.length);
+    this.#memory.resize(response, body.length);
     return body.take();
   }
 }
