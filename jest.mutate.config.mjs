@@ -15,7 +15,7 @@ export default {
     '<rootDir>/test/events/{event,payload}.test.ts',
     '<rootDir>/test/log/page.test.ts',
     '<rootDir>/test/events/cloudevents/*.test.ts',
-    '<rootDir>/test/http/callers.test.ts',
+    '<rootDir>/test/http/{callers,rate-limit}.test.ts',
     '<rootDir>/test/http/access/{access-control,credentials,signature-check,viewers}.test.ts',
     '<rootDir>/test/senders/*.test.ts',
   ],

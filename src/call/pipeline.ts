@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { AccessControl } from '../http/access';
 import type { BodyLimit } from '../http/content/body';
-import type { RateLimit } from '../http/rate-limit';
+import type { RateLimit } from '../http/callers';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { CallReport } from '../telemetry/observation';
 import { LARGE_MESSAGE } from '../util/promises';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { rateLimit, type RateLimit } from '../../src/http/rate-limit';
+import { rateLimit, type RateLimit } from '../../src/http/callers';
 
 const request = {} as IncomingMessage;
 const DAY = 86_400_000;

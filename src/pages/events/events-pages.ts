@@ -6,7 +6,7 @@ import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { RequestCheck } from '../../http/access';
 import { reply, replyInParts } from '../../http/reply';
-import type { RateLimit } from '../../http/rate-limit';
+import type { RateLimit } from '../../http/callers';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
 import { within } from '../../util/promises';
