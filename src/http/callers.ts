@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv6, type Socket } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parse as parseForwarded } from 'forwarded-parse';
 import ipaddr from 'ipaddr.js';
@@ -71,7 +71,10 @@ function requestedBase(request: IncomingMessage, trust: Trust): string {
   const stated = statedByProxies(request, trust);
   const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
   if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
-  const host = withPort(stated.host ?? headers.host ?? connectedAuthority(socket), stated.port);
+  // A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to.
+  const requested =
+    stated.host ?? headers.host ?? authority(socket.localAddress ?? 'localhost', socket.localPort ?? 80);
+  const host = withPort(requested, stated.port);
   if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
   return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
 }
@@ -89,11 +92,6 @@ function prefixPath(prefix = ''): string {
   const isPath = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path);
   if (!isPath) throw HTTP_ERRORS.forwardedPrefix();
   return path;
-}
-
-/** A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to. */
-function connectedAuthority({ localAddress = 'localhost', localPort = 80 }: Socket): string {
-  return authority(localAddress, localPort);
 }
 
 function callerAddress(request: IncomingMessage, trust: Trust): string | undefined {
@@ -121,10 +119,12 @@ function outermost(remote: string, stated: readonly string[], trust: Trust): str
 function statedByProxies(request: IncomingMessage, trust: Trust): Hop {
   const remote = request.socket.remoteAddress ?? '';
   if (!trust(remote, 0)) return {};
-  const hops = trustedHops(addressesOf(request), trust);
+  const isCustom = usesCustomFields(request);
+  const addresses = isCustom ? customAddresses(request) : standardAddresses(request);
+  const hops = trustedHops([remote, ...addresses], trust);
   const forwarded = forwardedHops(request);
   const standard = forwarded.at(-Math.min(hops, forwarded.length)) ?? {};
-  if (!usesCustomFields(request)) return standard;
+  if (!isCustom) return standard;
   const custom: Hop = Object.fromEntries(
     FIELDS.flatMap((field) => {
       const values = list(request.headers[`x-forwarded-${field}`]);
@@ -160,12 +160,6 @@ function usesCustomFields({ headers }: IncomingMessage): boolean {
 function trustedHops(addresses: readonly string[], trust: Trust): number {
   const first = addresses.findIndex((address, hop) => !trust(address, hop));
   return first === -1 ? addresses.length : first;
-}
-
-/** The address of the connection, then those that proxies state, from the nearest to the farthest. */
-function addressesOf(request: IncomingMessage): string[] {
-  const stated = usesCustomFields(request) ? customAddresses(request) : standardAddresses(request);
-  return [request.socket.remoteAddress ?? '', ...stated];
 }
 
 /** The addresses in `Forwarded`, the nearest first; empty texts for proxies that state none. */
