@@ -32,10 +32,12 @@ export interface App {
    * @throws they cannot be used; then the ones from before stay in use.
    */
   reloadTls(): Promise<void>;
-  /** Finishes what is in flight and takes nothing new. The event log stays open. */
-  close(): Promise<void>;
-  /** As {@link close}, where another process takes over the port: callers get time to come back to that one. */
-  handOver(): Promise<void>;
+  /**
+   * Finishes what is in flight and takes nothing new. The event log stays open.
+   *
+   * @param idleTimeout - how long connections without a call stay open, in milliseconds; by default they are closed at once
+   */
+  close(idleTimeout?: number): Promise<void>;
 }
 
 const FORWARDED_HINT =
@@ -120,15 +122,10 @@ export async function startApp(
     metrics: metrics.registry,
     refusedCalls,
     reloadTls: () => servers.reloadTls(),
-    close() {
+    close(idleTimeout) {
       readiness.stop();
       admission.endWaits();
-      return servers.close();
-    },
-    handOver() {
-      readiness.stop();
-      admission.endWaits();
-      return servers.handOver();
+      return servers.close(idleTimeout);
     },
   };
 }

@@ -80,6 +80,9 @@ async function runAlone(
   started(app, config, logger);
 }
 
+/** How long an idle connection stays open for its next call when another worker takes over, in milliseconds. */
+const HANDOVER_TIMEOUT = 5000;
+
 /** Answers as one of several processes. */
 async function runWorker(config: Config, logger: Logger): Promise<void> {
   const { joinSupervisor, refusalsOfAllWorkers, writerChannel } = await import('./workers/worker.js');
@@ -91,7 +94,7 @@ async function runWorker(config: Config, logger: Logger): Promise<void> {
   stopOnSignals(app, stop);
   started(app, config, logger);
   const membership = joinSupervisor(app, (why) => {
-    stop(why, () => app.handOver());
+    stop(why, () => app.close(HANDOVER_TIMEOUT));
   });
 }
 

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Limits } from '../config/config';
 import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
-import type { AcceptTurns, Connections } from './connection/connections';
+import type { Connections } from './connections';
 import { sendContinue, skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
-import { hasBody, MessageMemory, type HttpRequest } from './request';
+import { hasBody, MessageMemory, normalizeTarget, type HttpRequest } from './request';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {
@@ -28,17 +29,21 @@ export interface ServerOptions {
 export class Reception {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
-  readonly #turns: AcceptTurns;
   readonly #answers: MessageMemory;
+  readonly #turns = new AcceptTurns();
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
   #isEnding = false;
 
-  constructor(options: ServerOptions, connections: Connections, turns: AcceptTurns) {
+  constructor(options: ServerOptions, connections: Connections) {
     this.#options = options;
     this.#connections = connections;
-    this.#turns = turns;
     this.#answers = new MessageMemory(options.limits.maxBodyMemory, SMALL_ANSWER);
+  }
+
+  /** Called for each connection that was accepted: calls let others in before them. */
+  accepted(): void {
+    this.#turns.accepted();
   }
 
   /** From now on each answer ends its connection. */
@@ -146,46 +151,6 @@ function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
   return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
 }
 
-/**
- * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes the
- * path in its normal form, which all other code expects. Leaves any other target as it is.
- */
-function normalizeTarget(request: IncomingMessage): void {
-  const { url = '/' } = request;
-  if (url.startsWith('/')) {
-    if (MAY_BE_UNUSUAL.test(url)) request.url = normalized(url);
-    return;
-  }
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return;
-  const { host, pathname, search } = new URL(url);
-  request.headers.host = host;
-  request.url = normalized(pathname + search);
-}
-
-const MAY_BE_UNUSUAL = /%|\/[/.]/;
-const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
-
-/**
- * Writes the path of a target in origin form in its normal form: without escapes of unreserved characters and without dot
- * segments (RFC 3986, sections 6.2.2.2 and 6.2.2.3), and with one slash for several, as IIS does.
- */
-function normalized(target: string): string {
-  const query = target.indexOf('?');
-  const path = query === -1 ? target : target.slice(0, query);
-  if (!MAY_BE_UNUSUAL.test(path)) return target;
-  const unescaped = path.replace(ESCAPED_UNRESERVED, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
-  const kept: string[] = [];
-  const segments = unescaped.split('/').slice(1);
-  for (const [index, segment] of segments.entries()) {
-    const isLast = index === segments.length - 1;
-    if (segment === '..') kept.pop();
-    if (segment === '' || segment === '.' || segment === '..') {
-      if (isLast) kept.push('');
-    } else kept.push(segment);
-  }
-  return `/${kept.join('/')}${target.slice(path.length)}`;
-}
-
 /** Finds what Node's parser accepts although HTTP/1.1 (RFC 9112) forbids it, if anything. */
 function protocolProblem(request: IncomingMessage): RequestError | undefined {
   const { headers, httpVersion, rawHeaders, url = '' } = request;
@@ -237,4 +202,69 @@ export interface ServerObserver {
   refused(this: void, refused: Refused): void;
   /** Called when a request was answered or its caller went away, with the time since its header arrived. */
   readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
+}
+
+/** The length of a turn in milliseconds, as long as there are both connections and calls. */
+const SLICE = 100;
+
+/** Deferred calls made in one iteration of the event loop: all at once, they would be more than may be in flight. */
+const CALLS_AT_ONCE = 64;
+
+/**
+ * Makes calls and new connections take turns. Node accepts one connection in each iteration of its event loop
+ * (https://github.com/libuv/libuv/pull/3696), and an iteration takes as long as the calls in it: the last of a thousand
+ * connections that arrive at once would wait for seconds. So calls are deferred while connections arrive, for up to 100 ms at a
+ * time.
+ */
+export class AcceptTurns {
+  readonly #waiting: (() => void)[] = [];
+  #accepted = 0;
+  #areConnections = false;
+
+  /** Whether connections have their turn. Calls then wait: {@link AcceptTurns.defer}. */
+  get areConnections(): boolean {
+    return this.#areConnections;
+  }
+
+  /** Notes that a connection was accepted. */
+  accepted(): void {
+    this.#accepted++;
+    if (!this.#areConnections) void this.#takeTurns();
+  }
+
+  /** Makes a call once connections have had their turn or no more arrive, in the order of the calls. */
+  defer(call: () => void): void {
+    this.#waiting.push(call);
+  }
+
+  async #takeTurns(): Promise<void> {
+    this.#areConnections = true;
+    do {
+      await this.#letIn(performance.now() + SLICE);
+      await this.#makeCalls(performance.now() + SLICE);
+    } while (this.#areConnections);
+  }
+
+  /** Accepts connections until then, or until two iterations of the event loop bring none. */
+  async #letIn(until: number): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      await setImmediate();
+      await setImmediate();
+    } while (this.#accepted > before && performance.now() < until);
+  }
+
+  /** Makes the calls that wait, until none do or, after that time, a connection arrives. */
+  async #makeCalls(until: number): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      for (const call of this.#waiting.splice(0, CALLS_AT_ONCE)) call();
+      // A call that arrives meanwhile is made after those before it.
+      this.#areConnections = this.#waiting.length > 0;
+      if (!this.#areConnections) return;
+      await setImmediate();
+    } while (this.#accepted === before || performance.now() < until);
+  }
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { hasMuchToCome, stopReading } from './connection/connection';
+import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { requestId, type HttpRequest } from './request';
 
@@ -70,6 +70,38 @@ function end(response: ServerResponse, status: number, fields: OutgoingHttpHeade
   if (body === undefined || body.length <= PART_BYTES) response.end(body);
   // A string would stay in the heap until the caller has taken the answer, and V8 lets several times as much garbage pile up.
   else void pipeline(partsOf(typeof body === 'string' ? Buffer.from(body) : body), response).catch(() => undefined);
+}
+
+/** Requests of which at most this many bytes are unread keep their connection: the bytes are read and dropped. */
+const MAX_DROPPED = 65_536;
+
+/** How many bytes of a larger request are read and dropped, so that a sender that only writes gets to read the answer. */
+const MAX_DISCARDED = 4 * 1024 * 1024;
+
+/** Whether so much of a request may still arrive that its connection is better closed than kept. */
+function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
+}
+
+/**
+ * Makes the connection of an answered request close without reading the rest of the request. Bytes that are unread when a
+ * socket is closed make it reset the connection, and the peer may lose the answer: so a little more is read, and the socket
+ * is closed in two steps (RFC 9112, section 9.6).
+ */
+function stopReading(request: IncomingMessage): void {
+  let left = MAX_DISCARDED;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.pause();
+  });
+  request.on('error', () => undefined);
+  // Node would otherwise drop all of it once the answer is sent.
+  request.resume().read(0);
+  request.socket.destroySoon = () => {
+    closeInSteps(request.socket);
+  };
 }
 
 function* partsOf(body: Buffer): Generator<Buffer> {

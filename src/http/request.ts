@@ -98,6 +98,46 @@ export function requestId(request: IncomingMessage): string {
   return (request as Partial<HttpRequest>).id ?? '';
 }
 
+/**
+ * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes the
+ * path in its normal form, which all other code expects. Leaves any other target as it is.
+ */
+export function normalizeTarget(request: IncomingMessage): void {
+  const { url = '/' } = request;
+  if (url.startsWith('/')) {
+    if (MAY_BE_UNUSUAL.test(url)) request.url = normalized(url);
+    return;
+  }
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return;
+  const { host, pathname, search } = new URL(url);
+  request.headers.host = host;
+  request.url = normalized(pathname + search);
+}
+
+const MAY_BE_UNUSUAL = /%|\/[/.]/;
+const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
+
+/**
+ * Writes the path of a target in origin form in its normal form: without escapes of unreserved characters and without dot
+ * segments (RFC 3986, sections 6.2.2.2 and 6.2.2.3), and with one slash for several, as IIS does.
+ */
+function normalized(target: string): string {
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  if (!MAY_BE_UNUSUAL.test(path)) return target;
+  const unescaped = path.replace(ESCAPED_UNRESERVED, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
+  const kept: string[] = [];
+  const segments = unescaped.split('/').slice(1);
+  for (const [index, segment] of segments.entries()) {
+    const isLast = index === segments.length - 1;
+    if (segment === '..') kept.pop();
+    if (segment === '' || segment === '.' || segment === '..') {
+      if (isLast) kept.push('');
+    } else kept.push(segment);
+  }
+  return `/${kept.join('/')}${target.slice(path.length)}`;
+}
+
 const EMPTY = Buffer.alloc(0);
 
 /**

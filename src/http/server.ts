@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
-import { AcceptTurns, Connections, stopDeadline, stopListening } from './connection/connections';
-import { lastAnswer, type Connection } from './connection/connection';
+import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, seconds, type RequestError } from './errors';
 import { Reception, type ServerOptions } from './reception';
 import { HttpRequest } from './request';
@@ -21,15 +20,17 @@ const TIMEOUT_CHECK_INTERVAL = 1000;
  */
 const BACKLOG = 4096;
 
-/** How long an idle connection stays open for its next call when another process takes over, in milliseconds. */
-const HANDOVER_TIMEOUT = 5000;
+/** How long calls in flight may take to finish when a server stops, in milliseconds. */
+export const STOP_TIMEOUT = 10_000;
+
+/** How often connections without a call are looked for while a server stops, in milliseconds. */
+const SWEEP_INTERVAL = 50;
 
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
   readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
-  readonly #turns = new AcceptTurns();
   readonly #reception: Reception;
 
   constructor(options: ServerOptions) {
@@ -39,7 +40,7 @@ export class HttpServer {
       const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
       observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
     });
-    this.#reception = new Reception(options, this.#connections, this.#turns);
+    this.#reception = new Reception(options, this.#connections);
     const settings = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       headersTimeout: limits.headersTimeout,
@@ -87,7 +88,7 @@ export class HttpServer {
     if (this.#connections.count < limits.maxConnections) {
       if (tls === undefined) this.#connections.accepted(socket);
       else this.#connections.handshaking(socket);
-      this.#turns.accepted();
+      this.#reception.accepted();
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
@@ -171,26 +172,40 @@ export class HttpServer {
   }
 
   /**
-   * Stops accepting connections and ends those without a call.
+   * Stops accepting connections, and ends each once it has no call. Resolves when no connection is open.
    *
-   * @param deadline - when what is still open is ended, in the time of `performance.now()`; without it, in ten seconds
-   * @returns resolves when no connection is open
+   * @param idleTimeout - how long connections without a call stay open, in milliseconds: where another process takes over the
+   *   port, a caller may be about to send on one, and the answer tells it that the connection ends
+   * @param deadline - when what is still open is ended, in the time of `performance.now()`
    */
-  close(deadline?: number): Promise<void> {
-    return this.#stop(0, deadline);
-  }
-
-  /**
-   * Does what {@link close} does where another process takes over the port. Idle connections are closed after five seconds
-   * and not at once, since a caller may be about to send on one; its answer then tells it that the connection ends.
-   */
-  handOver(deadline?: number): Promise<void> {
-    return this.#stop(HANDOVER_TIMEOUT, deadline);
-  }
-
-  #stop(idleTimeout: number, deadline = stopDeadline()): Promise<void> {
+  async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
+    const server = this.#server;
+    const connections = this.#connections;
     this.#reception.end();
-    return stopListening(this.#server, this.#connections, performance.now() + idleTimeout, deadline);
+    const closed = new Promise<void>((resolve) => {
+      // http.Server would close idle connections at once. Calls back also where it did not listen.
+      NetServer.prototype.close.call(server, () => {
+        resolve();
+      });
+    });
+    // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected is about
+    // to send one, and gets until the next sweep.
+    if (idleTimeout === 0) setImmediate(() => setImmediate(() => server.closeIdleConnections()));
+    const sweepFrom = performance.now() + idleTimeout;
+    const sweeping = setInterval(() => {
+      if (performance.now() < sweepFrom) return;
+      server.closeIdleConnections();
+      connections.destroyUnused();
+    }, SWEEP_INTERVAL);
+    const end = setTimeout(() => {
+      connections.destroyAll();
+    }, deadline - performance.now());
+    await closed;
+    clearInterval(sweeping);
+    clearTimeout(end);
+    connections.stop();
+    // Ends the interval in which Node looks for slow requests; nothing is left to close.
+    server.close();
   }
 }
 

@@ -4,9 +4,8 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config, TlsFiles } from '../config/config';
 import { localAuthority } from './callers';
 import { withIndex, type AdminPages } from './admin';
-import { stopDeadline } from './connection/connections';
 import type { Handler, ServerObserver } from './reception';
-import { HttpServer } from './server';
+import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
 
 /** What the servers of one process answer. */
@@ -28,10 +27,8 @@ export interface Servers {
   readonly connections: number;
   /** @throws the TLS files cannot be used; then the ones from before stay in use. */
   reloadTls(): Promise<void>;
-  /** Finishes what is in flight and takes nothing new. */
-  close(): Promise<void>;
-  /** As {@link close}, where another process takes over the port. */
-  handOver(): Promise<void>;
+  /** Finishes what is in flight and takes nothing new. Public connections without a call stay open for `idleTimeout` ms. */
+  close(idleTimeout?: number): Promise<void>;
 }
 
 /**
@@ -75,15 +72,10 @@ export async function startServers(config: Config, options: ServersOptions): Pro
       if (tls) server.replaceTls(await readTls(tls));
     },
     // The admin pages answer until the last call has: `/readyz` says that the service is stopping. One deadline for both.
-    async close() {
-      const deadline = stopDeadline();
-      await server.close(deadline);
-      await admin?.close(deadline);
-    },
-    async handOver() {
-      const deadline = stopDeadline();
-      await server.handOver(deadline);
-      await admin?.close(deadline);
+    async close(idleTimeout) {
+      const deadline = performance.now() + STOP_TIMEOUT;
+      await server.close(idleTimeout, deadline);
+      await admin?.close(0, deadline);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import http from 'node:http';
 import type { Socket } from 'node:net';
-import { Connections } from '../../src/http/connection/connections';
+import { Connections } from '../../src/http/connections';
 import { readConfig } from '../../src/config/config';
 import type { Refused } from '../../src/http/reception';
 import { HttpServer } from '../../src/http/server';

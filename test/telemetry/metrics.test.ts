@@ -1,5 +1,5 @@
 import { VERSION } from '../../src/config/package-info';
-import { AcceptTurns } from '../../src/http/connection/connections';
+import { AcceptTurns } from '../../src/http/reception';
 import { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';

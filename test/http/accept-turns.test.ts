@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AcceptTurns } from '../../../src/http/connection/connections';
+import { AcceptTurns } from '../../src/http/reception';
 
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {

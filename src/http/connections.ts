@@ -1,0 +1,247 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RequestError } from './errors';
+import type { HttpRequest } from './request';
+
+/** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
+const MAX_QUEUED = 64;
+
+/** Most requests that may arrive on a connection after it began to end. */
+const MAX_IGNORED = 4096;
+
+/** What a server knows of one connection, from its acceptance until it is closed. */
+export class Connection {
+  /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
+  readonly accepted: Socket;
+  /** The response to the last request that arrived, if any. */
+  last: ServerResponse<HttpRequest> | undefined;
+  /** Whether the connection will be closed after the answers to the requests that arrived. */
+  isEnding = false;
+  /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
+  #http: Socket | undefined;
+  readonly #queued = new Set<ServerResponse>();
+  #ignored = 0;
+  /** Bytes that had been given to the HTTP socket when it was last seen to have sent all before them. */
+  #givenBytes = 0;
+  #givenAt = 0;
+
+  constructor(accepted: Socket) {
+    this.accepted = accepted;
+  }
+
+  /** Safe to destroy: unused, or ending and fully answered. */
+  get isUnused(): boolean {
+    if (this.#http === undefined) return true;
+    if (this.last === undefined) return this.isEnding || this.#http.bytesRead === 0;
+    return this.isEnding && this.last.closed;
+  }
+
+  /** From now on this socket carries HTTP. */
+  open(socket: Socket): void {
+    this.#http = socket;
+    // Each of the requests that wait may listen for the end of its caller.
+    socket.setMaxListeners(socket.getMaxListeners() + MAX_QUEUED);
+    socket.once('close', () => {
+      // Node tells only the response that is being sent.
+      for (const response of this.#queued) if (response.socket === null) response.destroy().emit('close');
+    });
+  }
+
+  /** Notes the response to a request that arrived. False: too many wait for the answers before theirs. */
+  received(response: ServerResponse<HttpRequest>): boolean {
+    this.last = response;
+    // A response gets its socket when all before it are sent (pipelining, RFC 9112, section 9.3.2).
+    if (response.socket !== null) return true;
+    this.#queued.add(response);
+    response.once('close', () => this.#queued.delete(response));
+    return this.#queued.size <= MAX_QUEUED;
+  }
+
+  /** Notes a request that arrived after the connection began to end. */
+  ignored(): void {
+    if (++this.#ignored > MAX_IGNORED) this.destroy();
+  }
+
+  /** Does something once all requests that arrived are answered, as answers go out in the order of the requests. */
+  #afterAnswers(then: () => void): void {
+    if (this.last === undefined || this.last.closed) then();
+    else this.last.once('close', then);
+  }
+
+  /** Whether the peer has taken none, or too few, of the bytes that wait for it, for this many milliseconds. */
+  isStuck(now: number, timeout: number): boolean {
+    const socket = this.#http;
+    if (socket === undefined || socket.destroyed) return false;
+    if (socket.writableLength === 0 || socket.bytesWritten - socket.writableLength >= this.#givenBytes) {
+      this.#givenBytes = socket.bytesWritten;
+      this.#givenAt = now;
+      return false;
+    }
+    return now - this.#givenAt > timeout;
+  }
+
+  /** Answers without a request, after the answers to all requests, and closes. Without a socket for HTTP it only closes. */
+  refuse(error: RequestError): void {
+    this.isEnding = true;
+    const socket = this.#http;
+    if (socket === undefined) {
+      this.destroy();
+      return;
+    }
+    // Where the peer has ended its side, Node closes the socket with the last answer that it knows of.
+    socket.destroySoon = () => undefined;
+    this.#afterAnswers(() => {
+      if (!socket.writable) return;
+      socket.write(lastAnswer(error));
+      closeInSteps(socket);
+    });
+  }
+
+  /** Has the answer to the last request that arrived say that the connection ends with it, if that is still possible. */
+  announceEnd(): void {
+    if (this.last !== undefined && !this.last.headersSent) this.last.shouldKeepAlive = false;
+  }
+
+  /** Closes after the answers to all requests. */
+  close(): void {
+    this.isEnding = true;
+    this.#afterAnswers(() => {
+      if (this.#http?.writable) closeInSteps(this.#http);
+    });
+  }
+
+  destroy(): void {
+    (this.#http ?? this.accepted).destroy();
+  }
+}
+
+/** The text of an answer that no request handler gives, after which the connection is closed. */
+export function lastAnswer({ status, message, headers = {} }: RequestError): string {
+  const body = `${message}\n`;
+  const fields = Object.entries({
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}\r\n${body}`;
+}
+
+/** How long a peer may take to read the last answer and to close its side, in milliseconds. */
+const LINGER = 1000;
+
+/** Ends the sending side of a socket after what was written to it, and closes it when its peer has had time to read that. */
+export function closeInSteps(socket: Socket): void {
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
+}
+
+/** How often during SEND_TIMEOUT the connections are checked. */
+const SWEEPS_PER_TIMEOUT = 4;
+
+/**
+ * The open connections of a server. Closes those whose peers do not take what they are sent: one timer checks all of them, so
+ * that no request needs its own.
+ */
+export class Connections {
+  readonly #all = new Set<Connection>();
+  readonly #byHttpSocket = new WeakMap<Socket, Connection>();
+  /** Connections in their TLS handshake, by the address and port of the peer. */
+  readonly #handshakes = new Map<string, Connection>();
+  readonly #sweep: NodeJS.Timeout;
+
+  /**
+   * @param sendTimeout - how long a peer may take for what it was sent, in milliseconds
+   * @param closed - called for each connection that is about to be closed because its peer took longer
+   */
+  constructor(sendTimeout: number, closed: (connection: Connection) => void) {
+    this.#sweep = setInterval(() => {
+      const now = performance.now();
+      for (const connection of this.#all) {
+        if (!connection.isStuck(now, sendTimeout)) continue;
+        closed(connection);
+        connection.destroy();
+      }
+    }, sendTimeout / SWEEPS_PER_TIMEOUT).unref();
+  }
+
+  /** How many connections are open. */
+  get count(): number {
+    return this.#all.size;
+  }
+
+  /** Adds an accepted connection that carries HTTP. */
+  accepted(socket: Socket): void {
+    this.#open(this.#add(socket), socket);
+  }
+
+  /** Adds an accepted connection that carries HTTP once TLS is agreed: {@link Connections.secured}. */
+  handshaking(socket: Socket): void {
+    const connection = this.#add(socket);
+    const peer = peerOf(socket);
+    if (peer === undefined) {
+      socket.destroy();
+      return;
+    }
+    this.#handshakes.set(peer, connection);
+    socket.once('close', () => {
+      if (this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer);
+    });
+  }
+
+  /** Carries HTTP over a TLS socket. Closes the socket of a peer that has reset its connection, since nothing else would. */
+  secured(socket: Socket): void {
+    const peer = peerOf(socket) ?? '';
+    const connection = this.#handshakes.get(peer);
+    if (connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    this.#handshakes.delete(peer);
+    this.#open(connection, socket);
+  }
+
+  #add(socket: Socket): Connection {
+    const connection = new Connection(socket);
+    this.#all.add(connection);
+    socket.once('close', () => this.#all.delete(connection));
+    return connection;
+  }
+
+  #open(connection: Connection, socket: Socket): void {
+    this.#byHttpSocket.set(socket, connection);
+    connection.open(socket);
+  }
+
+  /** The connection of a socket that carries HTTP; undefined before and without that. */
+  of(socket: Socket): Connection | undefined {
+    return this.#byHttpSocket.get(socket);
+  }
+
+  /** Has the answers that are still to come say that their connections end with them. */
+  announceEnd(): void {
+    for (const connection of this.#all) connection.announceEnd();
+  }
+
+  /** Closes at once the connections on which no request has begun, or the last answer is sent. */
+  destroyUnused(): void {
+    for (const connection of this.#all) if (connection.isUnused) connection.destroy();
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#all) connection.destroy();
+  }
+
+  /** Ends the checks of what peers take. */
+  stop(): void {
+    clearInterval(this.#sweep);
+  }
+}
+
+/** Node does not tell which accepted socket a TLS socket stands on; both have the same peer, as long as it has not gone. */
+function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : `${remoteAddress} ${String(remotePort)}`;
+}
