@@ -12,7 +12,7 @@ import { MediaTypes } from './http/content/content-type';
 import { startServers } from './http/servers';
 import type { Service } from './service/call';
 import { webhookService } from './service/webhook-service';
-import { createLogger, Hints, type Logger } from './telemetry/logger';
+import { createLogger, hintsTo, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { logLines, observation } from './telemetry/observation';
 import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
@@ -61,9 +61,9 @@ export async function startApp(
   const { limits } = config;
   const { protocols: bindings, documentation } = config;
   const contract = await loadContract(config.namespace, WSDL_FOLDER, { bindings, documentation });
-  const hints = new Hints(logger);
+  const hint = hintsTo(logger);
   const callers = callersOf(config, () => {
-    hints.once('forwarded', FORWARDED_HINT);
+    hint('forwarded', FORWARDED_HINT);
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
@@ -94,9 +94,7 @@ export async function startApp(
     admission,
     rate: limits.rate && rateLimit(limits.rate, addressOf),
     access,
-    hint: (key, message) => {
-      hints.once(key, message);
-    },
+    hint,
     events: {
       log,
       mayLook: viewerCheck(config, access),

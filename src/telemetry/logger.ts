@@ -38,51 +38,38 @@ function logText(text: string): string {
   return visible(shown);
 }
 
-/** Writes at most 20 lines of one kind in a second; `omitted` in the next one says how many were left out. */
-export class LimitedLines {
-  readonly #write: (fields: object, message: string) => void;
-  #second = 0;
-  #lines = 0;
-  #omitted = 0;
+/** Writes a line with these fields. */
+type WriteLine = (fields: object, message: string) => void;
 
-  constructor(write: (fields: object, message: string) => void) {
-    this.#write = write;
-  }
-
-  /** Writes the line, or counts it as left out. */
-  write(fields: object, message: string): void {
-    const second = Math.floor(Date.now() / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#lines = 0;
+/** Limits lines of one kind to 20 in a second; `omitted` in the next one says how many were left out. */
+export function limitedLines(write: WriteLine): WriteLine {
+  let second = 0;
+  let lines = 0;
+  let omitted = 0;
+  return (fields, message) => {
+    const now = Math.floor(Date.now() / 1000);
+    if (now !== second) {
+      second = now;
+      lines = 0;
     }
-    if (++this.#lines > LINES_PER_SECOND) {
-      this.#omitted++;
+    if (++lines > LINES_PER_SECOND) {
+      omitted++;
       return;
     }
-    this.#write(this.#omitted === 0 ? fields : { ...fields, omitted: this.#omitted }, message);
-    this.#omitted = 0;
-  }
+    write(omitted === 0 ? fields : { ...fields, omitted }, message);
+    omitted = 0;
+  };
 }
 
-/** Tells the operator what to change where callers show that a setting or a client does not fit: each hint once. */
-export class Hints {
-  readonly #logger: Logger;
-  readonly #given = new Set<string>();
-
-  constructor(logger: Logger) {
-    this.#logger = logger;
-  }
-
-  /**
-   * Logs a hint, the first time that this key is given.
-   *
-   * @param key - names the hint; one of a few, never a text of a caller.
-   * @param message - says what was seen and what to change.
-   */
-  once(key: string, message: string, fields: object = {}): void {
-    if (this.#given.has(key)) return;
-    this.#given.add(key);
-    this.#logger.warn({ hint: key, ...fields }, message);
-  }
+/**
+ * Makes what tells the operator what to change where callers show that a setting or a client does not fit. It logs a hint the
+ * first time that its key is given: one of a few, never a text of a caller.
+ */
+export function hintsTo(logger: Logger): (key: string, message: string) => void {
+  const given = new Set<string>();
+  return (key, message) => {
+    if (given.has(key)) return;
+    given.add(key);
+    logger.warn({ hint: key }, message);
+  };
 }

@@ -3,7 +3,7 @@ import type { Refusal } from '../http/errors';
 import type { Metrics, Outcome } from './metrics';
 import { requestId } from '../http/request';
 import type { ServerObserver } from '../http/reception';
-import { LimitedLines, type Logger } from './logger';
+import { limitedLines, type Logger } from './logger';
 import { messageChain } from '../util/text';
 import type { ReadBody, RefusedCall, RefusedCalls } from './refused-calls';
 
@@ -66,22 +66,21 @@ export function observation(
   addressOf: (request: IncomingMessage) => string | undefined,
   refusedCalls: RefusedCalls,
 ): Observation {
-  const refusals = new LimitedLines((fields, message) => {
+  const writeRefusal = limitedLines((fields, message) => {
     logger.warn(fields, message);
   });
-  const failures = new LimitedLines((fields, message) => {
+  const writeFailure = limitedLines((fields, message) => {
     logger.error(fields, message);
   });
   const reports = new WeakMap<IncomingMessage, CallReport>();
-  const unanswered = (fields: RequestFields, what: Unanswered, request?: IncomingMessage, body?: ReadBody): void => {
-    const { binding, operation, refusal, reason } = what;
-    refusedCalls.add({ time: Date.now(), path: undefined, requestId: undefined, ...fields, ...what }, request, body);
-    // A line has only what is known.
-    const named = { ...fields, ...(binding !== undefined && { binding, operation }) };
-    if (refusal === undefined) failures.write({ ...named, reason }, 'failed');
+  const unanswered = (call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void => {
+    refusedCalls.add({ time: Date.now(), ...call }, request, body);
+    const { requestId, remoteAddress, path, binding, operation, refusal, reason } = call;
+    const fields = { requestId, remoteAddress, path, binding, operation, refusal, reason };
+    if (refusal === undefined) writeFailure(fields, 'failed');
     else {
       metrics.refusal(refusal);
-      refusals.write({ ...named, refusal, reason }, 'refused');
+      writeRefusal(fields, 'refused');
     }
   };
 
@@ -92,16 +91,15 @@ export function observation(
       metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
-      const reason = messageChain(error);
-      unanswered(requestFields(request, addressOf), { binding, operation, status, refusal, reason }, request, body);
+      const fields = requestFields(request, addressOf);
+      unanswered({ ...fields, binding, operation, status, refusal, reason: messageChain(error) }, request, body);
     },
     pageFailed(request, status, error) {
-      const reason = messageChain(error);
-      unanswered(requestFields(request, addressOf), { ...NO_CALL, status, refusal: undefined, reason }, request);
+      unanswered({ ...requestFields(request, addressOf), status, reason: messageChain(error) }, request);
     },
     refused({ refusal, reason, status, remoteAddress, request }) {
       const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
-      unanswered(fields, { ...NO_CALL, status, refusal, reason }, request);
+      unanswered({ ...fields, status, refusal, reason }, request);
     },
     answered: accessLog
       ? (request: IncomingMessage, response: ServerResponse, milliseconds: number) => {
@@ -123,14 +121,6 @@ export function observation(
       : undefined,
   };
 }
-
-/** What is said of a call that was refused or failed. */
-type Unanswered = Pick<RefusedCall, 'binding' | 'operation' | 'status' | 'refusal' | 'reason'>;
-
-const NO_CALL = { binding: undefined, operation: undefined };
-
-/** What is said of a request; of a connection without one only the address. */
-type RequestFields = Pick<RefusedCall, 'remoteAddress'> & Partial<Pick<RefusedCall, 'requestId' | 'path'>>;
 
 /** What a log line says of the request that it is about. */
 export function requestFields(

@@ -5,24 +5,23 @@ import { senderOf } from '../senders/senders';
 import type { Refusal } from '../http/errors';
 import { detached, memoized, shortened } from '../util/text';
 
-/** A call, request or connection that was refused, or a call that failed. */
+/** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
 export interface RefusedCall {
   /** When it was refused, in milliseconds since 1970-01-01T00:00Z. */
   readonly time: number;
   /** The caller's network address. */
   readonly remoteAddress: string | undefined;
-  /** Undefined, as are those below: that was not known yet, or there was no request. */
-  readonly binding: string | undefined;
-  readonly operation: string | undefined;
+  readonly binding?: string | undefined;
+  readonly operation?: string | undefined;
   /** Without the query, which may be confidential. */
-  readonly path: string | undefined;
+  readonly path?: string | undefined;
   /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
   /** Why it was refused, in one word; undefined for a valid call that failed. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal?: Refusal | undefined;
   /** Why, as a sentence. */
   readonly reason: string;
-  readonly requestId: string | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /** What is remembered of it. A worker of another build may leave out what is optional. */

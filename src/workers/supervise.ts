@@ -4,7 +4,7 @@ import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { withWriterProtocol } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
-import { LimitedLines, type Logger } from '../telemetry/logger';
+import { limitedLines, type Logger } from '../telemetry/logger';
 import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
@@ -125,12 +125,12 @@ export async function startAdminServer(
     await reports.check();
   });
   const pages = withIndex(new Map([...healthPages(readiness), ...metricsPage(reports, () => undefined)]));
-  const lines = new LimitedLines((fields, message) => {
+  const writeLine = limitedLines((fields, message) => {
     logger.warn(fields, message);
   });
   const refused: ServerObserver['refused'] = ({ refusal, reason, remoteAddress, request }) => {
     const fields = request === undefined ? { remoteAddress } : requestFields(request, () => remoteAddress);
-    lines.write({ ...fields, refusal, reason }, 'refused');
+    writeLine({ ...fields, refusal, reason }, 'refused');
   };
   const server = new HttpServer({ pages, limits, observer: { refused } });
   const port = await server.listen(admin);

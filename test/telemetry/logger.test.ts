@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { createLogger, Hints, type Logger } from '../../src/telemetry/logger';
+import { createLogger, hintsTo, type Logger } from '../../src/telemetry/logger';
 
 function logTo(lines: Record<string, unknown>[]): Logger {
   return createLogger('info', {
@@ -47,13 +47,13 @@ describe('the log on standard output', () => {
 describe('a hint', () => {
   it('is logged once', () => {
     const lines: Record<string, unknown>[] = [];
-    const hints = new Hints(logTo(lines));
+    const hint = hintsTo(logTo(lines));
     for (let i = 0; i < 3; i++) {
-      hints.once('addressing', 'a caller sends WS-Addressing header blocks', { path: '/x' });
-      hints.once('namespace', 'set SERVICE_NAMESPACE');
+      hint('addressing', 'a caller sends WS-Addressing header blocks');
+      hint('namespace', 'set SERVICE_NAMESPACE');
     }
     expect(lines).toMatchObject([
-      { level: 'warn', hint: 'addressing', path: '/x', msg: 'a caller sends WS-Addressing header blocks' },
+      { level: 'warn', hint: 'addressing', msg: 'a caller sends WS-Addressing header blocks' },
       { level: 'warn', hint: 'namespace', msg: 'set SERVICE_NAMESPACE' },
     ]);
     expect(lines.length).toBe(2);
