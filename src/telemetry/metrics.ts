@@ -169,8 +169,8 @@ interface Series {
 export class CallDurations extends Histogram<Label | 'le'> {
   readonly #about: { readonly name: string; readonly help: string };
   readonly #bounds: readonly number[];
-  /** By outcome, operation and binding. Each has few values. */
-  readonly #series = new Map<string, Map<string, Map<string, Series>>>();
+  /** Few: one for each binding, operation and outcome. */
+  readonly #series: Series[] = [];
 
   constructor(name: string, help: string, bounds: readonly number[], registers: Registry[]) {
     super({ name, help, labelNames: LABELS, registers });
@@ -181,7 +181,9 @@ export class CallDurations extends Histogram<Label | 'le'> {
   /** Adds a call. */
   add(binding: string, operation: string, outcome: string, seconds: number): void {
     const series =
-      this.#series.get(outcome)?.get(operation)?.get(binding) ?? this.#newSeries({ binding, operation, outcome });
+      this.#series.find(
+        ({ labels }) => labels.outcome === outcome && labels.operation === operation && labels.binding === binding,
+      ) ?? this.#newSeries({ binding, operation, outcome });
     series.count++;
     series.sum += seconds;
     const bounds = this.#bounds;
@@ -191,19 +193,13 @@ export class CallDurations extends Histogram<Label | 'le'> {
   }
 
   #newSeries(labels: Series['labels']): Series {
-    const { binding, operation, outcome } = labels;
     const series = { labels, counts: this.#bounds.map(() => 0), count: 0, sum: 0 };
-    const byOperation = this.#series.get(outcome) ?? new Map<string, Map<string, Series>>();
-    const byBinding = byOperation.get(operation) ?? new Map<string, Series>();
-    this.#series.set(outcome, byOperation.set(operation, byBinding.set(binding, series)));
+    this.#series.push(series);
     return series;
   }
 
   override get(): Promise<Values> {
-    const all = [...this.#series.values()].flatMap((byOperation) =>
-      [...byOperation.values()].flatMap((byBinding) => [...byBinding.values()]),
-    );
-    const values = all.flatMap((series) => this.#valuesOf(series));
+    const values = this.#series.flatMap((series) => this.#valuesOf(series));
     // The enumeration of types is declared by prom-client, but not there.
     return Promise.resolve({ ...this.#about, type: 'histogram', aggregator: 'sum', values } as unknown as Values);
   }
