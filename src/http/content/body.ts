@@ -159,11 +159,26 @@ export const SMALL_BODY = 65_536;
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
 export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
 
-const DECODERS: Readonly<Record<Coding, () => Transform>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
+/** How a coding is undone, and which bytes its first ones may be. */
+interface Decoder {
+  readonly create: () => Transform;
+  readonly beginning: readonly (readonly number[])[];
+}
+
+/** RFC 1952, section 2.3.1 */
+const GZIP: Decoder = { create: () => createGunzip(), beginning: [[0x1f], [0x8b], [0x08]] };
+
+/** RFC 1950, section 2.2: the method is 8, the window at most 32 KiB. */
+const DEFLATE: Decoder = {
+  create: () => createInflate(),
+  beginning: [[0x08, 0x18, 0x28, 0x38, 0x48, 0x58, 0x68, 0x78]],
+};
+
+const DECODERS: Readonly<Record<Coding, Decoder>> = {
+  gzip: GZIP,
+  'x-gzip': GZIP,
+  deflate: DEFLATE,
+  br: { create: () => createBrotliDecompress(), beginning: [] },
 };
 
 /** How many bodies are decoded at once: as many as Node has threads for it. */
@@ -174,21 +189,14 @@ export function isCoding(name: string): name is Coding {
   return Object.hasOwn(DECODERS, name);
 }
 
-/** How the codings begin that begin in one way only (RFC 1952, section 2.3.1; RFC 1950, section 2.2). */
-const BEGINNINGS: Partial<Record<Coding, readonly ((byte: number) => boolean)[]>> = {
-  gzip: [0x1f, 0x8b, 0x08].map((wanted) => (byte) => byte === wanted),
-  'x-gzip': [0x1f, 0x8b, 0x08].map((wanted) => (byte) => byte === wanted),
-  deflate: [(byte) => (byte & 0x0f) === 8 && byte >> 4 <= 7],
-};
-
 /**
  * Whether a piece can belong to a body in this coding, so that one that begins wrongly is refused before the rest of it arrives.
  *
  * @param offset - how many bytes of the body came before the piece
  */
-export function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
-  const beginning = BEGINNINGS[coding] ?? [];
-  return beginning.slice(offset).every((isRight, i) => i >= piece.length || isRight(piece[i] ?? 0));
+function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
+  const { beginning } = DECODERS[coding];
+  return beginning.slice(offset).every((allowed, i) => i >= piece.length || allowed.includes(piece[i] ?? 0));
 }
 
 /**
@@ -206,24 +214,14 @@ export class Decoding {
    */
   async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<void> {
     try {
-      await this.#turns.take(() => decodeWith(DECODERS[coding](), body, take));
+      await this.#turns.take(async () => {
+        const decoder = DECODERS[coding].create();
+        decoder.end(body);
+        for await (const piece of decoder) take(piece as Buffer);
+      });
     } catch (error) {
       if (error instanceof RequestError) throw error;
       throw HTTP_ERRORS.undecodable(coding);
     }
   }
-}
-
-function decodeWith(decoder: Transform, body: Buffer, take: (piece: Buffer) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    decoder.on('end', resolve).on('error', reject);
-    decoder.on('data', (piece: Buffer) => {
-      try {
-        take(piece);
-      } catch (error) {
-        decoder.destroy(error as Error);
-      }
-    });
-    decoder.end(body);
-  });
 }
