@@ -171,14 +171,9 @@ export class GrowingBuffer {
   /** Returns all bytes and forgets them. They keep no more than about twice their length in memory. */
   take(): Buffer {
     const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
-    this.clear();
-    return bytes.buffer.byteLength > 2 * bytes.length ? Buffer.from(bytes) : bytes;
-  }
-
-  /** Forgets all bytes. */
-  clear(): void {
     this.#bytes = EMPTY;
     this.#length = 0;
+    return bytes.buffer.byteLength > 2 * bytes.length ? Buffer.from(bytes) : bytes;
   }
 }
 
