@@ -8,7 +8,7 @@ import { callersOf, rateLimit } from './http/callers';
 import { healthPages, metricsPage, Readiness } from './http/admin';
 import { accessControl, localCallerCheck, viewerCheck } from './http/access';
 import { BodyReader } from './http/content/body';
-import { MediaTypes } from './http/content/content-type';
+import { parseMediaType } from './http/content/content-type';
 import { startServers } from './http/servers';
 import type { Service } from './service/call';
 import { webhookService } from './service/webhook-service';
@@ -16,6 +16,7 @@ import { createLogger, hintsTo, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { logLines, observation } from './telemetry/observation';
 import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
+import { memoized } from './util/text';
 
 /** A service that answers. */
 export interface App {
@@ -90,7 +91,7 @@ export async function startApp(
   const handler = await endpoint(contract, serviceOf(config, log), {
     path: endpointPath(config),
     callers,
-    mediaTypes: new MediaTypes(),
+    mediaType: memoized(parseMediaType),
     admission,
     rate: limits.rate && rateLimit(limits.rate, addressOf),
     access,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Callers } from '../http/callers';
 import type { HttpRequest } from '../http/request';
-import type { MediaType, MediaTypes } from '../http/content/content-type';
+import type { MediaType } from '../http/content/content-type';
 import type { RequestError } from '../http/errors';
 import { SMALL_BODY } from '../http/content/body';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
@@ -13,7 +13,8 @@ export interface EndpointOptions {
   /** Path of the endpoint, with a leading slash. */
   readonly path: string;
   readonly callers: Callers;
-  readonly mediaTypes: MediaTypes;
+  /** Reads a `Content-Type`, and remembers those that come again and again. */
+  readonly mediaType: (value: string) => MediaType | undefined;
   readonly admission: Admission;
   /**
    * Called for each call that suggests a setting. Not deduplicated.
@@ -53,7 +54,8 @@ export abstract class IncomingCall implements Call {
     this.request = request;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
-    this.mediaType = endpoint.mediaTypes.parse(request.headers['content-type']);
+    const type = request.headers['content-type'];
+    this.mediaType = type === undefined ? undefined : endpoint.mediaType(type);
     this.#endpoint = endpoint;
   }
 

@@ -1,5 +1,5 @@
 import { binaryModeAttributes, httpContent, isBinaryMode } from '../../src/get-post/http-content';
-import { MediaTypes } from '../../src/http/content/content-type';
+import { parseMediaType } from '../../src/http/content/content-type';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
@@ -8,7 +8,7 @@ const BINARY = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/o', 'ce-t
 
 function contentOf(type: string | undefined, body: string | Buffer, headers: Record<string, string> = {}, query = '') {
   const all = type === undefined ? headers : { ...headers, 'content-type': type };
-  return httpContent({ query, headers: all, mediaType: new MediaTypes().parse(type), body: Buffer.from(body) });
+  return httpContent({ query, headers: all, mediaType: parseMediaType(type), body: Buffer.from(body) });
 }
 
 describe('the content of a request', () => {

@@ -3,7 +3,7 @@ import { httpParameters } from '../../src/get-post/http-parameters';
 import type { HttpInput } from '../../src/get-post/http-payload';
 import type { Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
-import { MediaTypes } from '../../src/http/content/content-type';
+import { parseMediaType } from '../../src/http/content/content-type';
 import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
 
@@ -12,7 +12,7 @@ const JSON_TYPE = 'application/json';
 const MANY = `${'a&'.repeat(10_000)}b=1`;
 
 function inputOf(query: string, type?: string, body: string | Buffer = ''): HttpInput {
-  return { query, headers: {}, mediaType: new MediaTypes().parse(type), body: Buffer.from(body) };
+  return { query, headers: {}, mediaType: parseMediaType(type), body: Buffer.from(body) };
 }
 
 /** The texts that a request gives for parameters of these names. */

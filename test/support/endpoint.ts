@@ -5,7 +5,7 @@ import type { CallReport } from '../../src/telemetry/observation';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
-import { MediaTypes } from '../../src/http/content/content-type';
+import { parseMediaType } from '../../src/http/content/content-type';
 import { startServers } from '../../src/http/servers';
 import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
@@ -43,7 +43,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const handler = await endpoint(contract, service, {
     path,
     callers: callersOf(config),
-    mediaTypes: new MediaTypes(),
+    mediaType: parseMediaType,
     admission: new Admission(config.limits, new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory)),
     rate: undefined,
     access: undefined,
