@@ -5,7 +5,7 @@ import { Admission } from './call/admission';
 import { endpointPath, type Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { callersOf, rateLimit } from './http/callers';
-import { healthPages, metricsPage, Readiness } from './http/admin';
+import { Readiness } from './http/admin';
 import { accessControl, localCallerCheck, viewerCheck } from './http/access';
 import { BodyReader } from './http/content/body';
 import { parseMediaType } from './http/content/content-type';
@@ -110,10 +110,10 @@ export async function startApp(
   const servers = await startServers(config, {
     handler,
     observer,
-    health: healthPages(readiness),
+    readiness,
+    metrics: metrics.registry,
     // On the public address the metrics need a read key, on the admin address nothing.
-    publicMetrics: metricsPage(metrics.registry, (request) => void access?.check('read', request, {})),
-    adminMetrics: metricsPage(metrics.registry, () => undefined),
+    checkMetricsReader: (request) => void access?.check('read', request, {}),
   });
   return {
     url: `${servers.url}${endpointPath(config)}`,

@@ -7,9 +7,24 @@ import { reply, replyError, replyText, replyWithoutBody } from './reply';
 /** Pages for the operator, by their path. */
 export type AdminPages = ReadonlyMap<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
 
-/** Makes `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
-export function healthPages(readiness: Readiness): AdminPages {
-  return new Map([
+/** Where metrics come from: one registry, or those of several workers added up. */
+export interface MetricsSource {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
+/**
+ * Makes `/healthz`, which tells that the process answers, `/readyz`, which tells whether it can do its work, and with metrics
+ * `/metrics`, in the text format of Prometheus.
+ *
+ * @param checkReader - throws a {@link RequestError} where the caller may not read the metrics
+ */
+export function adminPages(
+  readiness: Readiness,
+  metrics?: MetricsSource,
+  checkReader?: (request: IncomingMessage) => void,
+): AdminPages {
+  const pages = new Map([
     [
       '/healthz',
       page((_request, response) => {
@@ -24,29 +39,12 @@ export function healthPages(readiness: Readiness): AdminPages {
       }),
     ],
   ]);
-}
-
-/** Where metrics come from: one registry, or those of several workers added up. */
-export interface MetricsSource {
-  readonly contentType: string;
-  metrics(): Promise<string>;
-}
-
-/**
- * Makes `/metrics`, in the text format of Prometheus.
- *
- * @param check - throws a {@link RequestError} where the caller may not read them
- */
-export function metricsPage(source: MetricsSource, check: (request: IncomingMessage) => void): AdminPages {
-  return new Map([
-    [
-      '/metrics',
-      page(async (request, response) => {
-        check(request);
-        reply(response, 200, source.contentType, await source.metrics());
-      }),
-    ],
-  ]);
+  if (metrics === undefined) return pages;
+  const metricsPage = page(async (request, response) => {
+    checkReader?.(request);
+    reply(response, 200, metrics.contentType, await metrics.metrics());
+  });
+  return pages.set('/metrics', metricsPage);
 }
 
 /** Adds `/`, which lists the pages, for an address that has nothing else. */

@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config, TlsFiles } from '../config/config';
 import { localAuthority } from './callers';
-import { withIndex, type AdminPages } from './admin';
+import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
 import type { Handler, ServerObserver } from './reception';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
@@ -13,9 +14,10 @@ export interface ServersOptions {
   /** Answers what is not an admin page. */
   readonly handler: Handler;
   readonly observer: ServerObserver;
-  readonly health: AdminPages;
-  readonly publicMetrics: AdminPages;
-  readonly adminMetrics: AdminPages;
+  readonly readiness: Readiness;
+  readonly metrics: MetricsSource;
+  /** Throws a {@link RequestError} where the caller may not read the metrics on the public address. */
+  checkMetricsReader(this: void, request: IncomingMessage): void;
 }
 
 /** The public server, and the one for the operator where it has an address of its own. */
@@ -38,19 +40,21 @@ export interface Servers {
  */
 export async function startServers(config: Config, options: ServersOptions): Promise<Servers> {
   const { limits, host, tls } = config;
-  const { handler, observer, health, publicMetrics, adminMetrics } = options;
+  const { handler, observer, readiness, metrics, checkMetricsReader } = options;
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
   const adminAddress = isAlone ? config.admin : undefined;
   const server = new HttpServer({
     handler,
-    pages: isAlone && config.admin === undefined ? new Map([...health, ...publicMetrics]) : health,
+    pages:
+      isAlone && config.admin === undefined
+        ? adminPages(readiness, metrics, checkMetricsReader)
+        : adminPages(readiness),
     limits,
     observer,
     tls: tls && (await readTls(tls)),
   });
-  const admin =
-    adminAddress && new HttpServer({ pages: withIndex(new Map([...health, ...adminMetrics])), limits, observer });
+  const admin = adminAddress && new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits, observer });
   let port: number;
   let adminPort: number | undefined;
   try {

@@ -10,7 +10,7 @@ import { Supervisor } from './supervisor';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker } from './worker-process';
-import { healthPages, metricsPage, Readiness, withIndex } from '../http/admin';
+import { adminPages, Readiness, withIndex } from '../http/admin';
 import { localAuthority } from '../http/callers';
 import type { ServerObserver } from '../http/reception';
 import { HttpServer } from '../http/server';
@@ -124,7 +124,7 @@ export async function startAdminServer(
     if (!workers.isReady) throw new Error('No worker is ready.');
     await reports.check();
   });
-  const pages = withIndex(new Map([...healthPages(readiness), ...metricsPage(reports, () => undefined)]));
+  const pages = withIndex(adminPages(readiness, reports));
   const writeLine = limitedLines((fields, message) => {
     logger.warn(fields, message);
   });

@@ -6,7 +6,7 @@ import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { parseMediaType } from '../../src/http/content/content-type';
-import { startServers } from '../../src/http/servers';
+import { HttpServer } from '../../src/http/server';
 import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
@@ -50,21 +50,16 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     hint: (key, message) => hints.push({ key, message }),
     report: (_request, report) => reports.push(report),
   });
-  const none = new Map();
-  const servers = await startServers(config, {
-    handler,
-    observer: { refused: () => undefined },
-    health: none,
-    publicMetrics: none,
-    adminMetrics: none,
-  });
+  const { limits } = config;
+  const server = new HttpServer({ handler, pages: new Map(), limits, observer: { refused: () => undefined } });
+  const port = await server.listen(config);
   const started: TestEndpoint = {
-    url: servers.url + path,
+    url: `http://127.0.0.1:${String(port)}${path}`,
     reports,
     hints,
     async stop() {
       running.delete(started);
-      await servers.close();
+      await server.close();
     },
   };
   running.add(started);
