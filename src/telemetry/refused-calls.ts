@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { mayBeSecret } from '../http/access';
 import { senderOf } from '../senders/senders';
 import type { Refusal } from '../http/errors';
-import { detached, memoized, shortened } from '../util/text';
+import { detached, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
 export interface RefusedCall {
@@ -77,7 +77,6 @@ const MAX_REASON = 500;
 export class RefusedCalls {
   readonly #calls = new LastCalls();
   readonly #counts = new RefusalCounts();
-  readonly #mayBeSecret = memoized(mayBeSecret);
   readonly #prefix = randomBytes(6).toString('hex');
   #added = 0;
 
@@ -102,22 +101,9 @@ export class RefusedCalls {
       requestId: kept(requestId),
       method: request?.method,
       sender: request && senderOf(request.headers)?.name,
-      headers: request && this.#keptHeaders(request.headers),
+      headers: request && keptHeaders(request.headers),
       body: body && keptBody(body),
     });
-  }
-
-  #keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
-    const fields: [string, string][] = [];
-    let left = MAX_HEADERS;
-    for (const name in headers) {
-      if (this.#mayBeSecret(name)) continue;
-      const field: [string, string] = [short(name), short(String(headers[name]))];
-      left -= field[0].length + field[1].length + FIELD_CHARACTERS;
-      if (left < 0) break;
-      fields.push(field);
-    }
-    return fields;
   }
 
   /** Those that are remembered, newest first, and how many there were. */
@@ -165,6 +151,19 @@ function kept(text: string | undefined): string | undefined {
 function short(text: string): string {
   const start = shortened(text);
   return start === text ? text : detached(start);
+}
+
+function keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
+  const fields: [string, string][] = [];
+  let left = MAX_HEADERS;
+  for (const name in headers) {
+    if (mayBeSecret(name)) continue;
+    const field: [string, string] = [short(name), short(String(headers[name]))];
+    left -= field[0].length + field[1].length + FIELD_CHARACTERS;
+    if (left < 0) break;
+    fields.push(field);
+  }
+  return fields;
 }
 
 function keptBody({ start, bytes }: ReadBody): KeptBody {
