@@ -84,8 +84,6 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   };
 }
 
-type TlsSetting = 'TLS_CERT' | 'TLS_KEY' | 'TLS_CLIENT_CA';
-
 /** A file of PEM, read once: it may be in the middle of being rewritten. */
 interface PemFile {
   /** The setting and the file, for messages. */
@@ -121,7 +119,7 @@ export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<Secure
   return context;
 }
 
-async function pemFile(setting: TlsSetting, file: string): Promise<PemFile> {
+async function pemFile(setting: string, file: string): Promise<PemFile> {
   const name = `${setting} (${file})`;
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Error(`${name} cannot be read: ${reasonOf(error)}.`);

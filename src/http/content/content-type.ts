@@ -80,7 +80,7 @@ const NOT_CHARSETS = new Set(['base64', 'hex']);
 export function isKnownCharset(charset: string): boolean {
   if (charset === 'utf-8') return true;
   const name = plainName(charset);
-  if (isUtf8Name(name) || name === ISO_2022_JP) return true;
+  if (name === 'utf8' || name === ISO_2022_JP) return true;
   return iconv.encodingExists(name) && !NOT_CHARSETS.has(name);
 }
 
@@ -88,8 +88,8 @@ export function isKnownCharset(charset: string): boolean {
 export function decode(body: Buffer, charset: string): string | undefined {
   if (charset === 'utf-8') return decodeUtf8(body);
   const name = plainName(charset);
-  if (isUtf8Name(name)) return decodeUtf8(body);
-  if (name === ISO_2022_JP) return decodeStrictly(body, 'iso-2022-jp');
+  if (name === 'utf8') return decodeUtf8(body);
+  if (name === ISO_2022_JP) return decodeIso2022Jp(body);
   const unit = UNICODE_UNITS.get(/^(?:utf|ucs)(\d+)/.exec(name)?.[1] ?? '') ?? 1;
   if (body.length % unit !== 0) return undefined;
   const text = iconv.decode(body, name);
@@ -99,9 +99,9 @@ export function decode(body: Buffer, charset: string): string | undefined {
   return isEncoded(text, body, name) ? text : undefined;
 }
 
-function decodeStrictly(body: Buffer, charset: string): string | undefined {
+function decodeIso2022Jp(body: Buffer): string | undefined {
   try {
-    return new TextDecoder(charset, { fatal: true }).decode(body);
+    return new TextDecoder('iso-2022-jp', { fatal: true }).decode(body);
   } catch {
     return undefined;
   }
@@ -130,12 +130,10 @@ const UNICODE_UNITS: ReadonlyMap<string, number> = new Map([
   ['4', 4],
 ]);
 
-function isUtf8Name(name: string): boolean {
-  return name === 'utf8' || name === 'unicode11utf8' || name === 'csutf8';
-}
-
-/** Names of .NET for character sets that the library knows by another one. */
-const DOTNET_NAMES: ReadonlyMap<string, string> = new Map([
+/** Names of .NET, and further ones of UTF-8, for character sets that the library knows by another one. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['unicode11utf8', 'utf8'],
+  ['csutf8', 'utf8'],
   ['unicode', 'utf16le'],
   ['unicodefffe', 'utf16be'],
   ['iso10646ucs2', 'utf16le'],
@@ -145,7 +143,7 @@ const DOTNET_NAMES: ReadonlyMap<string, string> = new Map([
 /** A name as the library compares it. Some senders put it in single quotes, which are not quotes to HTTP. */
 function plainName(charset: string): string {
   const name = charset.toLowerCase().replace(/[^0-9a-z]/g, '');
-  return DOTNET_NAMES.get(name) ?? name;
+  return OTHER_NAMES.get(name) ?? name;
 }
 
 /** Whether bytes are this text, perhaps after a byte order mark. */
