@@ -8,7 +8,7 @@ import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
 import { HTTP_ERRORS } from './errors';
 
-/** The credentials of a call that do not stand in its header fields. */
+/** The credentials of a call outside its header fields. */
 export interface Credentials {
   /** The body, once it has been read: its sender may have signed it. */
   readonly body?: Buffer | undefined;
@@ -21,27 +21,23 @@ export interface Credentials {
 /** What can prove that a caller may make a call: a key, or the signature of what it sends. */
 export type Proof = 'key' | 'signature';
 
-/**
- * Checks a request.
- *
- * @throws {RequestError} it is refused.
- */
+/** Throws a {@link RequestError} where a request is refused. */
 export type RequestCheck = (request: IncomingMessage) => void;
 
 /** Decides who may call. */
 export interface AccessControl {
-  /** Whether keys or secrets are set, with which callers prove who they are. */
+  /** Whether keys or secrets are set. */
   readonly takesProofs: boolean;
-  /** What proves that a caller has this access, any one of them; empty: everybody has it. */
+  /** What proves that a caller has this access: any one of these, or nothing where there are none. */
   proofsOf(access: Access): readonly Proof[];
   /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
   needsBody(request: IncomingMessage): boolean;
   /**
-   * Checks what the header fields alone decide of a call whose message may still prove who calls. Returns the limit on a body
-   * whose sender has proved nothing so far, if it is lower than that of all bodies.
+   * Checks the header fields of a call whose message may still prove who calls. Returns the limit on the body of a sender who
+   * has proved nothing so far, if there is one.
    *
    * @param needed - undefined if the header fields do not name the operation.
-   * @throws {RequestError} 401: a key is in the header fields, but not a valid one; 403: a page of another site sent it.
+   * @throws {RequestError} 401: the key in the header fields is not valid; 403: a page of another site sent it.
    */
   checkHeader(needed: Access | undefined, request: IncomingMessage): BodyLimit | undefined;
   /**
@@ -122,10 +118,8 @@ export function accessControl(
 }
 
 /**
- * Refuses what a page of another site makes a browser send: the browser adds the credentials that it keeps for this address.
- * It tells where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
- *
- * @throws {RequestError} 403
+ * Refuses (403) what a page of another site makes a browser send: the browser adds the credentials that it keeps for this
+ * address, and says where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
  */
 function refuseOtherSites({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -134,10 +128,7 @@ function refuseOtherSites({ headers }: IncomingMessage): void {
 
 type KeyCheck = (given: string) => boolean;
 
-/**
- * Makes the check for a set of keys. It compares digests of equal length, always all of them and each in constant time, so
- * that the time of an answer says nothing about a key.
- */
+/** Makes the check for a set of keys. It compares all their digests, each in constant time: its time says nothing about a key. */
 export function keyCheck(keys: readonly string[]): KeyCheck {
   const digests = keys.map(digest);
   return (given) => {
@@ -177,10 +168,7 @@ export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[n
 export interface SignatureCheck {
   /** Whether the header fields contain a signature of a kind for which a secret is configured. */
   isSigned(headers: IncomingHttpHeaders): boolean;
-  /**
-   * Checks a signed request: whose signature it has, and why that is not valid, if it is not. The signature covers the body
-   * as the sender's application wrote it: every byte, after a content coding is undone.
-   */
+  /** Tells whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
   check(headers: IncomingHttpHeaders, body: Buffer): { readonly sender: string; readonly problem: string | undefined };
 }
 
@@ -213,10 +201,7 @@ type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | '
  * Makes the check of who may look at the pages of the events. They show more than `GetEvents` does, so without READ_KEYS they
  * are open to this machine alone: the service listens on a loopback address, nothing says that a proxy is in front of it, and
  * the caller addressed it by a loopback name or one of ALLOWED_HOSTS. The last keeps out web pages whose name was made to lead
- * to this machine (DNS rebinding).
- *
- * @returns throws a {@link RequestError} 401: a read key is needed; 403: a page of another site sent the request, or the pages
- *   are closed.
+ * to this machine (DNS rebinding). Refuses with 401 where a read key is needed, else with 403.
  */
 export function viewerCheck(config: LocalConfig, access: AccessControl | undefined): RequestCheck {
   const { access: keys, allowedHosts = [] } = config;
@@ -239,10 +224,8 @@ export function viewerCheck(config: LocalConfig, access: AccessControl | undefin
 
 /**
  * Makes the check of calls that no key guards, for a service that only this machine reaches; undefined for any other service.
- * What a browser sends for a page of another site is refused, and so is a name that DNS may lead here for such a page. Scripts
+ * Refuses with 403 what a browser sends for a page of another site, and a name that DNS may lead here for such a page. Scripts
  * and generated clients send neither: they call a loopback name, an address or a name without dots, as containers have.
- *
- * @returns throws a {@link RequestError} 403.
  */
 export function localCallerCheck(config: LocalConfig): RequestCheck | undefined {
   if (!isLocal(config)) return undefined;
@@ -254,7 +237,6 @@ export function localCallerCheck(config: LocalConfig): RequestCheck | undefined 
   };
 }
 
-/** Whether only this machine reaches the service, as its settings say. */
 function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
   return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
 }
@@ -264,7 +246,7 @@ function isPublicName(name: string): boolean {
   return /\.[^.]*[a-z][^.]*\.?$/.test(name) && !name.startsWith('[');
 }
 
-/** Further header fields that proxies add: nothing of them is used, but they show that the caller is someone else. */
+/** Further header fields that proxies add. They are not used, but show that the caller is someone else. */
 const SENT_ON = [
   'via',
   'x-real-ip',

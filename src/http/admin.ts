@@ -69,7 +69,7 @@ function page(answer: (request: IncomingMessage, response: ServerResponse) => vo
   };
 }
 
-/** A check that takes longer than this, in milliseconds, counts as failed: a caller would have to wait as long. */
+/** A check that takes longer than this, in milliseconds, counts as failed. */
 const CHECK_TIMEOUT = 1000;
 
 /** Tells whether the service can do its work now, by a check that rejects with the reason when it cannot. */
@@ -82,7 +82,7 @@ export class Readiness {
     this.#check = check;
   }
 
-  /** From now on the service is not ready, because it is stopping. */
+  /** Not ready afterwards: the service is stopping. */
   stop(): void {
     this.#stopping = true;
   }

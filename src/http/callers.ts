@@ -7,7 +7,7 @@ import { compile } from 'proxy-addr';
 import type { Config, Limits } from '../config/config';
 import { HTTP_ERRORS } from './errors';
 
-/** Resolves who calls, and under which public URL, behind the configured proxies. */
+/** Resolves who calls, and by which public URL. */
 export interface Callers {
   /**
    * The base URL, without a trailing slash, under which the caller reached the server.
@@ -15,7 +15,7 @@ export interface Callers {
    * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
    */
   baseUrl(request: IncomingMessage): string;
-  /** The caller's network address: that of the connection, or the one that the outermost trusted proxy states. */
+  /** The caller's network address: the connection's, or the one that the outermost trusted proxy states. */
   address(request: IncomingMessage): string | undefined;
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
@@ -156,7 +156,7 @@ function usesCustomFields({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** How many proxies in a row are trusted, counted from the connected one. */
+/** How many proxies in a row are trusted, beginning with the connected one. */
 function trustedHops(addresses: readonly string[], trust: Trust): number {
   const first = addresses.findIndex((address, hop) => !trust(address, hop));
   return first === -1 ? addresses.length : first;
@@ -222,21 +222,13 @@ export function isAuthority(host: string): boolean {
   return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
 }
 
-/**
- * Counts a request of a client.
- *
- * @throws {RequestError} 429: the client sent too many.
- */
+/** Counts a request of a client. Throws a {@link RequestError} 429 where the client sent too many. */
 export type RateLimit = (request: IncomingMessage) => void;
 
 /** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
 const MAX_CLIENTS = 100_000;
 
-/**
- * Limits the requests of each client, in periods that begin for all of them at the same time.
- *
- * @param addressOf - the client's network address
- */
+/** Limits the requests of each client, in periods that begin for all of them at the same time. */
 export function rateLimit(
   { calls, milliseconds }: NonNullable<Limits['rate']>,
   addressOf: (request: IncomingMessage) => string | undefined,

@@ -9,7 +9,7 @@ const MAX_QUEUED = 64;
 /** Most requests that may arrive on a connection after it began to end. */
 const MAX_IGNORED = 4096;
 
-/** What a server knows of one connection, from its acceptance until it is closed. */
+/** One connection, from its acceptance until it is closed. */
 export class Connection {
   /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
   readonly accepted: Socket;
@@ -36,7 +36,7 @@ export class Connection {
     return this.isEnding && this.last.closed;
   }
 
-  /** From now on this socket carries HTTP. */
+  /** Carries HTTP over this socket afterwards. */
   open(socket: Socket): void {
     this.#http = socket;
     // Each of the requests that wait may listen for the end of its caller.
@@ -62,13 +62,12 @@ export class Connection {
     if (++this.#ignored > MAX_IGNORED) this.destroy();
   }
 
-  /** Does something once all requests that arrived are answered, as answers go out in the order of the requests. */
   #afterAnswers(then: () => void): void {
     if (this.last === undefined || this.last.closed) then();
     else this.last.once('close', then);
   }
 
-  /** Whether the peer has taken none, or too few, of the bytes that wait for it, for this many milliseconds. */
+  /** Whether the peer has not taken the bytes that wait for it within `timeout` ms. */
   isStuck(now: number, timeout: number): boolean {
     const socket = this.#http;
     if (socket === undefined || socket.destroyed) return false;
@@ -80,7 +79,7 @@ export class Connection {
     return now - this.#givenAt > timeout;
   }
 
-  /** Answers without a request, after the answers to all requests, and closes. Without a socket for HTTP it only closes. */
+  /** Sends an answer that belongs to no request, after those to all requests, and closes. Before TLS is agreed it only closes. */
   refuse(error: RequestError): void {
     this.isEnding = true;
     const socket = this.#http;
@@ -97,7 +96,7 @@ export class Connection {
     });
   }
 
-  /** Has the answer to the last request that arrived say that the connection ends with it, if that is still possible. */
+  /** Makes the last answer say that the connection ends with it, unless its header is sent. */
   announceEnd(): void {
     if (this.last !== undefined && !this.last.headersSent) this.last.shouldKeepAlive = false;
   }
@@ -168,7 +167,6 @@ export class Connections {
     }, sendTimeout / SWEEPS_PER_TIMEOUT).unref();
   }
 
-  /** How many connections are open. */
   get count(): number {
     return this.#all.size;
   }
@@ -192,7 +190,7 @@ export class Connections {
     });
   }
 
-  /** Carries HTTP over a TLS socket. Closes the socket of a peer that has reset its connection, since nothing else would. */
+  /** Carries HTTP over a TLS socket. Closes that of a peer who has reset its connection, since nothing else would. */
   secured(socket: Socket): void {
     const peer = peerOf(socket) ?? '';
     const connection = this.#handshakes.get(peer);
@@ -216,17 +214,17 @@ export class Connections {
     connection.open(socket);
   }
 
-  /** The connection of a socket that carries HTTP; undefined before and without that. */
+  /** The connection of a socket that carries HTTP. */
   of(socket: Socket): Connection | undefined {
     return this.#byHttpSocket.get(socket);
   }
 
-  /** Has the answers that are still to come say that their connections end with them. */
+  /** Makes the answers to come say that their connections end with them. */
   announceEnd(): void {
     for (const connection of this.#all) connection.announceEnd();
   }
 
-  /** Closes at once the connections on which no request has begun, or the last answer is sent. */
+  /** Closes the connections that are safe to destroy ({@link Connection.isUnused}). */
   destroyUnused(): void {
     for (const connection of this.#all) if (connection.isUnused) connection.destroy();
   }
@@ -241,7 +239,7 @@ export class Connections {
   }
 }
 
-/** Node does not tell which accepted socket a TLS socket stands on; both have the same peer, as long as it has not gone. */
+/** Node does not tell which accepted socket a TLS socket stands on, but both have the same peer while it is connected. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress} ${String(remotePort)}`;
 }

@@ -22,10 +22,7 @@ export interface ServerOptions {
   readonly tls?: SecureContextOptions | undefined;
 }
 
-/**
- * Takes each request of a server from its header to the page or the handler that answers it. Refuses those that are not valid
- * HTTP, and what a handler leaves to the server.
- */
+/** Takes each request of a server to the page or the handler that answers it, and refuses those that are not valid HTTP. */
 export class Reception {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
@@ -46,7 +43,7 @@ export class Reception {
     this.#turns.accepted();
   }
 
-  /** From now on each answer ends its connection. */
+  /** Ends each connection with its next answer. */
   end(): void {
     this.#isEnding = true;
     this.#connections.announceEnd();
@@ -184,7 +181,7 @@ function isHostRepeated(rawHeaders: readonly string[]): boolean {
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
 export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** A request or connection that was refused before a handler saw it, or by a handler that left the answer to the server. */
+/** A request or connection that the server itself refused. */
 export interface Refused {
   readonly refusal: Refusal;
   /** Why, as a sentence. */
@@ -197,10 +194,10 @@ export interface Refused {
   readonly request?: IncomingMessage;
 }
 
-/** Observes what no handler sees. */
+/** Called for what no handler sees. */
 export interface ServerObserver {
   refused(this: void, refused: Refused): void;
-  /** Called when a request was answered or its caller went away, with the time since its header arrived. */
+  /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
   readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
 }
 

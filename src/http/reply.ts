@@ -19,20 +19,13 @@ export function replyHeaders(contentType: string, body: string | Buffer): Outgoi
   };
 }
 
-/**
- * Answers with at most this many bytes do not count. As many as may wait on one connection together take no more than their
- * requests do.
- */
+/** Answers of up to this many bytes do not count: those that may wait on one connection take no more than their requests. */
 export const SMALL_ANSWER = 4096;
 
 /** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */
 const PART_BYTES = 65_536;
 
-/**
- * Counts the bytes of an answer until it is sent, instead of those counted for it before.
- *
- * @throws {RequestError} 503: too many bytes of other answers wait for callers to take them.
- */
+/** Counts the bytes of an answer until it is sent. Throws a {@link RequestError} 503 where too many bytes of others wait. */
 function countAnswer(response: ServerResponse, bytes: number): void {
   const { answers } = response.req as Partial<HttpRequest>;
   if (answers === undefined) return;
@@ -86,9 +79,9 @@ function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Makes the connection of an answered request close without reading the rest of the request. Bytes that are unread when a
- * socket is closed make it reset the connection, and the peer may lose the answer: so a little more is read, and the socket
- * is closed in two steps (RFC 9112, section 9.6).
+ * Closes the connection of an answered request without reading the rest of the request. A socket that is closed with unread
+ * bytes resets the connection, and the peer may lose the answer: so a little more is read, and the socket is closed in two
+ * steps (RFC 9112, section 9.6).
  */
 function stopReading(request: IncomingMessage): void {
   let left = MAX_DISCARDED;
@@ -109,10 +102,10 @@ function* partsOf(body: Buffer): Generator<Buffer> {
 }
 
 /**
- * Sends a reply with status 200 part by part, as fast as the caller takes it, and holds no more than the parts on their way. `HEAD`
- * gets the header alone. Resolves also where the caller has gone.
+ * Sends a reply with status 200 part by part, as fast as the caller takes it. `HEAD` gets the header alone. Resolves also where
+ * the caller has gone.
  *
- * @param stop - closes the connection, by which the caller knows that the reply is not complete.
+ * @param stop - closes the connection, which tells the caller that the reply is not complete.
  * @throws a part could not be made; the connection is closed.
  */
 export async function replyInParts(
@@ -141,7 +134,7 @@ export function replyError(response: ServerResponse, { status, message, headers 
   replyText(response, status, message, headers);
 }
 
-/** Sends one line of `text/plain`, for a person or a log. */
+/** Sends one line of `text/plain`. */
 export function replyText(response: ServerResponse, status: number, text: string, headers?: OutgoingHttpHeaders): void {
   reply(response, status, 'text/plain; charset=utf-8', `${text}\n`, {
     'X-Content-Type-Options': 'nosniff',
@@ -164,9 +157,8 @@ const COMPRESS = {
 };
 
 /**
- * Sends a whole reply with status 200, compressed where that is worth it and `Accept-Encoding` prefers br or gzip. A reply
- * that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5). Without compression it
- * is sent at once.
+ * Sends a whole reply with status 200, compressed where that is worth it and `Accept-Encoding` prefers br or gzip, else at
+ * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
  *
  * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
  * @throws {RequestError} as {@link reply}.

@@ -46,7 +46,7 @@ export class HttpRequest extends IncomingMessage {
     });
   }
 
-  /** Ends a body of which the rest cannot be read: its reader, present or later, gets this error. */
+  /** Ends a body that cannot be read on: its reader, present or later, gets this error. */
   fail(error: RequestError): void {
     this.#failure = error;
     this.#taker?.fail(error);
@@ -141,14 +141,13 @@ function normalized(target: string): string {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Bytes that arrive in pieces, in one buffer that doubles: they take at most about twice their length in memory. Kept as they
- * are, pieces of one byte would take more than a hundred times that.
+ * Bytes that arrive in pieces, in one buffer that doubles. Kept as they are, pieces of one byte would take more than a hundred
+ * times their length in memory.
  */
 export class GrowingBuffer {
   #bytes: Buffer = EMPTY;
   #length = 0;
 
-  /** How many bytes there are. */
   get length(): number {
     return this.#length;
   }
@@ -168,7 +167,7 @@ export class GrowingBuffer {
     this.#length = length;
   }
 
-  /** Returns all bytes and forgets them. They keep no more than about twice their length in memory. */
+  /** Returns all bytes and forgets them. They take at most about twice their length in memory. */
   take(): Buffer {
     const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
     this.#bytes = EMPTY;

@@ -15,8 +15,8 @@ const KEEP_ALIVE_TIMEOUT = 65_000;
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
 /**
- * How many connections may wait to be accepted, up to what the system allows (Linux: `net.core.somaxconn`). More than
- * Node's 511, since a client that is not let in tries again only after a second.
+ * Most connections that wait to be accepted, up to what the system allows (Linux: `net.core.somaxconn`). More than Node's 511:
+ * a client that is not let in tries again only after a second.
  */
 const BACKLOG = 4096;
 
@@ -143,7 +143,7 @@ export class HttpServer {
     last.req.fail(error);
   }
 
-  /** Uses these certificates for new connections. A server without TLS stays without. */
+  /** Uses these certificates for new connections. Does nothing without TLS. */
   replaceTls(tls: SecureContextOptions): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }

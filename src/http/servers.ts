@@ -84,16 +84,15 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   };
 }
 
-/** A file of PEM, read once: it may be in the middle of being rewritten. */
+/** A file of PEM, read once, since it may be rewritten meanwhile. Its name has setting and path, for messages. */
 interface PemFile {
-  /** The setting and the file, for messages. */
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Reads certificate, key and client authorities of a TLS server, which does not speak TLS 1.0 and 1.1 (RFC 8996). All of them
- * are parsed here: where a file of authorities is empty, Node would trust every one that it knows.
+ * Reads certificate, key and client authorities of a TLS server without TLS 1.0 and 1.1 (RFC 8996). Parses all of them: with an
+ * empty file of authorities, Node would trust every one that it knows.
  *
  * @throws a file cannot be read or used, or certificate and key do not belong together. The message names setting and file.
  */

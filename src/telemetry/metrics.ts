@@ -6,7 +6,7 @@ import { within } from '../util/promises';
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
 export type Outcome = 'ok' | 'refused' | 'failed';
 
-/** The state that is read each time the metrics are read. */
+/** What is read with the metrics. */
 export interface MeasuredState {
   /** Calls in progress. */
   readonly inFlight: () => number;
@@ -115,16 +115,13 @@ export class Metrics {
   }
 }
 
-/** Makes the counter of the steps of retention that failed. */
+/** Makes the counter of failed steps of retention. */
 export function retentionFailures(registry: Registry): Counter {
   const help = 'Steps of retention that failed; each is tried again within seconds';
   return new Counter({ name: 'webhook_retention_failures_total', help, registers: [registry] });
 }
 
-/**
- * Adds a gauge that is read whenever the metrics are; one that cannot be read in time keeps its last value. `aggregator` says
- * how the values of several workers become one.
- */
+/** Adds a gauge that is read with the metrics, and keeps its last value where that fails. `aggregator` joins those of workers. */
 function gauge(
   name: string,
   help: string,
@@ -163,8 +160,8 @@ interface Series {
 }
 
 /**
- * A histogram of how long calls took, in seconds. It shows what prom-client's own shows, which checks and joins the labels with
- * every observation: 1.8 µs, 4 % of a HelloWorld; here it is 0.4 µs.
+ * A histogram of how long calls took, in seconds. It shows what prom-client's own does, which checks and joins the labels of
+ * every observation in 1.8 µs, 4 % of a HelloWorld; this takes 0.4 µs.
  */
 export class CallDurations extends Histogram<Label | 'le'> {
   readonly #about: { readonly name: string; readonly help: string };

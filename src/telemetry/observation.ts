@@ -58,7 +58,7 @@ export function logLines(
   };
 }
 
-/** Makes the observation; `addressOf` returns the caller's address. */
+/** Makes the observation. */
 export function observation(
   metrics: Metrics,
   logger: Logger,

@@ -24,7 +24,7 @@ export interface RefusedCall {
   readonly requestId?: string | undefined;
 }
 
-/** What is remembered of it. A worker of another build may leave out what is optional. */
+/** What is remembered of a refused call. A worker of another build may leave out what is optional. */
 export interface KeptCall extends RefusedCall {
   /** Differs from that of any other call, also of another process. */
   readonly id: string;
@@ -41,7 +41,7 @@ export interface KeptCall extends RefusedCall {
 export interface ReadBody {
   /** At least its first {@link KEPT_BYTES}, unless it is shorter. */
   readonly start: Buffer;
-  /** Its size. */
+  /** The size of the body. */
   readonly bytes: number;
 }
 
@@ -55,12 +55,12 @@ export interface KeptBody {
 
 /** The refused and failed calls of one process or of several. */
 export interface Refusals {
-  /** Those that are remembered, newest first. */
+  /** Newest first. */
   readonly calls: readonly KeptCall[];
   readonly counts: readonly RefusalCount[];
 }
 
-/** How many of them are remembered: the last ones, and of each reason some. */
+/** How many of them are remembered: the last ones, and some of each reason. */
 const MAX_REFUSED_CALLS = 100;
 
 /** Most bytes that are remembered of a body. */
@@ -80,10 +80,6 @@ export class RefusedCalls {
   readonly #prefix = randomBytes(6).toString('hex');
   #added = 0;
 
-  /**
-   * @param request - if one could be read.
-   * @param body - if it was read.
-   */
   add(call: RefusedCall, request?: Pick<IncomingMessage, 'method' | 'headers'>, body?: ReadBody): void {
     const { time, remoteAddress, binding, operation, path, status, refusal, reason, requestId } = call;
     this.#counts.add(time);
@@ -106,7 +102,7 @@ export class RefusedCalls {
     });
   }
 
-  /** Those that are remembered, newest first, and how many there were. */
+  /** What is remembered, and how many calls there were. */
   list(): Refusals {
     return { calls: this.#calls.list(), counts: this.#counts.list() };
   }
@@ -121,7 +117,7 @@ export function mergedRefusals(all: readonly Refusals[]): Refusals {
   return { calls: calls.list(), counts: counts.list() };
 }
 
-/** The last calls. Of too many, it forgets the oldest with the most frequent reason: a flood with one leaves the calls with others. */
+/** The last calls. It forgets the oldest with the most frequent reason first: a flood with one leaves the calls with others. */
 class LastCalls {
   readonly #byReason = new Map<Refusal | undefined, KeptCall[]>();
   #size = 0;
@@ -233,18 +229,17 @@ export class RefusalCounts {
     for (const { per, from, calls } of counts) this.#add(per, from, calls);
   }
 
-  /** The counts of all spans in which calls were refused or failed. */
   list(): readonly RefusalCount[] {
     return SPANS.flatMap((per) => [...this.#counts[per]].map(([from, calls]) => ({ per, from, calls })));
   }
 }
 
-/** Counts the calls of a span that begins at a time. */
+/** The number of calls in the span that begins at this time. */
 export function callsIn(counts: readonly RefusalCount[], per: CountedSpan, from: number): number {
   return counts.find((count) => count.per === per && count.from === from)?.calls ?? 0;
 }
 
-/** Counts the calls of the last 60 minutes, this one among them. */
+/** The number of calls in the last 60 minutes, the current one among them. */
 export function callsOfLastHour(counts: readonly RefusalCount[], now: number): number {
   return counts
     .filter(({ per, from }) => per === 'minute' && from > now - HOUR)

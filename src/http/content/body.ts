@@ -66,14 +66,13 @@ export class BodyReader {
     this.#memory.release(response);
   }
 
-  /** Counts the bytes of a body. Returns why it may not have that many, if it may not. */
+  /** Counts the bytes of a body. Returns why it may not have that many. */
   #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, response: ServerResponse): RequestError | undefined {
     if (bytes <= maxBytes && this.#memory.resize(response, bytes)) return undefined;
     this.release(response);
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
-  /** Undoes the content coding of a body once it has arrived. */
   async #decode(
     arrived: Promise<Buffer>,
     coding: Coding,
@@ -101,9 +100,9 @@ export class BodyReader {
 }
 
 /**
- * Waits for the end of a body that is not used, since a request whose body is broken is not carried out.
+ * Waits for the end of a body that is not used: a request whose body is broken is not carried out.
  *
- * @throws {RequestError} the body is broken or cut short (400), or larger than 64 KiB (413)
+ * @throws {RequestError} 400: the body is broken or cut short; 413: it is larger than 64 KiB
  */
 export function skipBody(request: HttpRequest, response: ServerResponse): Promise<void> {
   const { failure, headers } = request;
@@ -115,11 +114,7 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
   return skipped.then(() => undefined);
 }
 
-/**
- * Resolves to a body once all of it has arrived.
- *
- * @param refusal - called with each length that the body reaches and the piece that is its end; returns why it may not
- */
+/** Resolves to a body once all of it has arrived. `refusal` tells of each length and the last piece why it may not be. */
 function receive(
   request: HttpRequest,
   refusal: (bytes: number, piece: Buffer) => RequestError | undefined,
@@ -153,7 +148,7 @@ export function sendContinue(response: ServerResponse): void {
   if (response.req.httpVersionMinor > 0) response.writeContinue();
 }
 
-/** Bodies of up to this many bytes are not counted: with all connections in use they stay below what a process has. */
+/** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
 export const SMALL_BODY = 65_536;
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
@@ -181,7 +176,7 @@ const DECODERS: Readonly<Record<Coding, Decoder>> = {
   br: { create: () => createBrotliDecompress(), beginning: [] },
 };
 
-/** How many bodies are decoded at once: as many as Node has threads for it. */
+/** As many bodies are decoded at once as Node has threads for it. */
 const MAX_AT_ONCE = 4;
 
 /** Whether a content coding can be undone. */
@@ -189,28 +184,23 @@ export function isCoding(name: string): name is Coding {
   return Object.hasOwn(DECODERS, name);
 }
 
-/**
- * Whether a piece can belong to a body in this coding, so that one that begins wrongly is refused before the rest of it arrives.
- *
- * @param offset - how many bytes of the body came before the piece
- */
+/** Whether a piece at an offset can belong to a body in this coding: one that begins wrongly is refused before the rest arrives. */
 function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
   const { beginning } = DECODERS[coding];
   return beginning.slice(offset).every((allowed, i) => i >= piece.length || allowed.includes(piece[i] ?? 0));
 }
 
 /**
- * Undoes the content codings of whole bodies, a few at a time. A decoder may take a megabyte for a body of one kilobyte, and
- * does not say so: there must not be one for each sender who is slow, nor for each of many bodies that end together.
+ * Undoes the content codings of whole bodies, a few at a time: a decoder may take a megabyte for a body of one kilobyte, which
+ * nothing counts.
  */
 export class Decoding {
   readonly #turns = new Turns(MAX_AT_ONCE);
 
   /**
-   * Passes on what a body decodes to, piece by piece. Bytes after the end of what is coded are ignored where zlib does that.
+   * Gives `take` what a body decodes to, piece by piece. Bytes after the end of what is coded are ignored where zlib does that.
    *
-   * @param take - takes a piece; what it throws ends the decoding.
-   * @throws {RequestError} the body is not what its coding asks for, or not all of it (400); or what `take` throws.
+   * @throws {RequestError} 400: the body is not valid in its coding, or cut short; or what `take` throws.
    */
   async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<void> {
     try {

@@ -76,7 +76,7 @@ const ISO_2022_JP = 'iso2022jp';
 /** Encodings of the library that are not character sets. */
 const NOT_CHARSETS = new Set(['base64', 'hex']);
 
-/** Tells whether {@link decode} knows a character set by this name; case, punctuation and quotes do not matter. */
+/** Whether {@link decode} knows a character set by this name; case, punctuation and quotes do not matter. */
 export function isKnownCharset(charset: string): boolean {
   if (charset === 'utf-8') return true;
   const name = plainName(charset);
