@@ -164,16 +164,8 @@ function passwordOf(basic: string): string | undefined {
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[number]>>;
 
-/** Checks the signatures of senders. */
-export interface SignatureCheck {
-  /** Whether the header fields contain a signature of a kind for which a secret is configured. */
-  isSigned(headers: IncomingHttpHeaders): boolean;
-  /** Tells whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
-  check(headers: IncomingHttpHeaders, body: Buffer): { readonly sender: string; readonly problem: string | undefined };
-}
-
-/** Makes the check for the secrets that are configured. */
-export function signatureCheck(secrets: SenderSecrets): SignatureCheck {
+/** Makes the check of senders' signatures for the secrets that are configured. */
+export function signatureCheck(secrets: SenderSecrets) {
   const kinds = SENDERS.flatMap(({ name, signature }) => {
     if (signature === undefined) return [];
     const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
@@ -182,8 +174,13 @@ export function signatureCheck(secrets: SenderSecrets): SignatureCheck {
   const kindOf = (headers: IncomingHttpHeaders) =>
     kinds.find(({ signature: { field } }) => headers[field] !== undefined);
   return {
-    isSigned: (headers) => kindOf(headers) !== undefined,
-    check(headers, body) {
+    /** Whether the header fields contain a signature of a kind for which a secret is configured. */
+    isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
+    /** Tells whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
+    check(
+      headers: IncomingHttpHeaders,
+      body: Buffer,
+    ): { readonly sender: string; readonly problem: string | undefined } {
       const kind = kindOf(headers);
       if (kind === undefined) throw new Error('The request has no signature of a known kind.');
       const problem =
