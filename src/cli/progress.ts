@@ -45,16 +45,17 @@ export class ForwardProgress {
    * @param label - stands before what is said of it; empty for the only one.
    */
   add(label: string): TargetProgress {
-    const target = new TargetProgress(label, this.#bars?.create(0, 0, { label, behind: '?' }));
+    const bar = this.#bars?.create(0, 0, { label, behind: '?' });
+    const target = new TargetProgress(label, this.report, bar);
     this.#targets.push(target);
     return target;
   }
 
   /** Prints a line. */
-  report(line: string): void {
+  readonly report = (line: string): void => {
     if (this.#bars === undefined) console.error(line);
     else this.#bars.log(`${line}\n`);
-  }
+  };
 
   /** Prints what was done. */
   end(): void {
@@ -71,7 +72,12 @@ export class TargetProgress {
   #forwarded = 0;
   #skipped = 0;
 
-  constructor(label: string, bar: SingleBar | undefined) {
+  /** @param report - prints a line. */
+  constructor(
+    label: string,
+    readonly report: (line: string) => void,
+    bar: SingleBar | undefined,
+  ) {
     this.#label = label;
     this.#bar = bar;
   }
@@ -81,8 +87,10 @@ export class TargetProgress {
     this.#bar?.update(this.#forwarded);
   }
 
-  skipped(): void {
+  /** Counts an event that was refused and passed over, and prints the reason. */
+  skipped(reason: string): void {
     this.#skipped++;
+    this.report(reason);
   }
 
   /** Shows how many events are still to be forwarded. */

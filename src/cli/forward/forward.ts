@@ -2,11 +2,11 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { ForwardTask } from '../events-task';
-import { ForwardProgress, type TargetProgress } from '../progress';
-import { endOf, followedPages, pagesOf, type Change, type Start } from '../scan';
+import { ForwardProgress } from '../progress';
+import { changeAt, endOf, followedPages, pagesOf, type Start } from '../scan';
 import { selectedEvents, type Selection } from '../selection';
 import { stopSignal } from '../terminal';
-import { missingBetween, otherLog, requireSame, PositionFile, targetKey, type Position } from './position';
+import { missingBetween, PositionFile, refuseChange, targetKey, type Position } from './position';
 import { Target } from './target';
 
 /** How often a line says how far behind forwarding is, in milliseconds. */
@@ -31,27 +31,23 @@ export class RefusedError extends TargetError {
  */
 export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
   const stop = stopSignal();
-  const { targets, selection } = task;
+  const { selection } = task;
   // Nothing is posted to any target where the position of one is not of this log.
   const kept = selection === undefined ? await keptPositions(log, task) : [];
   const progress = new ForwardProgress();
-  const report = (line: string): void => {
-    progress.report(line);
-  };
-  const missing = onlyOnce(report);
-  const ways = targets.map(({ url }, i): Way => {
-    const name = nameOf(i, targets);
-    const counts = progress.add(targets.length === 1 ? '' : `${name}: `);
-    return { log, report, missing, counts, target: new Target(name, url, task, report) };
+  const missing = onlyOnce(progress.report);
+  const targets = task.targets.map(({ url }, i) => {
+    const name = nameOf(i, task.targets);
+    return new Target(name, progress.add(task.targets.length === 1 ? '' : `${name}: `), url, task);
   });
   try {
-    await forEach(ways, stop, report, async (way, i, signal) => {
+    await forEach(targets, stop, async (target, i, signal) => {
       const position = kept[i];
-      if (selection !== undefined) await forwardSelected(way, selection, signal);
-      else if (position !== undefined) await new Forwarder(way, task, position).forward(signal);
+      if (selection !== undefined) await forwardSelected(log, target, selection, signal, missing);
+      else if (position !== undefined) await new Forwarder(log, target, task, position).forward(signal);
     });
   } finally {
-    for (const { target } of ways) target.close();
+    for (const target of targets) target.close();
     progress.end();
   }
   if (stop.aborted && !task.follow) throw stop.reason;
@@ -73,42 +69,32 @@ function onlyOnce(report: (line: string) => void): (line: string) => void {
   };
 }
 
-/** A target, and what it takes to post events to it. */
-interface Way {
-  readonly log: EventLog;
-  readonly target: Target;
-  readonly counts: TargetProgress;
-  readonly report: (line: string) => void;
-  /** Reports an event that no target can get: once for all of them. */
-  readonly missing: (line: string) => void;
-}
-
 /**
  * Works on all targets at the same time. One that did not get all its events does not end the work on the others; any other error
  * does, as the log or the disk fails for all.
  */
 async function forEach(
-  ways: readonly Way[],
+  targets: readonly Target[],
   stop: AbortSignal,
-  report: (line: string) => void,
-  work: (way: Way, index: number, stop: AbortSignal) => Promise<void>,
+  work: (target: Target, index: number, stop: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const failure = new AbortController();
   const signal = AbortSignal.any([stop, failure.signal]);
   const incomplete: TargetError[] = [];
   const results = await Promise.allSettled(
-    ways.map(async (way, i) => {
+    targets.map(async (target, i) => {
+      const { name, progress } = target;
       try {
-        await work(way, i, signal);
+        await work(target, i, signal);
       } catch (error) {
         if (!(error instanceof TargetError)) {
           failure.abort();
           throw error;
         }
         incomplete.push(error);
-        if (ways.length === 1) return;
-        report(error.message);
-        report(`Forwarding to ${way.target.name} has ended. The other targets go on.`);
+        if (targets.length === 1) return;
+        progress.report(error.message);
+        progress.report(`Forwarding to ${name} has ended. The other targets go on.`);
       }
     }),
   );
@@ -116,21 +102,28 @@ async function forEach(
   if (failed !== undefined) throw failed.reason;
   const [first] = incomplete;
   if (first === undefined) return;
-  if (ways.length === 1) throw first;
-  const summary = `${String(incomplete.length)} of ${String(ways.length)} targets did not get all events.`;
+  if (targets.length === 1) throw first;
+  const summary = `${String(incomplete.length)} of ${String(targets.length)} targets did not get all events.`;
   throw first instanceof RefusedError ? new RefusedError(summary) : new TargetError(summary);
 }
 
 /**
  * Posts the selected events, and goes on after those that are missing or refused.
  *
+ * @param missing - reports an event that no target can get.
  * @throws {TargetError} some were missing or refused, or the target answered with a redirect.
  */
-async function forwardSelected(way: Way, selection: Selection, stop: AbortSignal): Promise<void> {
-  const { log, target, counts, report, missing } = way;
+async function forwardSelected(
+  log: EventLog,
+  target: Target,
+  selection: Selection,
+  stop: AbortSignal,
+  missing: (line: string) => void,
+): Promise<void> {
+  const { progress } = target;
   let isFound = false;
   let isWhole = true;
-  report(`Forwarding the selected events to ${target.name}.`);
+  progress.report(`Forwarding the selected events to ${target.name}.`);
   const leaveOut = (problem: string): void => {
     isWhole = false;
     missing(problem);
@@ -139,11 +132,10 @@ async function forwardSelected(way: Way, selection: Selection, stop: AbortSignal
     isFound = true;
     const { outcome, reason } = await target.post(event, stop);
     if (outcome === 'redirected') throw new TargetError(reason);
-    if (outcome === 'delivered') counts.forwarded();
+    if (outcome === 'delivered') progress.forwarded();
     if (outcome === 'refused') {
       isWhole = false;
-      report(reason);
-      counts.skipped();
+      progress.skipped(reason);
     }
     if (stop.aborted) return;
   }
@@ -176,7 +168,8 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
     if (saved?.target !== undefined && saved.target !== target && keys.includes(saved.target))
       throw new Error(`${name ?? ''} is the --position of another --forward. Give both in the same order.`);
     const position = { ...(saved ?? first), target };
-    await requireSame(log, position);
+    const change = await changeAt(log, position.sequence, position.event);
+    if (change !== undefined) refuseChange(change, position.sequence);
     kept.push({ file, position, isSaved: saved !== undefined });
   }
   // A forwarder that is killed before its first event must not begin later the next time.
@@ -191,15 +184,17 @@ async function firstPosition(log: EventLog, start: Start | undefined): Promise<P
 
 /** Posts the events after a position to a target, and keeps how far it came. */
 class Forwarder {
-  readonly #way: Way;
+  readonly #log: EventLog;
+  readonly #target: Target;
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
   #position: Position;
   /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
   #isExact: boolean;
 
-  constructor(way: Way, task: ForwardTask, { file, position, isSaved }: KeptPosition) {
-    this.#way = way;
+  constructor(log: EventLog, target: Target, task: ForwardTask, { file, position, isSaved }: KeptPosition) {
+    this.#log = log;
+    this.#target = target;
     this.#task = task;
     this.#file = file;
     this.#position = position;
@@ -207,14 +202,14 @@ class Forwarder {
   }
 
   async forward(stop: AbortSignal): Promise<void> {
-    const { log, report, target } = this.#way;
-    const { follow } = this.#task;
+    const { name, progress } = this.#target;
     const { sequence: after, since, event } = this.#position;
-    report(`Forwarding the events after ${String(after)} to ${target.name}.`);
+    progress.report(`Forwarding the events after ${String(after)} to ${name}.`);
     const start = { after, since, event };
+    const pages = this.#task.follow ? followedPages(this.#log, start, stop, refuseChange) : pagesOf(this.#log, start);
     const live = this.#showBehind();
     try {
-      for await (const page of follow ? followedPages(log, start, stop, refuseChange) : pagesOf(log, start)) {
+      for await (const page of pages) {
         await this.#look(page);
         for (const event of page) {
           if (stop.aborted || !(await this.#take(event, stop))) return;
@@ -227,24 +222,21 @@ class Forwarder {
 
   /** Looks at a page before its events are forwarded: does it follow on the position? */
   async #look([first]: readonly StoredEvent[]): Promise<void> {
-    const { log, report } = this.#way;
-    const { sequence } = this.#position;
     if (first === undefined || !this.#isExact) return;
-    const missing = await missingBetween(log, sequence, BigInt(first.sequence));
-    if (missing !== undefined) report(missing);
+    const missing = await missingBetween(this.#log, this.#position.sequence, BigInt(first.sequence));
+    if (missing !== undefined) this.#target.progress.report(missing);
   }
 
   /** Resolves to false where the forwarder was stopped before the event was delivered. */
   async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
-    const { counts, report, target } = this.#way;
-    const { outcome, reason } = await target.post(event, stop);
+    const { progress } = this.#target;
+    const { outcome, reason } = await this.#target.post(event, stop);
     if (outcome === 'stopped') return false;
     if (outcome === 'redirected') throw new RefusedError(reason);
     if (outcome === 'refused') {
       if (!this.#task.skipRefused) throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
-      report(reason);
-      counts.skipped();
-    } else counts.forwarded();
+      progress.skipped(reason);
+    } else progress.forwarded();
     await this.#moveTo(event);
     return true;
   }
@@ -257,18 +249,14 @@ class Forwarder {
   }
 
   #showBehind(): NodeJS.Timeout | undefined {
-    const { log, counts } = this.#way;
-    if (!counts.isLive) return undefined;
+    const { progress } = this.#target;
+    if (!progress.isLive) return undefined;
     const show = async (): Promise<void> => {
-      const { after: newest } = await endOf(log);
+      const { after: newest } = await endOf(this.#log);
       const { sequence } = this.#position;
-      counts.behind(newest > sequence ? Number(newest - sequence) : 0);
+      progress.behind(newest > sequence ? Number(newest - sequence) : 0);
     };
     // Reading fails where forwarding does, which says why.
     return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
   }
-}
-
-function refuseChange(change: Change, position: bigint): never {
-  throw otherLog(change, position);
 }

@@ -5,7 +5,13 @@ import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { FORM, isJsonType } from '../../get-post/http-payload';
 import { standardHeaders } from '../../senders/standard-webhooks';
-import type { Message } from './delivery';
+
+/** What is sent. */
+export interface Message {
+  readonly body: Buffer;
+  /** Makes the header fields of an attempt: a signature has the time of its attempt. */
+  readonly headers: () => Readonly<Record<string, string>>;
+}
 
 /** How events are posted. */
 export interface MessageOptions {

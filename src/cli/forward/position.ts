@@ -6,7 +6,7 @@ import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 import type { EventLog } from '../../log/event-log';
 import { firstFrom } from '../../log/stored-events';
-import { changeAt, type Change } from '../scan';
+import type { Change } from '../scan';
 
 /** How far a log has been forwarded. */
 export interface Position {
@@ -49,8 +49,9 @@ export class PositionFile {
     const text = await this.#text();
     if (text === undefined) return undefined;
     const position = parsePosition(text);
-    if (position === undefined) throw this.#damaged();
-    return position;
+    if (position !== undefined) return position;
+    const advice = 'Choose another name, or remove it and say with --since where to begin.';
+    throw new Error(`${this.#given} does not hold a position, or is damaged. ${advice}`);
   }
 
   async #text(): Promise<string | undefined> {
@@ -63,12 +64,6 @@ export class PositionFile {
       throw fileError(this.#given, 'read', error);
     }
     throw new Error(`${this.#given} is not a file. Choose another name for the position.`);
-  }
-
-  #damaged(): Error {
-    return new Error(
-      `${this.#given} does not hold a position, or is damaged. Choose another name, or remove it and say with --since where to begin.`,
-    );
   }
 
   /**
@@ -106,31 +101,13 @@ function objectIn(json: string): Record<string, unknown> {
   }
 }
 
-/** Thrown when a position cannot be one of this log; the message is one line. */
-class OtherLogError extends Error {
-  override readonly name = 'OtherLogError';
-
-  constructor(problem: string) {
-    super(`${problem} Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.`);
-  }
-}
-
-/**
- * Refuses to go on after a position in a log that is another one than before.
- *
- * @throws {OtherLogError} the event at the position is another one than before, or the log never reached it.
- */
-export async function requireSame(log: EventLog, { sequence, event }: Position): Promise<void> {
-  const change = await changeAt(log, sequence, event);
-  if (change !== undefined) throw otherLog(change, sequence);
-}
-
-export function otherLog(change: Change, sequence: bigint): OtherLogError {
-  return new OtherLogError(
+/** Refuses to go on after a position in a log that is another one than before: always throws; the message is one line. */
+export function refuseChange(change: Change, position: bigint): never {
+  const problem =
     change === 'another event'
-      ? `Event ${String(sequence)} of this event log is not the one that was forwarded.`
-      : `This event log ends before event ${String(sequence)}, after which forwarding was to go on.`,
-  );
+      ? `Event ${String(position)} of this event log is not the one that was forwarded.`
+      : `This event log ends before event ${String(position)}, after which forwarding was to go on.`;
+  throw new Error(`${problem} Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.`);
 }
 
 /**

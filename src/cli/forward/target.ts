@@ -1,7 +1,15 @@
+import { STATUS_CODES } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
-import { HttpClient } from '../http-client';
-import { deliver, type Delivery } from './delivery';
+import { HttpClient, NoAnswerError, type Answer } from '../http-client';
+import type { TargetProgress } from '../progress';
+import { quoted } from '../terminal';
 import { messageOf, type MessageOptions } from './message';
+
+/** What became of an event. The reason is a line that names the event and the target. */
+export type Delivery =
+  | { readonly outcome: 'delivered' | 'stopped'; readonly reason?: undefined }
+  | { readonly outcome: 'refused' | 'redirected'; readonly reason: string };
 
 /** The longest that an attempt may take, in milliseconds, its whole answer included. */
 const ATTEMPT_TIMEOUT = 30_000;
@@ -9,53 +17,111 @@ const ATTEMPT_TIMEOUT = 30_000;
 /** The most bytes of an answer that are read: the connection of a longer one is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** The first pause before an event is sent again, and the longest, in milliseconds. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 60_000;
+
+/** The longest that a target can make the forwarder wait with `Retry-After`, in milliseconds. */
+const LONGEST_RETRY_AFTER = 5 * 60_000;
+
+/** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
+const LATER: ReadonlySet<number> = new Set([408, 429]);
+
 /** An address to which events are posted, one after the other over one connection. */
 export class Target {
   readonly #url: URL;
   readonly #options: MessageOptions;
-  readonly #report: (line: string) => void;
   readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
 
-  /**
-   * @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do.
-   * @param report - prints a line.
-   */
+  /** @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
   constructor(
     readonly name: string,
+    readonly progress: TargetProgress,
     url: URL,
     options: MessageOptions,
-    report: (line: string) => void,
   ) {
     this.#url = url;
     this.#options = options;
-    this.#report = report;
   }
 
-  /** Posts an event until it is taken or refused, or until the signal. The reason is a line that names the event and the address. */
+  /**
+   * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and where there is no answer. The signal ends
+   * the repetition, but not an attempt that is under way.
+   */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(BigInt(event.sequence))}`;
-    const message = messageOf(event, this.#options);
-    const delivery = await deliver(
-      message,
-      (question) => this.#client.send(this.#url, question),
-      stop,
-      (problem) => {
-        this.#report(`${name} was not taken by ${this.name}: ${problem}`);
-      },
-    );
-    switch (delivery.outcome) {
-      case 'refused':
-        return { ...delivery, reason: `${name} was refused by ${this.name}: ${delivery.reason}` };
-      case 'redirected': {
-        const advice = 'Redirects are not followed: give --forward the new address.';
-        return { ...delivery, reason: `${name} was redirected by ${this.name}: ${delivery.reason}. ${advice}` };
-      }
-      default:
-        return delivery;
+    const { body, headers } = messageOf(event, this.#options);
+    for (let attempts = 1; !stop.aborted; attempts++) {
+      const answer = await this.#client.send(this.#url, { method: 'POST', headers: headers(), body }).catch(noAnswer);
+      const isAnswer = !(answer instanceof NoAnswerError);
+      const delivery = isAnswer ? this.#verdict(answer, name) : undefined;
+      if (delivery !== undefined) return delivery;
+      const pause = pauseBefore(attempts, isAnswer ? answer.headers.get('retry-after') : undefined);
+      if (stop.aborted) break;
+      const problem = isAnswer ? summaryOf(answer) : quoted(answer.message);
+      const next = `Trying again in ${(pause / 1000).toFixed(1)} s.`;
+      this.progress.report(`${name} was not taken by ${this.name}: ${problem}. ${next}`);
+      await setTimeout(pause, undefined, { signal: stop }).catch(() => undefined);
     }
+    return { outcome: 'stopped' };
+  }
+
+  /** Says what an answer means for the event, unless another attempt may go better. The header alone decides. */
+  #verdict(answer: Answer, event: string): Delivery | undefined {
+    const { status, headers } = answer;
+    if (status >= 200 && status < 300) return { outcome: 'delivered' };
+    if (status >= 500 || LATER.has(status)) return undefined;
+    if (status >= 400)
+      return { outcome: 'refused', reason: `${event} was refused by ${this.name}: ${summaryOf(answer)}` };
+    const location = headers.get('location');
+    const to = location === undefined ? '' : ` to ${quoted(withoutSecrets(location))}`;
+    const advice = 'Redirects are not followed: give --forward the new address.';
+    const reason = `${event} was redirected by ${this.name}: ${statusText(status)}${to}. ${advice}`;
+    return { outcome: 'redirected', reason };
   }
 
   close(): void {
     this.#client.close();
   }
+}
+
+function noAnswer(error: unknown): NoAnswerError {
+  if (error instanceof NoAnswerError) return error;
+  throw error;
+}
+
+/** What the target says about the event, on one line. */
+function summaryOf({ status, body }: Answer): string {
+  const text = quoted(body.toString().trim());
+  return statusText(status) + (text === '' ? '' : `: ${text}`);
+}
+
+function statusText(status: number): string {
+  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+/** The address of a redirect as a message may show it; what is relative stays on the same host. */
+function withoutSecrets(location: string): string {
+  return URL.canParse(location) ? new URL(location).origin : 'another path';
+}
+
+/**
+ * How long to wait before an event is sent again, in milliseconds: twice as long after each attempt, up to a minute, minus random
+ * jitter of up to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it
+ * longer, up to five minutes.
+ *
+ * @param attempts - how many have failed so far; at least 1.
+ * @param retryAfter - what the target answered.
+ */
+export function pauseBefore(attempts: number, retryAfter: string | undefined): number {
+  const pause = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), LONGEST_PAUSE);
+  const asked = retryAfter === undefined ? 0 : (retryAfterMilliseconds(retryAfter) ?? 0);
+  return Math.max(pause * (1 - Math.random() / 2), Math.min(asked, LONGEST_RETRY_AFTER));
+}
+
+/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date. */
+function retryAfterMilliseconds(text: string): number | undefined {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const time = / GMT$/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time - Date.now();
 }

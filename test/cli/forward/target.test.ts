@@ -1,4 +1,4 @@
-import { pauseBefore } from '../../../src/cli/forward/delivery';
+import { pauseBefore } from '../../../src/cli/forward/target';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());
