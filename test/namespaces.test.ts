@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalText } from '../src/cli/compare/intended';
+import { canonicalText } from '../src/cli/compare/answers';
 import { loadContract } from '../src/contract/contract';
 import { readXml, type XmlElement } from '../src/xml/xml-tree';
 import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './support/bindings';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { HttpClient } from '../../src/cli/http-client';
-import { readService } from '../../src/cli/compare/source';
+import { readService } from '../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';

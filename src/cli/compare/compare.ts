@@ -5,7 +5,7 @@ import { quoted } from '../terminal';
 import type { CompareTask } from './compare-task';
 import { addressReport, callReport, count, otherFields } from './report';
 import { settingsFor } from './settings';
-import { readService, type Service } from './source';
+import { readService, type Service } from './wsdl';
 import { differencesOf } from './part';
 
 /** What comparing two services came to. */
@@ -26,7 +26,7 @@ export interface Output {
 /**
  * Compares two services and prints what was found as it goes.
  *
- * @throws {SourceError} one of the WSDLs cannot be had.
+ * @throws {WsdlError} one of the WSDLs cannot be had.
  */
 export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Outcome> {
   const old = await readService(task.old, client);

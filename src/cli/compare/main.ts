@@ -7,7 +7,7 @@ import { fileError, printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';
 import { parseTask, USAGE, type Connection, type SettingsTask } from './compare-task';
 import { addSettings, settingsFor } from './settings';
-import { readService } from './source';
+import { readService } from './wsdl';
 
 /** The width of an output that is not a terminal, in characters. */
 const FILE_WIDTH = 160;

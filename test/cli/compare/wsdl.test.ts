@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { HttpClient } from '../../../src/cli/http-client';
-import { readService, SourceError, type Service } from '../../../src/cli/compare/source';
+import { readService, WsdlError, type Service } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -26,7 +26,7 @@ async function served(
   try {
     return { service: await readService(`http://${user}${host}${path}`, client), error: undefined, requests };
   } catch (error) {
-    expect(error).toBeInstanceOf(SourceError);
+    expect(error).toBeInstanceOf(WsdlError);
     return { service: undefined, error: error as Error, requests };
   } finally {
     server.closeAllConnections();
