@@ -4,8 +4,7 @@ import { parseArgs } from 'node:util';
 import { PROTOCOLS, standardSecrets } from '../config/values';
 import { ValueError } from '../config/variable';
 import { MAX_SEARCH_TEXT } from '../log/event-log';
-import { parseSince, type Start } from './scan';
-import type { Selection } from './selection';
+import { parseSince, type Selection, type Start } from './scan';
 import { misuse, quoted, type UsageError } from './terminal';
 
 /** How the tool is used, as `--help` prints it. */

@@ -20,7 +20,7 @@ async function main(): Promise<void> {
 async function perform(task: LogTask): Promise<void> {
   switch (task.name) {
     case 'print': {
-      const { printEvents } = await import('./export.js');
+      const { printEvents } = await import('./archive.js');
       return withLog(openExistingEventLog, async (log) =>
         printEvents(log, task.since ?? (await endOf(log)), task.follow),
       );
@@ -32,13 +32,13 @@ async function perform(task: LogTask): Promise<void> {
       );
     }
     case 'export': {
-      const { exportEvents } = await import('./export.js');
+      const { exportEvents } = await import('./archive.js');
       return withLog(openExistingEventLog, async (log) => {
         if (!(await exportEvents(task.file, log, task.since ?? FROM_THE_FIRST))) process.exitCode = 1;
       });
     }
     case 'import': {
-      const { importEvents, openInput } = await import('./import.js');
+      const { importEvents, openInput } = await import('./archive.js');
       // Opened first: a mistyped name must not leave an empty log.
       const input = await openInput(task.file);
       return withLog(openEventLog, (log) => importEvents(input, log));

@@ -3,8 +3,7 @@ import { eventProblem } from '../events/archive';
 import { EventLogError, type EventLog } from '../log/event-log';
 import { messageChain, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
-import { FROM_THE_FIRST, pagesOf } from './scan';
-import { positionsOf } from './selection';
+import { FROM_THE_FIRST, pagesOf, positionsOf } from './scan';
 import { UsageError } from './terminal';
 
 /**

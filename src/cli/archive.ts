@@ -1,11 +1,76 @@
-import { createReadStream } from 'node:fs';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { parseArchiveLine } from '../events/archive';
-import type { NewEvent } from '../events/stored-event';
-import type { ServiceLog } from '../log/event-log';
+import { pipeline } from 'node:stream/promises';
+import { archiveProblem, parseArchiveLine } from '../events/archive';
+import type { NewEvent, StoredEvent } from '../events/stored-event';
+import type { EventLog, ServiceLog } from '../log/event-log';
+import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { fileError } from './terminal';
+import { followedPages, pagesOf, pageText, type Change, type Start } from './scan';
+import { fileError, stopSignal } from './terminal';
+
+/** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
+export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
+  const stop = stopSignal();
+  for await (const page of follow ? followedPages(log, start, stop, sayChange) : pagesOf(log, start)) {
+    if (!process.stdout.write(pageText(page))) await once(process.stdout, 'drain');
+    if (stop.aborted) return;
+  }
+}
+
+/** Goes on in a log that was restored or replaced: after its newest event, or after the position if it stands there too. */
+function sayChange(change: Change, position: bigint, newest: bigint): bigint {
+  const after = change === 'ends before' ? newest : position;
+  console.error(
+    `The log was restored or replaced after event ${String(position)}. Going on after event ${String(after)}.`,
+  );
+  return after;
+}
+
+/**
+ * Writes the events from a start on to a new file, which gets its name once it is complete and on disk, or to standard output
+ * where the file is `-`. Leaves out events that are damaged, reports each, and resolves to whether there were none.
+ *
+ * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
+ */
+export async function exportEvents(file: string, log: EventLog, start: Start): Promise<boolean> {
+  let events = 0;
+  let damaged = 0;
+  const progress = progressBar('exported', (await log.stats()).events);
+  const lines = async function* (): AsyncGenerator<string> {
+    for await (const page of pagesOf(log, start)) {
+      const whole = page.filter(isWhole);
+      yield pageText(whole);
+      damaged += page.length - whole.length;
+      events += whole.length;
+      progress?.update(events);
+    }
+  };
+  const signal = stopSignal();
+  try {
+    if (file === '-') await pipeline(lines, process.stdout, { end: false, signal });
+    else
+      await writeNewFile(file, (temporary) =>
+        pipeline(lines, createWriteStream(temporary, { flags: 'wx' }), { signal }),
+      );
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw file === '-' ? error : fileError(file, 'written', error);
+  } finally {
+    progress?.stop();
+  }
+  console.error(`${String(events)} events exported.`);
+  return damaged === 0;
+}
+
+/** Returns true for an event that can be read again, and reports one that cannot. */
+function isWhole(event: StoredEvent): boolean {
+  const problem = archiveProblem(event);
+  if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);
+  return problem === undefined;
+}
 
 /** Most events, and most bytes of their lines, that are imported at a time; they share commits. */
 const BATCH_EVENTS = 1000;
@@ -131,27 +196,18 @@ const LINE_FEED = 0x0a;
 /** Most bytes of a line. The longest event that the service takes (256 MiB, in base64) has room in it. */
 const MAX_LINE_BYTES = 384 * 1024 * 1024;
 
-/** Thrown when a line is longer than the limit. */
-export class LongLineError extends Error {
-  override readonly name = 'LongLineError';
-
-  constructor(maxBytes: number) {
-    super(`It is longer than ${String(maxBytes)} bytes.`);
-  }
-}
-
 /**
  * Splits bytes into lines, which end with a line feed only: `node:readline` also splits at U+2028 and U+2029, which JSON
  * leaves as they are. Each byte is looked at once, however long a line is.
  *
- * @throws {LongLineError} a line is longer than `maxBytes`.
+ * @throws a line is longer than `maxBytes`.
  */
 export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   const hold = (part: Buffer): void => {
     pendingBytes += part.length;
-    if (pendingBytes > maxBytes) throw new LongLineError(maxBytes);
+    if (pendingBytes > maxBytes) throw new Error(`It is longer than ${String(maxBytes)} bytes.`);
     pending.push(part);
   };
   for await (const chunk of bytes) {
