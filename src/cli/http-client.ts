@@ -43,6 +43,12 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
+/** Returns a {@link NoAnswerError}, for `catch` of a promise; throws any other error again. */
+export function noAnswer(error: unknown): NoAnswerError {
+  if (error instanceof NoAnswerError) return error;
+  throw error;
+}
+
 /** Sends requests of the tool and of `--ready`. Redirects are answers like any other. */
 export class HttpClient {
   readonly #options: ClientOptions;

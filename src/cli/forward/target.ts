@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
-import { HttpClient, NoAnswerError, type Answer } from '../http-client';
+import { HttpClient, noAnswer, NoAnswerError, type Answer } from '../http-client';
 import type { TargetProgress } from '../progress';
 import { quoted } from '../terminal';
 import { messageOf, type MessageOptions } from './message';
@@ -83,11 +83,6 @@ export class Target {
   close(): void {
     this.#client.close();
   }
-}
-
-function noAnswer(error: unknown): NoAnswerError {
-  if (error instanceof NoAnswerError) return error;
-  throw error;
 }
 
 /** What the target says about the event, on one line. */
