@@ -19,10 +19,10 @@ async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
   switch (task.name) {
     case 'help':
-      print([USAGE], (text) => text);
+      console.log(USAGE);
       return;
     case 'version':
-      print([VERSION]);
+      console.log(VERSION);
       return;
     case 'settings':
       process.exitCode = (await giveSettings(task)) ? 0 : 1;
@@ -62,8 +62,8 @@ function exitCodeOf({ differences, failures }: Outcome): number {
 }
 
 /** Prints lines in which servers may have written. */
-function print(lines: readonly string[], shown: (line: string) => string = printable): void {
-  console.log(lines.map((line) => shown(line)).join('\n'));
+function print(lines: readonly string[]): void {
+  console.log(lines.map((line) => printable(line)).join('\n'));
 }
 
 runProgram(main, () => 2);
