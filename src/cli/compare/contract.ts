@@ -56,14 +56,13 @@ class Reader {
 
   #binding(binding: XmlElement): Part {
     const own = extensionOf(binding, 'binding');
-    const operations = childrenOf(binding, WSDL, 'operation').map((each) => this.#bindingOperation(each, binding));
     const facts = {
       'port type': this.#reference(binding, 'type'),
       protocol: protocolOf(binding) ?? 'unknown',
       transport: own && attributeOf(own, 'transport'),
     };
     return part('binding', nameOf(binding), facts, [
-      ...operations,
+      ...childrenOf(binding, WSDL, 'operation').map((each) => this.#bindingOperation(each, binding)),
       ...this.#extensions(binding, (each) => each !== own),
     ]);
   }
@@ -77,31 +76,19 @@ class Reader {
       soapActionRequired: own?.namespace === SOAP12 ? (attributeOf(own, 'soapActionRequired') ?? 'true') : undefined,
       location: own?.namespace === HTTP ? (attributeOf(own, 'location') ?? '') : undefined,
     };
-    const messages = ['input', 'output', 'fault'].flatMap((direction) =>
-      childrenOf(operation, WSDL, direction).map((each) =>
-        part(direction, direction === 'fault' ? nameOf(each) : '', {}, this.#extensions(each)),
-      ),
-    );
     return part('operation', operationName(operation), facts, [
-      ...messages,
+      ...messagesOf(operation, (kind, name, message) => part(kind, name, {}, this.#extensions(message))),
       ...this.#extensions(operation, (each) => each !== own),
     ]);
   }
 
   #portType(portType: XmlElement): Part {
     const operations = childrenOf(portType, WSDL, 'operation').map((operation) => {
-      const messages = ['input', 'output', 'fault'].flatMap((direction) =>
-        childrenOf(operation, WSDL, direction).map((each) => {
-          const facts = { ...this.#foreignFacts(each), message: this.#reference(each, 'message') };
-          return part(direction, direction === 'fault' ? nameOf(each) : '', facts);
-        }),
+      const facts = { parameterOrder: attributeOf(operation, 'parameterOrder') };
+      const messages = messagesOf(operation, (kind, name, message) =>
+        part(kind, name, { ...this.#foreignFacts(message), message: this.#reference(message, 'message') }),
       );
-      return part(
-        'operation',
-        operationName(operation),
-        { parameterOrder: attributeOf(operation, 'parameterOrder') },
-        messages,
-      );
+      return part('operation', operationName(operation), facts, messages);
     });
     return part('port type', nameOf(portType), {}, operations);
   }
@@ -151,6 +138,13 @@ const HAVE_USE = new Set(['body', 'header', 'headerfault', 'fault']);
 
 function defaultsOf({ namespace, name }: XmlElement): Record<string, string> {
   return (namespace === SOAP || namespace === SOAP12) && HAVE_USE.has(name) ? { use: 'literal' } : {};
+}
+
+/** Reads the messages of an operation, of which only faults are told apart by their names. */
+function messagesOf(operation: XmlElement, read: (kind: string, name: string, message: XmlElement) => Part): Part[] {
+  return ['input', 'output', 'fault'].flatMap((kind) =>
+    childrenOf(operation, WSDL, kind).map((each) => read(kind, kind === 'fault' ? nameOf(each) : '', each)),
+  );
 }
 
 function nameOf(element: XmlElement): string {
