@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { PROTOCOLS, standardSecrets } from '../config/values';
 import { ValueError } from '../config/variable';
 import { MAX_SEARCH_TEXT } from '../log/event-log';
+import type { MessageOptions } from './forward/message';
 import { parseSince, type Selection, type Start } from './scan';
 import { misuse, quoted, type UsageError } from './terminal';
 
@@ -78,7 +79,7 @@ export interface ForwardTarget {
 }
 
 /** Posting events to addresses. */
-export interface ForwardTask {
+export interface ForwardTask extends MessageOptions {
   readonly name: 'forward';
   /** At least one. */
   readonly targets: readonly ForwardTarget[];
@@ -88,10 +89,6 @@ export interface ForwardTask {
   readonly follow: boolean;
   /** Only some events, once each; by default those from `since` on. Leaves the position alone. */
   readonly selection: Selection | undefined;
-  /** As in `MessageOptions`. */
-  readonly secrets: readonly string[] | undefined;
-  /** As in `MessageOptions`. */
-  readonly raw: boolean;
   /** Whether to go on after an event that the target refused. */
   readonly skipRefused: boolean;
 }
@@ -261,7 +258,9 @@ function optionsIn(args: readonly string[]): Options {
       continue;
     }
     const { name, rawName, value } = token;
-    if (!FLAGS.includes(name)) requireValue(token);
+    const needed = NEEDS.get(name);
+    if (needed !== undefined) requireValue(rawName, needed, value, token.inlineValue === true);
+    else if (!FLAGS.includes(name)) throw misuse(`${quoted(rawName)} is not an option.`);
     else if (value !== undefined) throw misuse(`${rawName} takes no value.`);
     const values = given.get(name) ?? [];
     if (values.length > 0 && !REPEATABLE.includes(name)) throw misuse(`${rawName} is given twice.`);
@@ -270,19 +269,10 @@ function optionsIn(args: readonly string[]): Options {
   return given;
 }
 
-function requireValue({ name, rawName, value, inlineValue }: OptionToken): void {
-  const needed = NEEDS.get(name);
-  if (needed === undefined) throw misuse(`${quoted(rawName)} is not an option.`);
-  if (value === undefined || value === '') throw misuse(`${rawName} needs ${needed}.`);
-  if (inlineValue === true || value === '-' || !value.startsWith('-')) return;
-  throw misuse(`${rawName} needs ${needed}. A value that begins with - is written ${rawName}=${value}.`);
-}
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
+function requireValue(option: string, needed: string, value: string | undefined, isInline: boolean): void {
+  if (value === undefined || value === '') throw misuse(`${option} needs ${needed}.`);
+  if (isInline || value === '-' || !value.startsWith('-')) return;
+  throw misuse(`${option} needs ${needed}. A value that begins with - is written ${option}=${value}.`);
 }
 
 function contradiction(one: string, other: string): UsageError {
