@@ -20,7 +20,7 @@ export async function printEvents(log: EventLog, start: Start, follow: boolean):
   }
 }
 
-/** Goes on in a log that was restored or replaced: after its newest event, or after the position if it stands there too. */
+/** Goes on in a log that was restored or replaced: after the position, or after the newest event where the log ends before. */
 function sayChange(change: Change, position: bigint, newest: bigint): bigint {
   const after = change === 'ends before' ? newest : position;
   console.error(
@@ -65,7 +65,7 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
   return damaged === 0;
 }
 
-/** Returns true for an event that can be read again, and reports one that cannot. */
+/** Whether an event can be imported again; reports one that cannot. */
 function isWhole(event: StoredEvent): boolean {
   const problem = archiveProblem(event);
   if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);
@@ -76,7 +76,6 @@ function isWhole(event: StoredEvent): boolean {
 const BATCH_EVENTS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** What is imported. */
 export interface Input {
   /** `-` for standard input. */
   readonly file: string;

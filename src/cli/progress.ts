@@ -15,7 +15,7 @@ export function progressBar(what: string, total: number): SingleBar | undefined 
   return bar;
 }
 
-/** Shows how far a task is that tells so itself, as {@link progressBar} does, until it ends. */
+/** Runs a task, and shows the progress that it reports as {@link progressBar} does. */
 export async function followProgress<T>(what: string, task: (progress: Progress) => Promise<T>): Promise<T> {
   let bar: SingleBar | undefined;
   try {
@@ -29,7 +29,7 @@ export async function followProgress<T>(what: string, task: (progress: Progress)
   }
 }
 
-/** Says on standard error how forwarding goes: lines, and on a terminal one more below them for each target, kept up to date. */
+/** Reports forwarding on standard error: in lines, and on a terminal with a live line for each target below them. */
 export class ForwardProgress {
   readonly #bars: MultiBar | undefined;
   readonly #targets: TargetProgress[] = [];
@@ -39,11 +39,7 @@ export class ForwardProgress {
     if (process.stderr.isTTY) this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
   }
 
-  /**
-   * Adds a target.
-   *
-   * @param label - stands before what is said of it; empty for the only one.
-   */
+  /** @param label - precedes the figures of the target; empty for the only one. */
   add(label: string): TargetProgress {
     const bar = this.#bars?.create(0, 0, { label, behind: '?' });
     const target = new TargetProgress(label, this.report, bar);
@@ -51,7 +47,6 @@ export class ForwardProgress {
     return target;
   }
 
-  /** Prints a line. */
   readonly report = (line: string): void => {
     if (this.#bars === undefined) console.error(line);
     else this.#bars.log(`${line}\n`);
@@ -72,7 +67,6 @@ export class TargetProgress {
   #forwarded = 0;
   #skipped = 0;
 
-  /** @param report - prints a line. */
   constructor(
     label: string,
     readonly report: (line: string) => void,
@@ -93,12 +87,12 @@ export class TargetProgress {
     this.report(reason);
   }
 
-  /** Shows how many events are still to be forwarded. */
+  /** Shows the number of events still to be forwarded. */
   behind(events: number): void {
     this.#bar?.update({ behind: String(events) });
   }
 
-  /** Whether anybody sees {@link behind}. */
+  /** Whether {@link behind} is shown. */
   get isLive(): boolean {
     return this.#bar !== undefined;
   }

@@ -114,7 +114,7 @@ export async function* followedPages(
   }
 }
 
-/** Says how a log differs from the one in which an event was seen at a position. Returns undefined if it may be the same. */
+/** Compares a log with the one in which an event was seen at a position. Returns undefined if it may be the same. */
 export async function changeAt(
   log: EventLog,
   position: bigint,
@@ -131,7 +131,7 @@ export function pageText(page: readonly StoredEvent[]): string {
   return page.map((event) => `${archiveLine(event)}\n`).join('');
 }
 
-/** Some events of a log: those with a name each, an id or a sequence, or all that a search finds. */
+/** Some events of a log, by name (an id or a sequence) or by a search. */
 export type Selection = { readonly names: readonly string[] } | { readonly search: Omit<SearchQuery, 'limit'> };
 
 /** Most events of one id that are looked for: enough to say that it names several. */
@@ -141,7 +141,7 @@ const SAME_ID = 10;
  * Reads the selected events in log order, each once; a search as {@link foundEvents} does.
  *
  * @param stop - ends a search after the step that is under way.
- * @param missing - called with a line for each name that is not that of exactly one event, and each event that was removed meanwhile.
+ * @param missing - called with a line for each name that does not name exactly one event, and each event that was removed meanwhile.
  */
 export async function* selectedEvents(
   log: EventLog,
@@ -165,7 +165,7 @@ export async function* selectedEvents(
   }
 }
 
-/** The positions of events, each named by its id or its sequence, and a line for each name that is not that of exactly one. */
+/** The positions of the events with these ids or sequences, and a line for each name that does not name exactly one. */
 export async function positionsOf(
   names: readonly string[],
   log: EventLog,
@@ -181,7 +181,7 @@ export async function positionsOf(
   return { positions: [...positions], problems };
 }
 
-/** The events that a name may mean: those with that id, and the one at that sequence. With all its digits it is a sequence. */
+/** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
 async function eventsNamed(name: string, log: EventLog): Promise<LoggedEvent[]> {
   const at = /^\d{1,20}$/.test(name) ? await readEvents(log, { sequence: BigInt(name), limit: 1 }) : [];
   if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;

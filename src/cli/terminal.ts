@@ -1,7 +1,7 @@
 import { reasonOf } from '../util/reason';
 import { messageChain, replaceInvisible, shortened, visible } from '../util/text';
 
-/** Thrown when the arguments of a program cannot be used; the message is one line and names what is wrong. */
+/** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -11,10 +11,7 @@ export function misuse(message: string): UsageError {
   return new UsageError(`${message} See --help.`);
 }
 
-/**
- * Runs a program to its end. An error is printed, and `exitCodeOf` says the exit code. Closed standard output, as behind `head`,
- * ends the program without a message.
- */
+/** Runs a program, and prints an error that ends it. Closed standard output, as behind `head`, ends it without a message. */
 export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknown) => number): void {
   const fail = (error: unknown): void => {
     process.exitCode = exitCodeOf(error);

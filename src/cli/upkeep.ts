@@ -49,10 +49,10 @@ export async function compact(log: EventLog): Promise<void> {
 const REWRITTEN_PER_SECOND = 70e6;
 
 /**
- * Removes events from a log for good, each named by its id or its sequence. Where a name is unknown, the rest is done all the
- * same: it may be that of an event that was removed by a run that did not come to its end.
+ * Removes events from a log for good, each named by its id or its sequence. An unknown name does not stop the rest: an earlier run
+ * that was interrupted may have removed that event.
  *
- * @throws a name is not that of exactly one event; the message has a line for each.
+ * @throws names that do not name exactly one event; the message has a line for each.
  */
 export async function forgetEvents(names: readonly string[], log: EventLog): Promise<void> {
   const { positions, problems } = await positionsOf(names, log);
@@ -62,7 +62,7 @@ export async function forgetEvents(names: readonly string[], log: EventLog): Pro
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
-/** Says how long calls that record wait for a file in SQLite, if that may be noticed. */
+/** Warns how long calls that record will wait for a file in SQLite, if that may be noticed. */
 async function warnOfWait(log: EventLog): Promise<void> {
   const { bytes } = await log.stats();
   const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);

@@ -36,8 +36,8 @@ export interface Namespaces {
 }
 
 /**
- * Says in one sentence each how two parts differ, and the parts inside them. A text that begins with the namespace of its own
- * contract, or with that of its SOAPActions, equals one that does so with that of the other: their namespaces are compared once.
+ * Describes each difference of two parts, and of the parts inside them, in a sentence. Texts that begin with the namespace of their
+ * own contract, or that of its SOAPActions, are compared without it: the namespaces themselves are compared once.
  */
 export function differencesOf(old: Part, other: Part, namespaces: Namespaces, path: readonly Part[] = []): string[] {
   const here = [...path, old];
@@ -71,7 +71,7 @@ function orderDifference(before: ReadonlyMap<string, Part>, after: ReadonlyMap<s
   return [`${place}: the order is ${old} in the old service, ${other} in the new one.`];
 }
 
-/** The parts by kind and name; of several that have both in common, each gets its number. */
+/** The parts by kind and name, and by a number where several have both in common. */
 function keyed(parts: readonly Part[]): Map<string, Part> {
   const found = new Map<string, Part>();
   const counts = new Map<string, number>();
@@ -84,7 +84,7 @@ function keyed(parts: readonly Part[]): Map<string, Part> {
   return found;
 }
 
-/** A text that is or begins with a namespace or the actions in it, with a mark in place of either. */
+/** Puts a mark in place of the namespace, or the beginning of its SOAPActions, that a text begins with. */
 function relative(text: string | undefined, namespace: string): string | undefined {
   if (text === undefined || namespace === '') return text;
   if (text === namespace) return '\0';

@@ -238,7 +238,7 @@ function rootOf(text: string): XmlElement {
   return root;
 }
 
-/** Where a part of the WSDL is that is not in it, if one is missing. */
+/** The address of another document that the WSDL needs, if there is one. */
 function importsOf(definitions: XmlElement): string | undefined {
   const schemas = childrenOf(definitions, WSDL, 'types').flatMap((types) => childrenOf(types, XSD, 'schema'));
   const imports = schemas.flatMap((schema) =>

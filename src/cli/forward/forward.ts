@@ -22,9 +22,9 @@ export class RefusedError extends TargetError {
 }
 
 /**
- * Posts events to one address or several at the same time, to each one after the other in the order of the log, each until the target
- * has taken it: at least once, since an event whose answer was lost is posted again. No target waits for another. SIGINT or SIGTERM
- * ends it after the attempts that are under way.
+ * Posts events to one or more addresses, to each in the order of the log, and each event until the target takes it: at least once,
+ * since an event whose answer was lost is posted again. No target waits for another. SIGINT or SIGTERM ends it after the attempts
+ * that are under way.
  *
  * @throws {RefusedError} a target refused an event, or answered with a redirect; the others had all theirs.
  */
@@ -52,14 +52,14 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
   if (stop.aborted && !task.follow) throw stop.reason;
 }
 
-/** What messages call a target: its origin, and where others have the same, which of the addresses it is. */
+/** What messages call a target: its origin, with the number of the address where several have that origin. */
 function nameOf(index: number, targets: ForwardTask['targets']): string {
   const origin = targets[index]?.url.origin ?? '';
   const isOnly = targets.filter(({ url }) => url.origin === origin).length === 1;
   return isOnly ? origin : `${origin} (address ${String(index + 1)})`;
 }
 
-/** Returns a function that calls another one, but not a second time with the same line. */
+/** Drops lines that were reported before. */
 function onlyOnce(report: (line: string) => void): (line: string) => void {
   const reported = new Set<string>();
   return (line) => {
@@ -68,10 +68,7 @@ function onlyOnce(report: (line: string) => void): (line: string) => void {
   };
 }
 
-/**
- * Works on all targets at the same time. One that did not get all its events does not end the work on the others; any other error
- * does, as the log or the disk fails for all.
- */
+/** Works on all targets at the same time. A {@link TargetError} does not end the work on the others; any other error does. */
 async function forEach(
   targets: readonly Target[],
   stop: AbortSignal,
@@ -188,7 +185,7 @@ class Forwarder {
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
   #position: Position;
-  /** Whether all events after the position are meant to be forwarded, so that one that is missing is worth a word. */
+  /** Whether all events after the position are meant to be forwarded, so that missing ones are reported. */
   #isExact: boolean;
 
   constructor(log: EventLog, target: Target, task: ForwardTask, { file, position, isSaved }: KeptPosition) {
@@ -209,7 +206,7 @@ class Forwarder {
     const live = this.#showBehind();
     try {
       for await (const page of pages) {
-        await this.#look(page);
+        await this.#reportMissing(page);
         for (const event of page) {
           if (stop.aborted || !(await this.#take(event, stop))) return;
         }
@@ -219,8 +216,8 @@ class Forwarder {
     }
   }
 
-  /** Looks at a page before its events are forwarded: does it follow on the position? */
-  async #look([first]: readonly StoredEvent[]): Promise<void> {
+  /** Reports the events that are missing between the position and a page. */
+  async #reportMissing([first]: readonly StoredEvent[]): Promise<void> {
     if (first === undefined || !this.#isExact) return;
     const missing = await missingBetween(this.#log, this.#position.sequence, BigInt(first.sequence));
     if (missing !== undefined) this.#target.progress.report(missing);

@@ -65,8 +65,8 @@ export interface Content {
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Makes the body and the content type with which an event came from what the log keeps: text in UTF-8, JSON on one line, the
- * fields of a form or of a query string as a form, the XML of a SOAP operation, and of a CloudEvent its data.
+ * Restores the body and content type of an event from what the log keeps: text in UTF-8, JSON on one line, the fields of a form
+ * or a query string as a form, the XML of a SOAP operation, the data of a CloudEvent.
  */
 export function rawContent({ attributes, data, arrival }: StoredEvent): Content {
   const { datacontenttype, binding = '' } = stringMembers(JSON.parse(attributes));
@@ -121,7 +121,7 @@ function formOf(fields: unknown): string | undefined {
   return form.toString();
 }
 
-/** A content type that does not contradict the character set: XML without `charset` may name another one inside. */
+/** Makes a content type agree with a body in UTF-8: XML without `charset` may declare another one inside. */
 function inUtf8(type: string, body: string): string {
   const parsed = MIMEType.parse(type);
   if (parsed === null) return type;

@@ -14,18 +14,18 @@ export interface Position {
   readonly sequence: bigint;
   /** Only events recorded at this time or later are forwarded, in milliseconds since 1970-01-01T00:00Z; without it, all are. */
   readonly since: number | undefined;
-  /** The event at the position, if there was one, by which the log is known again. */
+  /** The event at the position, if there was one, which identifies the log. */
   readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
   /** The {@link targetKey} of the address that it was forwarded to last; undefined in files of earlier versions. */
   readonly target?: string | undefined;
 }
 
-/** Tells the few targets of a forwarder apart. Too short to guess by it what the address holds: a password or a token. */
+/** Distinguishes the few targets of a forwarder. Too short to reveal a password or a token in the address. */
 export function targetKey(url: URL): string {
   return createHash('sha256').update(url.href).digest('hex').slice(0, 8);
 }
 
-/** No position is longer: the attributes of an event, of which its id is one, have at most 8 KiB. */
+/** Longer than any position: the attributes of an event, its id among them, have at most 8 KiB. */
 const MAX_BYTES = 64 * 1024;
 
 /** A file that holds a {@link Position}, as one line of JSON. */
@@ -101,7 +101,7 @@ function objectIn(json: string): Record<string, unknown> {
   }
 }
 
-/** Refuses to go on after a position in a log that is another one than before: always throws; the message is one line. */
+/** Throws, since the log is not the one that a position came from; the message is one line. */
 export function refuseChange(change: Change, position: bigint): never {
   const problem =
     change === 'another event'

@@ -101,9 +101,9 @@ function withoutSecrets(location: string): string {
 }
 
 /**
- * How long to wait before an event is sent again, in milliseconds: twice as long after each attempt, up to a minute, minus random
- * jitter of up to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it
- * longer, up to five minutes.
+ * How long to wait before an event is sent again, in milliseconds. Doubles after each attempt, up to a minute, less random jitter
+ * of up to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it longer, up to
+ * five minutes.
  *
  * @param attempts - how many have failed so far; at least 1.
  * @param retryAfter - what the target answered.
