@@ -3,12 +3,12 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { archiveProblem, parseArchiveLine } from '../events/archive';
+import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog, ServiceLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { followedPages, pagesOf, pageText, type Change, type Start } from './scan';
+import { followedPages, pagesOf, type Change, type Start } from './scan';
 import { fileError, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
@@ -18,6 +18,10 @@ export async function printEvents(log: EventLog, start: Start, follow: boolean):
     if (!process.stdout.write(pageText(page))) await once(process.stdout, 'drain');
     if (stop.aborted) return;
   }
+}
+
+function pageText(page: readonly StoredEvent[]): string {
+  return page.map((event) => `${archiveLine(event)}\n`).join('');
 }
 
 /** Goes on in a log that was restored or replaced: after the position, or after the newest event where the log ends before. */

@@ -1,4 +1,3 @@
-import { archiveLine } from '../events/archive';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
 import { SEQUENCE_DIGITS } from '../log/page';
@@ -13,6 +12,8 @@ export interface Start {
   readonly after: bigint;
   /** Events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly since?: number | undefined;
+  /** The event that was seen at the position, by which {@link followedPages} finds out that it has another log. */
+  readonly event?: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
 }
 
 /** All events of a log. */
@@ -58,11 +59,6 @@ export async function* pagesOf(log: EventLog, { after, since }: Start): AsyncGen
   }
 }
 
-/** Where a log is followed from, and the event that was seen at that position. */
-export interface FollowStart extends Start {
-  readonly event?: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
-}
-
 /** How a log differs from the one in which a position was seen: it was restored or replaced. */
 export type Change = 'ends before' | 'another event';
 
@@ -74,7 +70,7 @@ export type Change = 'ends before' | 'another event';
  */
 export async function* followedPages(
   log: EventLog,
-  start: FollowStart,
+  start: Start,
   stop: AbortSignal,
   changed: (change: Change, position: bigint, newest: bigint) => bigint,
 ): AsyncGenerator<readonly StoredEvent[]> {
@@ -115,20 +111,11 @@ export async function* followedPages(
 }
 
 /** Compares a log with the one in which an event was seen at a position. Returns undefined if it may be the same. */
-export async function changeAt(
-  log: EventLog,
-  position: bigint,
-  event: FollowStart['event'],
-): Promise<Change | undefined> {
+export async function changeAt(log: EventLog, position: bigint, event: Start['event']): Promise<Change | undefined> {
   const found = await firstFrom(log, position);
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
   if (event === undefined || BigInt(found.sequence) !== position) return undefined;
   return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
-}
-
-/** Writes the events of a page, one a line. */
-export function pageText(page: readonly StoredEvent[]): string {
-  return page.map((event) => `${archiveLine(event)}\n`).join('');
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search. */
