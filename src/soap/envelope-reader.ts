@@ -1,7 +1,7 @@
 import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
+import { CommonXmlReader } from '../xml/common-xml-reader';
 import { SaxesReader } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
@@ -53,7 +53,6 @@ function withoutNulsAtEnd(text: string): string {
 export class EnvelopeReader {
   /** Kept from one message to the next: making a parser costs as much as reading a small message with it. */
   #saxes: SaxesEnvelopeReader | undefined;
-  readonly #lastBeginning = new LastBeginning();
   readonly #contract: MessageContract;
 
   constructor(contract = ANY_MESSAGE) {
@@ -67,7 +66,7 @@ export class EnvelopeReader {
    */
   read(xml: string): Envelope {
     const builder = new EnvelopeBuilder(xml, this.#contract);
-    if (new CommonXmlReader(xml, builder, this.#lastBeginning).read()) return builder.envelope();
+    if (new CommonXmlReader(xml, builder).read()) return builder.envelope();
     const reader = this.#saxes ?? new SaxesEnvelopeReader(this.#contract);
     // Only a reader that reached the end of its message is used again.
     this.#saxes = undefined;
