@@ -9,8 +9,8 @@ import type { Contract, ContractOperation } from '../contract/contract';
 import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
 import { NO_VALUES, parameterValues } from '../contract/schema';
 import type { ElementName, QualifiedName } from '../xml/handler';
-import type { Envelope } from './envelope-builder';
-import { decodeMessage, EnvelopeReader } from './envelope-reader';
+import type { Envelope, MessageContract } from './envelope-builder';
+import { decodeMessage, readEnvelope, readLargeEnvelope } from './envelope-reader';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { NodeSoap } from './node-soap';
@@ -21,7 +21,7 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 /** What the SOAP calls of one endpoint share. */
 export interface SoapBindings {
   readonly contract: Contract;
-  readonly envelopes: EnvelopeReader;
+  readonly messages: MessageContract;
   readonly routing: Routing;
   /** The versions that are offered; one at least. */
   readonly versions: readonly SoapVersion[];
@@ -42,7 +42,7 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   );
   return {
     contract,
-    envelopes: new EnvelopeReader({ versions, namespace: contract.namespace, parameters: parameterNames(contract) }),
+    messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
     routing: new Routing(contract),
     versions,
     ofSoap12Type: versions.includes(SOAP_12) ? SOAP_12 : first,
@@ -87,10 +87,10 @@ export class SoapCall extends IncomingCall {
 
   override read(body: Buffer): void | Promise<void> {
     const xml = decodeMessage(body, this.mediaType?.charset, this.#hintCharset);
-    const { envelopes } = this.#bindings;
-    if (body.length <= LARGE_MESSAGE) this.#accept(envelopes.read(xml));
+    const { messages } = this.#bindings;
+    if (body.length <= LARGE_MESSAGE) this.#accept(readEnvelope(xml, messages));
     else
-      return envelopes.readLarge(xml).then((envelope) => {
+      return readLargeEnvelope(xml, messages).then((envelope) => {
         this.#accept(envelope);
       });
   }
