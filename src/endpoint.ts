@@ -4,20 +4,18 @@ import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';
 import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
-import type { EndpointOptions } from './call/incoming-call';
 import { httpBindings } from './get-post/http-call';
 import type { HandshakeOptions } from './get-post/webhook-handshake';
-import { Pipeline, type PipelineOptions } from './call/pipeline';
+import { Pipeline, type EndpointOptions } from './call/pipeline';
 import { soapBindings, SoapCall } from './soap/soap-call';
 
 /** What the endpoint needs besides the contract and the service object. */
-export type EndpointParts = EndpointOptions &
-  Omit<PipelineOptions, 'service'> & {
-    /** Which senders may deliver webhooks; without it none may. */
-    readonly handshake?: HandshakeOptions | undefined;
-    /** Without it there are no pages of the events. */
-    readonly events?: EventsPagesParts | undefined;
-  };
+export interface EndpointParts extends EndpointOptions {
+  /** Which senders may deliver webhooks; without it none may. */
+  readonly handshake?: HandshakeOptions | undefined;
+  /** Without it there are no pages of the events. */
+  readonly events?: EventsPagesParts | undefined;
+}
 
 /**
  * Makes the handler of the endpoint: the bindings and the documents that are offered, on one path. As in IIS, the path is
@@ -27,7 +25,7 @@ export type EndpointParts = EndpointOptions &
  */
 export async function endpoint(contract: Contract, service: Service, options: EndpointParts): Promise<Handler> {
   checkOperations(contract, service);
-  const pipeline = new Pipeline({ ...options, service });
+  const pipeline = new Pipeline(service, options);
   const soap = await soapBindings(contract, service);
   const operations = asHandler(httpBindings(contract, service, pipeline, options));
   const router = Router();

@@ -6,7 +6,7 @@ import { LARGE_MESSAGE } from '../util/promises';
 import { shortened } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
-import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
+import { IncomingCall, type EndpointOptions } from '../call/pipeline';
 import { NO_VALUES, parameterValues } from '../contract/schema';
 import type { ElementName, QualifiedName } from '../xml/handler';
 import type { Envelope, MessageContract } from './envelope-builder';
