@@ -4,8 +4,7 @@ import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';
 import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
-import { httpBindings } from './get-post/http-call';
-import type { HandshakeOptions } from './get-post/webhook-handshake';
+import { httpBindings, type HandshakeOptions } from './get-post/http-call';
 import { Pipeline, type EndpointOptions } from './call/pipeline';
 import { soapBindings, SoapCall } from './soap/soap-call';
 
