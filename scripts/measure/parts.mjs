@@ -7,7 +7,7 @@ import { decodeMessage, readEnvelope, SaxesEnvelopeReader } from '../../dist/soa
 import { soapBindings } from '../../dist/soap/soap-call.js';
 import { soapRequest } from '../../dist/soap/soap-request.js';
 import { SOAP_11 } from '../../dist/soap/soap-version.js';
-import { textElement } from '../../dist/xml/xml-builder.js';
+import { textElement } from '../../dist/xml/characters.js';
 import { callOf } from '../bench/calls.mjs';
 
 const REPETITIONS = 50_000;

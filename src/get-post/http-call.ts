@@ -9,7 +9,7 @@ import type { Contract } from '../contract/contract';
 import { IncomingCall, type EndpointOptions, type Pipeline } from '../call/pipeline';
 import { unofferedCall } from '../contract/offer';
 import { NO_VALUES, parameterValues } from '../contract/schema';
-import type { WriteText } from '../xml/xml-builder';
+import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
 import type { HttpInput } from './http-payload';

@@ -1,8 +1,7 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
-import { textElement, type WriteText } from '../xml/xml-builder';
-import { XML_DECLARATION } from '../xml/characters';
+import { textElement, XML_DECLARATION, type WriteText } from '../xml/characters';
 
 /** Content type of the XML reply over HTTP GET and POST. */
 export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';

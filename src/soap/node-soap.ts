@@ -3,7 +3,7 @@ import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
 import type { Contract } from '../contract/contract';
 import type { Call, ParameterValues, Service } from '../service/call';
-import { textElement } from '../xml/xml-builder';
+import { textElement } from '../xml/characters';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 
 /** A message in the form in which node-soap reads one: the element of an operation, with what stands in it. */

@@ -1,5 +1,5 @@
 import { create } from 'xmlbuilder2';
-import { builderText } from '../xml/xml-builder';
+import { builderText } from '../xml/characters';
 import type { Contract } from '../contract/contract';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 

@@ -1,3 +1,5 @@
+import { create } from 'xmlbuilder2';
+
 /** The predefined entities (XML 1.0, section 4.6). */
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['lt', '<'],
@@ -134,4 +136,29 @@ export function xmlText(text: string): string {
 /** Writes a string as the content of an attribute value in double quotes. */
 export function xmlAttribute(text: string): string {
   return xmlText(text).replaceAll('"', '&quot;').replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;');
+}
+
+/**
+ * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
+ * ampersand escaped before, the document says what the text says.
+ */
+export function builderText(text: string): string {
+  return xmlCharacters(text).replaceAll('&', '&amp;');
+}
+
+/** Writes a text inside one or more elements. */
+export type WriteText = (text: string) => string;
+
+/**
+ * Makes a writer for a text inside nested elements of one namespace, named from the outermost to the innermost. The tags are
+ * made only once. An empty text makes the innermost element an empty-element tag.
+ */
+export function textElement(namespace: string, ...names: readonly string[]): WriteText {
+  const root = names.reduce((parent, name) => parent.ele(builderText(namespace), name), create()).root();
+  const empty = root.toString({ spaceBeforeSlash: true });
+  const tags = root.toString({ allowEmptyTags: true });
+  // A start tag cannot hold this, since attribute values are escaped.
+  const end = tags.indexOf('</');
+  const [before, after] = [tags.slice(0, end), tags.slice(end)];
+  return (text) => (text === '' ? empty : before + xmlText(text) + after);
 }

@@ -9,7 +9,7 @@ import type { Contract } from '../../contract/contract';
 import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 import type { EndpointOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
-import { builderText } from '../../xml/xml-builder';
+import { builderText } from '../../xml/characters';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
 import type { EventsPagesParts } from '../events/events-pages';
 import { eventNumbers } from '../events/rate-view';
