@@ -198,13 +198,12 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   #openOperation(tag: Tag, end: number): void {
-    // The service's own string rather than an equal slice of the message, which V8 compares more slowly: it is compared several times.
-    const isOfService = tag.uri === this.#contract.namespace;
-    const namespace = isOfService ? this.#contract.namespace : tag.uri;
-    this.#element = { namespace, name: tag.local };
+    const { uri, local } = tag;
+    this.#element = { namespace: uri, name: local };
     this.#content = new Payload(this.#xml, end, tag.scope);
-    const parameters = isOfService && !this.#beginsWithText ? this.#contract.parameters(tag.local) : undefined;
-    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(namespace, parameters);
+    if (uri !== this.#contract.namespace || this.#beginsWithText) return;
+    const parameters = this.#contract.parameters(local);
+    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(uri, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {
