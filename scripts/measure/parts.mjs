@@ -5,8 +5,7 @@ import { create } from 'xmlbuilder2';
 import { loadContract } from '../../dist/contract/contract.js';
 import { decodeMessage, readEnvelope, SaxesEnvelopeReader } from '../../dist/soap/envelope-reader.js';
 import { soapBindings } from '../../dist/soap/soap-call.js';
-import { soapRequest } from '../../dist/soap/soap-request.js';
-import { SOAP_11 } from '../../dist/soap/soap-version.js';
+import { SOAP_11, soapRequest } from '../../dist/soap/soap-version.js';
 import { textElement } from '../../dist/xml/characters.js';
 import { callOf } from '../bench/calls.mjs';
 
