@@ -12,7 +12,6 @@ import { BodyReader } from './http/content/body';
 import { MediaTypes } from './http/content/content-type';
 import { rateLimit } from './http/rate-limit';
 import { startServers } from './http/servers';
-import type { Service } from './service/call';
 import { webhookService } from './service/webhook-service';
 import { createLogger, Hints, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
@@ -58,8 +57,7 @@ export async function startApp(
   logger: Logger = createLogger('silent'),
   refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
 ): Promise<App> {
-  const { limits } = config;
-  const { protocols: bindings, documentation } = config;
+  const { limits, protocols: bindings, documentation } = config;
   const contract = await loadContract(config.namespace, WSDL_FOLDER, { bindings, documentation });
   const hints = new Hints(logger);
   const callers = callersOf(config, () => {
@@ -87,7 +85,12 @@ export async function startApp(
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
   const access = accessControl(config.access, localCallerCheck(config));
-  const handler = await endpoint(contract, serviceOf(config, log), {
+  const service = webhookService(log, {
+    defaults: { source: endpointPath(config), type: config.eventType },
+    limit: config.getEventsLimit,
+    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
+  });
+  const handler = await endpoint(contract, service, {
     path: endpointPath(config),
     callers,
     mediaTypes: new MediaTypes(),
@@ -133,12 +136,4 @@ export async function startApp(
       return servers.handOver();
     },
   };
-}
-
-function serviceOf(config: Config, log: EventLog): Service {
-  return webhookService(log, {
-    defaults: { source: endpointPath(config), type: config.eventType },
-    limit: config.getEventsLimit,
-    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
-  });
 }
