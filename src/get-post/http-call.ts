@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { Router } from 'express';
+import type { Router } from 'express';
 import { reply, replyCompressed, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
@@ -40,12 +40,13 @@ type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<str
  * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, answers OPTIONS and refuses other methods. Calls over a
  * binding that is off are refused in the pipeline.
  */
-export function httpBindings(
+export function routeOperations(
+  router: Router,
   contract: Contract,
   service: Service,
   pipeline: Pipeline,
   endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
-): Router {
+): void {
   const { handshake } = endpoint;
   const { bindings: offered } = contract.offer;
   const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
@@ -66,7 +67,6 @@ export function httpBindings(
         : `Call an operation with ${methods.join(' or ')}.`;
     refuse(request, response, 405, text, { Allow: allow });
   };
-  const router = Router({ strict: true });
   router
     .route(operationPath(endpoint.path))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
@@ -77,7 +77,6 @@ export function httpBindings(
       answerOptions(request, response, bindings);
     })
     .all(refuseMethod);
-  return router;
 }
 
 /**
