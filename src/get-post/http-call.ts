@@ -51,13 +51,8 @@ export function routeOperations(
   const { bindings: offered } = contract.offer;
   const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
   const allow = ['OPTIONS', ...methods].sort().join(', ');
-  const bindings: HttpBindings = {
-    contract,
-    service,
-    writeString: stringElement(contract.namespace),
-    handshake,
-    allow,
-  };
+  const writeString = stringElement(contract.namespace);
+  const bindings: HttpBindings = { contract, service, writeString, handshake, allow };
   const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: ServerResponse) =>
     pipeline.answer(new HttpCall(request, response, binding, endpoint, bindings));
   const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {

@@ -69,8 +69,6 @@ export class EnvelopeBuilder implements XmlHandler {
   readonly #open: Tag[] = [];
   #elements = 0;
   #version: SoapVersion = SOAP_11;
-  /** Its namespace, as the root's tag has it. */
-  #namespace = '';
   #hasHeader = false;
   #hasAddressing = false;
   #ignored: string | undefined;
@@ -172,11 +170,10 @@ export class EnvelopeBuilder implements XmlHandler {
     const version = versions.find(({ namespace }) => namespace === tag.uri);
     if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, versions);
     this.#version = version;
-    this.#namespace = tag.uri;
   }
 
   #openHeaderOrBody(tag: Tag, end: number): void {
-    const isSoap = tag.uri === this.#namespace;
+    const isSoap = tag.uri === this.#version.namespace;
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
       this.#body = new Payload(this.#xml, end, tag.scope);
