@@ -1,10 +1,8 @@
-import type { Attribute, XmlHandler } from './handler';
+import type { Attribute, ElementName, XmlHandler } from './handler';
 import { SaxesReader } from './saxes-reader';
 
 /** An element of a document, with what is inside it in the order of the document. */
-export interface XmlElement {
-  readonly namespace: string;
-  readonly name: string;
+export interface XmlElement extends ElementName {
   /** Those without namespace declarations. */
   readonly attributes: readonly Attribute[];
   readonly content: readonly (XmlElement | string)[];
@@ -83,10 +81,7 @@ export function textContent({ content }: XmlElement): string {
 }
 
 /** Splits a qualified name in an attribute or a text of an element. Undefined if its prefix is not declared. */
-export function qualifiedName(
-  text: string,
-  { namespaceOf }: Pick<XmlElement, 'namespaceOf'>,
-): { readonly namespace: string; readonly name: string } | undefined {
+export function qualifiedName(text: string, { namespaceOf }: XmlElement): ElementName | undefined {
   const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
   const namespace = namespaceOf(prefix) ?? (prefix === '' ? '' : undefined);
   return name === '' || namespace === undefined ? undefined : { namespace, name };
