@@ -30,18 +30,17 @@ export function resolved(text: string): string | undefined {
 
 /** The character of a numeric reference, if XML allows it (section 2.2). */
 function numeric(reference: string): string | undefined {
-  const digits = /^#(?:x([\da-f]+)|(\d+))$/i.exec(reference);
-  // The `x` is a small letter, the digits need not be.
-  if (digits === null || reference.startsWith('#X')) return undefined;
-  const [, hexadecimal, decimal] = digits;
-  const code = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
-  return isCharacter(code) ? String.fromCodePoint(code) : undefined;
+  if (!NUMERIC.test(reference)) return undefined;
+  // `0x41` is hexadecimal, and `065` decimal.
+  const code = Number(`0${reference.slice(1)}`);
+  if (code > MAX_CODE) return undefined;
+  const character = String.fromCodePoint(code);
+  return hasOnlyCharacters(character) ? character : undefined;
 }
 
-function isCharacter(code: number): boolean {
-  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
-}
+const NUMERIC = /^#(?:x[\da-fA-F]+|\d+)$/;
+/** The last character of Unicode. */
+const MAX_CODE = 0x10ffff;
 
 /** Writes every end of a line as a line feed (XML 1.0, section 2.11). */
 export function withLineFeeds(text: string): string {
