@@ -13,7 +13,7 @@ export default {
     'src/log/page.ts',
     'src/events/cloudevents/*.ts',
     'src/soap/{arguments,envelope-builder,envelope-reader,payload}.ts',
-    'src/get-post/{form-fields,http-content,http-payload}.ts',
+    'src/get-post/{http-content,http-payload}.ts',
     'src/http/access.ts',
     'src/senders/*.ts',
     'src/http/callers.ts',

@@ -10,7 +10,6 @@ import { accessControl, localCallerCheck, viewerCheck } from './http/access';
 import { BodyReader } from './http/content/body';
 import { parseMediaType } from './http/content/content-type';
 import { startServers } from './http/servers';
-import type { Service } from './service/call';
 import { webhookService } from './service/webhook-service';
 import { createLogger, hintsTo, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
@@ -59,8 +58,7 @@ export async function startApp(
   logger: Logger = createLogger('silent'),
   refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
 ): Promise<App> {
-  const { limits } = config;
-  const { protocols: bindings, documentation } = config;
+  const { limits, protocols: bindings, documentation } = config;
   const contract = await loadContract(config.namespace, WSDL_FOLDER, { bindings, documentation });
   const hint = hintsTo(logger);
   const callers = callersOf(config, () => {
@@ -88,7 +86,12 @@ export async function startApp(
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
   const access = accessControl(config.access, localCallerCheck(config));
-  const handler = await endpoint(contract, serviceOf(config, log), {
+  const service = webhookService(log, {
+    defaults: { source: endpointPath(config), type: config.eventType },
+    limit: config.getEventsLimit,
+    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
+  });
+  const handler = await endpoint(contract, service, {
     path: endpointPath(config),
     callers,
     mediaType: memoized(parseMediaType),
@@ -127,12 +130,4 @@ export async function startApp(
       return servers.close(idleTimeout);
     },
   };
-}
-
-function serviceOf(config: Config, log: EventLog): Service {
-  return webhookService(log, {
-    defaults: { source: endpointPath(config), type: config.eventType },
-    limit: config.getEventsLimit,
-    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
-  });
 }

@@ -4,20 +4,17 @@ import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';
 import { eventsPages, type EventsPagesParts } from './pages/events/events-pages';
-import type { EndpointOptions } from './call/incoming-call';
-import { httpBindings } from './get-post/http-call';
-import type { HandshakeOptions } from './get-post/webhook-handshake';
-import { Pipeline, type PipelineOptions } from './call/pipeline';
+import { routeOperations, type HandshakeOptions } from './get-post/http-call';
+import { Pipeline, type EndpointOptions } from './call/pipeline';
 import { soapBindings, SoapCall } from './soap/soap-call';
 
 /** What the endpoint needs besides the contract and the service object. */
-export type EndpointParts = EndpointOptions &
-  Omit<PipelineOptions, 'service'> & {
-    /** Which senders may deliver webhooks; without it none may. */
-    readonly handshake?: HandshakeOptions | undefined;
-    /** Without it there are no pages of the events. */
-    readonly events?: EventsPagesParts | undefined;
-  };
+export interface EndpointParts extends EndpointOptions {
+  /** Which senders may deliver webhooks; without it none may. */
+  readonly handshake?: HandshakeOptions | undefined;
+  /** Without it there are no pages of the events. */
+  readonly events?: EventsPagesParts | undefined;
+}
 
 /**
  * Makes the handler of the endpoint: the bindings and the documents that are offered, on one path. As in IIS, the path is
@@ -27,21 +24,16 @@ export type EndpointParts = EndpointOptions &
  */
 export async function endpoint(contract: Contract, service: Service, options: EndpointParts): Promise<Handler> {
   checkOperations(contract, service);
-  const pipeline = new Pipeline({ ...options, service });
+  const pipeline = new Pipeline(service, options);
   const soap = await soapBindings(contract, service);
-  const operations = asHandler(httpBindings(contract, service, pipeline, options));
-  const router = Router();
+  const router = Router({ strict: true });
+  routeOperations(router, contract, service, pipeline, options);
   const needsKey = options.access?.proofsOf('record').includes('key') === true;
   if (options.events !== undefined) router.use(eventsPages(contract, { ...options, needsKey }, options.events));
   const { documentation } = contract.offer;
   router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
-  const pages = asHandler(router);
-  const withoutSoap: Handler = (request, response, next) => {
-    operations(request, response, (error) => {
-      if (error === undefined || error === null) pages(request, response, next);
-      else next(error);
-    });
-  };
+  // A router works without an Express application, although its type asks for its requests and responses.
+  const withoutSoap = router as unknown as Handler;
   if (soap === undefined) return withoutSoap;
   const path = options.path.toLowerCase();
 
@@ -50,11 +42,6 @@ export async function endpoint(contract: Contract, service: Service, options: En
       pipeline.answer(new SoapCall(request, response, options, soap)).catch(next);
     } else withoutSoap(request, response, next);
   };
-}
-
-/** Routers work without an Express application, although their types ask for its requests and responses. */
-function asHandler(router: Router): Handler {
-  return router as unknown as Handler;
 }
 
 function pathOf(target: string): string {

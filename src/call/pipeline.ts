@@ -1,21 +1,35 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { AccessControl } from '../http/access';
-import type { BodyLimit } from '../http/content/body';
-import type { RateLimit } from '../http/callers';
+import type { Callers, RateLimit } from '../http/callers';
+import { SMALL_BODY } from '../http/content/body';
+import type { MediaType } from '../http/content/content-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
+import type { HttpRequest } from '../http/request';
+import { ParameterError, type Binding, type Call, type Content, type Service } from '../service/call';
 import type { CallReport } from '../telemetry/observation';
+import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
 import { LARGE_MESSAGE } from '../util/promises';
-import { ParameterError, type Service } from '../service/call';
-import type { IncomingCall } from './incoming-call';
+import type { Admission, Ticket } from './admission';
 
-/** What the steps of the pipeline use. */
-export interface PipelineOptions {
-  readonly service: Service;
+/** What the calls of one endpoint share, over whichever binding they come. */
+export interface EndpointOptions {
+  /** Path of the endpoint, with a leading slash. */
+  readonly path: string;
+  readonly callers: Callers;
+  /** Reads a `Content-Type`, and remembers those that come again and again. */
+  readonly mediaType: (value: string) => MediaType | undefined;
+  readonly admission: Admission;
   /** Without it no client is limited. */
   readonly rate: RateLimit | undefined;
   /** Without it everybody may call every operation. */
   readonly access: AccessControl | undefined;
+  /**
+   * Called for each call that suggests a setting. Not deduplicated.
+   *
+   * @param key - names the kind of hint; one of a few.
+   */
+  hint(key: string, message: string): void;
   /** Called for every call when it has ended. */
   report(request: IncomingMessage, report: CallReport): void;
 }
@@ -45,10 +59,12 @@ export interface PipelineOptions {
  * which gives them back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
  */
 export class Pipeline {
-  readonly #options: PipelineOptions;
+  readonly #service: Service;
+  readonly #endpoint: EndpointOptions;
 
-  constructor(options: PipelineOptions) {
-    this.#options = options;
+  constructor(service: Service, endpoint: EndpointOptions) {
+    this.#service = service;
+    this.#endpoint = endpoint;
   }
 
   /** Answers one call. Rejects only where not even the refusal can be sent. */
@@ -71,72 +87,50 @@ export class Pipeline {
 
   /** Takes a call up to where its operation can run. A call that waits keeps nothing of its body. */
   async #receive(call: IncomingCall): Promise<void> {
-    const { rate } = this.#options;
+    const { rate, access } = this.#endpoint;
     const { request, ticket } = call;
     rate?.(request);
     call.route();
-    const { isDecided, bodyLimit } = this.#checkHeader(call);
-    const body = call.hasBody ? await ticket.readBody(request, bodyLimit) : EMPTY;
+    const needsMessage = access !== undefined && messageProves(call, access);
+    if (!needsMessage) this.#checkAccess(call);
+    const limit = needsMessage ? access.checkHeader(this.#service[call.operation ?? '']?.access, request) : undefined;
+    const body = call.hasBody ? await ticket.readBody(request, limit) : EMPTY;
     call.keepStart(body);
     ticket.takeSlot();
     if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
     const reading = call.read(body);
     if (reading !== undefined) await reading;
-    if (!isDecided) this.#checkAccess(call, body);
+    if (needsMessage) this.#checkAccess(call, body);
     if (call.isLarge) await ticket.takeTurn();
   }
 
-  /** Decides what the header fields decide: whether the caller may call the operation, or how large its message may be. */
-  #checkHeader(call: IncomingCall): HeaderCheck {
-    const { access, service } = this.#options;
-    const { operation, request } = call;
-    if (access === undefined) return DECIDED;
-    const needsMessage = access.takesProofs
-      ? call.provesInMessage || access.needsBody(request)
-      : operation === undefined;
-    if (needsMessage) {
-      return { isDecided: false, bodyLimit: access.checkHeader(service[operation ?? '']?.access, request) };
-    }
-    this.#checkAccess(call, undefined);
-    return DECIDED;
-  }
-
-  #checkAccess(call: IncomingCall, body: Buffer | undefined): void {
-    const { access, service } = this.#options;
+  #checkAccess(call: IncomingCall, body?: Buffer): void {
     const { operation, request, password, passwordProblem } = call;
     // Only operations of the service object are routed to; any other would need the access that guards most.
-    const needed = service[operation ?? '']?.access ?? 'record';
-    call.signedBy = access?.check(needed, request, { body, password, passwordProblem });
+    const needed = this.#service[operation ?? '']?.access ?? 'record';
+    call.signedBy = this.#endpoint.access?.check(needed, request, { body, password, passwordProblem });
   }
 
   #report(call: IncomingCall, error?: unknown, refusal?: RequestError): void {
     const { binding, operation, request, response, ticket } = call;
-    const { statusCode: status } = response;
-    const { waited } = ticket;
-    const { receivedAt: started } = request;
-    const body = error === undefined ? undefined : call.body;
-    this.#options.report(request, {
+    this.#endpoint.report(request, {
       binding,
       operation,
-      started,
-      waited,
-      status,
+      started: request.receivedAt,
+      waited: ticket.waited,
+      status: response.statusCode,
       error,
       refusal: refusal?.refusal,
-      body,
+      body: error === undefined ? undefined : call.body,
     });
   }
 }
 
-/** What the header fields of a call have decided. */
-interface HeaderCheck {
-  /** Whether the caller may call the operation, without a look at the message. */
-  readonly isDecided: boolean;
-  /** A limit on its body beside the general one. */
-  readonly bodyLimit?: BodyLimit | undefined;
+/** Whether the message, and not the header fields alone, may prove that a caller may make its call. */
+function messageProves(call: IncomingCall, access: AccessControl): boolean {
+  if (access.takesProofs) return call.provesInMessage || access.needsBody(call.request);
+  return call.operation === undefined;
 }
-
-const DECIDED: HeaderCheck = { isDecided: true };
 
 const EMPTY = Buffer.alloc(0);
 
@@ -149,4 +143,132 @@ function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof ParameterError || error instanceof CloudEventError)
     return HTTP_ERRORS.invalidInput(error.message);
   return undefined;
+}
+
+/**
+ * One call, from the header of its request to its reply. A binding's subclass supplies the steps that differ, and the operation
+ * sees of it what {@link Call} shows.
+ */
+export abstract class IncomingCall implements Call {
+  /** The binding; the version of a SOAP message is certain only once it has been read. */
+  abstract readonly binding: Binding;
+  /** The operation, once the header fields or the message have named one of the service. */
+  operation: string | undefined;
+  /** The password in a WS-Security header. */
+  password: string | undefined;
+  /** Why a WS-Security header yields no password. */
+  passwordProblem: string | undefined;
+  signedBy: string | undefined;
+
+  readonly request: HttpRequest;
+  readonly response: ServerResponse;
+  /** What the call holds while it is in progress. */
+  readonly ticket: Ticket;
+  /** The `Content-Type` of the request, if it has one that can be read. */
+  readonly mediaType: MediaType | undefined;
+  readonly #endpoint: EndpointOptions;
+  #hasMessage = true;
+  #start: Buffer | undefined;
+  #bytes = 0;
+
+  constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
+    this.request = request;
+    this.response = response;
+    this.ticket = endpoint.admission.ticket(response);
+    const type = request.headers['content-type'];
+    this.mediaType = type === undefined ? undefined : endpoint.mediaType(type);
+    this.#endpoint = endpoint;
+  }
+
+  /** Whether the request's body belongs to the call. */
+  abstract readonly hasBody: boolean;
+
+  /** Whether the message, and not the header fields alone, may say who calls. */
+  abstract readonly provesInMessage: boolean;
+
+  /**
+   * Checks what the header fields say, and finds the operation where they name it.
+   *
+   * @throws {RequestError} they are wrong.
+   */
+  abstract route(): void;
+
+  /**
+   * Reads the body, and finds the operation where the header fields did not name it.
+   *
+   * @throws {RequestError} it is wrong.
+   */
+  abstract read(body: Buffer): void | Promise<void>;
+
+  /** Whether the call, once it has been read, needs much more memory than its body. */
+  get isLarge(): boolean {
+    return false;
+  }
+
+  /**
+   * Runs the operation and resolves to the body of the reply.
+   *
+   * @throws whatever the operation throws.
+   */
+  abstract invoke(): Promise<string>;
+
+  /** Sends the reply. */
+  abstract reply(body: string): void | Promise<void>;
+
+  /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
+  abstract refuse(error: unknown, refusal: RequestError | undefined): void;
+
+  /** Finds in the message what {@link Call.content} promises. */
+  protected abstract readContent(): Content;
+
+  /** Lets go of the message, which is not asked for again. */
+  protected abstract forgetMessage(): void;
+
+  content(): Content {
+    if (!this.#hasMessage) throw new Error('What the caller sent is gone: call content() before whileIdle().');
+    return this.readContent();
+  }
+
+  /** Keeps the beginning of the body, for the report of a call that is refused. A small body is kept as it is, without a copy. */
+  keepStart(body: Buffer): void {
+    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
+    this.#bytes = body.length;
+  }
+
+  /** What has been read of the body; undefined where that is nothing, and after a wait. */
+  get body(): ReadBody | undefined {
+    return this.#start && this.#bytes > 0 ? { start: this.#start, bytes: this.#bytes } : undefined;
+  }
+
+  async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#hasMessage = false;
+    this.#start = undefined;
+    this.forgetMessage();
+    return this.ticket.whileIdle(wait);
+  }
+
+  /** Suggests a setting to the operator. */
+  protected hint(key: string, message: string): void {
+    this.#endpoint.hint(key, message);
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get target(): string {
+    return this.request.url ?? '';
+  }
+
+  get headers(): HttpRequest['headers'] {
+    return this.request.headers;
+  }
+
+  remoteAddress(): string | undefined {
+    return this.#endpoint.callers.address(this.request);
+  }
+
+  endpointUrl(): string {
+    return this.#endpoint.callers.baseUrl(this.request) + this.#endpoint.path;
+  }
 }

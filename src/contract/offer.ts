@@ -3,7 +3,6 @@ import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
-import { childElements } from '../xml/xml-builder';
 
 /** What of the contract a service offers. */
 export interface Offer {
@@ -97,6 +96,16 @@ export function offeredWsdl(wsdl: string, offered: ReadonlySet<Binding>): string
 
   const kept = `${document.end({ prettyPrint: true, spaceBeforeSlash: true })}\n`;
   return offered.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
+}
+
+/** The child elements with a namespace and, if it is given, a local name. (The library's `children` also has what is deeper.) */
+export function childElements(parent: Element, namespace: string, localName?: string): Element[] {
+  const found: Element[] = [];
+  for (let child = parent.firstElementChild; child !== null; child = child.nextElementSibling) {
+    if (child.namespaceURI === namespace && (localName === undefined || child.localName === localName))
+      found.push(child);
+  }
+  return found;
 }
 
 /** Removes the other elements from the document. */

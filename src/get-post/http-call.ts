@@ -1,26 +1,33 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { Router } from 'express';
+import type { Router } from 'express';
 import { reply, replyCompressed, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
-import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
+import { IncomingCall, type EndpointOptions, type Pipeline } from '../call/pipeline';
 import { unofferedCall } from '../contract/offer';
 import { NO_VALUES, parameterValues } from '../contract/schema';
-import type { Pipeline } from '../call/pipeline';
+import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
 import type { HttpInput } from './http-payload';
-import { ReplyFormats, type Representation } from './reply-format';
-import { grantedFields, isValidationRequest, type HandshakeOptions } from './webhook-handshake';
+import { errorIn, resultIn, stringElement, type Representation } from './reply-format';
+
+/** Which webhook senders may deliver events, and how often. */
+export interface HandshakeOptions {
+  /** Origins of senders, as host names; `*` allows all. */
+  readonly origins: readonly string[];
+  /** The most calls of one sender in a period; without it there is no limit. */
+  readonly rate: { readonly calls: number; readonly milliseconds: number } | undefined;
+}
 
 /** What the HTTP GET and POST calls of one endpoint share. */
 interface HttpBindings {
   readonly contract: Contract;
   readonly service: Service;
-  readonly formats: ReplyFormats;
+  readonly writeString: WriteText;
   /** Without it no webhook sender is granted the delivery of events. */
   readonly handshake: HandshakeOptions | undefined;
   /** The methods, for `Allow`. */
@@ -33,30 +40,28 @@ type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<str
  * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, answers OPTIONS and refuses other methods. Calls over a
  * binding that is off are refused in the pipeline.
  */
-export function httpBindings(
+export function routeOperations(
+  router: Router,
   contract: Contract,
   service: Service,
   pipeline: Pipeline,
   endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
-): Router {
+): void {
   const { handshake } = endpoint;
   const { bindings: offered } = contract.offer;
   const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
   const allow = ['OPTIONS', ...methods].sort().join(', ');
-  const bindings: HttpBindings = { contract, service, formats: new ReplyFormats(contract.namespace), handshake, allow };
-  const answer = (binding: 'httpget' | 'httppost') => {
-    const OfferedCall = offered.has(binding) ? HttpCall : UnofferedCall;
-    return (request: OperationRequest, response: ServerResponse) =>
-      pipeline.answer(new OfferedCall(request, response, binding, endpoint, bindings));
-  };
+  const writeString = stringElement(contract.namespace);
+  const bindings: HttpBindings = { contract, service, writeString, handshake, allow };
+  const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: ServerResponse) =>
+    pipeline.answer(new HttpCall(request, response, binding, endpoint, bindings));
   const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
     const text =
       methods.length === 0
         ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
         : `Call an operation with ${methods.join(' or ')}.`;
-    refuse(request, response, bindings, 405, text, { Allow: allow });
+    refuse(request, response, 405, text, { Allow: allow });
   };
-  const router = Router({ strict: true });
   router
     .route(operationPath(endpoint.path))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
@@ -67,7 +72,6 @@ export function httpBindings(
       answerOptions(request, response, bindings);
     })
     .all(refuseMethod);
-  return router;
 }
 
 /**
@@ -78,34 +82,51 @@ function operationPath(path: string): RegExp {
   return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/(?<operation>.+)$`, 'is');
 }
 
-/** The name of the operation in the path. */
-function nameIn({ params }: OperationRequest): string {
-  return params.operation ?? '';
-}
-
-/** Names the methods (RFC 9110, section 9.3.7), or answers a webhook sender that asks whether it may deliver events. */
+/**
+ * Names the methods (RFC 9110, section 9.3.7), or answers a webhook sender that asks whether it may deliver events (CloudEvents
+ * HTTP 1.1 Web Hooks, section 4.1).
+ */
 function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
-  if (!isValidationRequest(request.headers)) {
+  const origin = request.headers['webhook-request-origin'];
+  if (origin === undefined) {
     replyWithoutBody(response, 204, { Allow: bindings.allow });
     return;
   }
-  const isRecording = bindings.service[nameIn(request)]?.access === 'record';
-  const granted = isRecording ? grantedFields(request.headers, bindings.handshake) : undefined;
+  const isRecording = bindings.service[request.params.operation ?? '']?.access === 'record';
+  const granted = isRecording ? grantedFields(String(origin), bindings.handshake) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
-    refuse(request, response, bindings, 405, message, { Allow: bindings.allow });
+    refuse(request, response, 405, message, { Allow: bindings.allow });
   } else replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
+}
+
+const ORIGIN = /^[\x21-\x7e]{1,255}$/;
+const MINUTE = 60_000;
+
+/**
+ * Makes the header fields that grant a sender the delivery of events (section 4.2). The answer itself grants it: no
+ * `WebHook-Request-Callback` is ever called. Returns undefined if the sender's origin may not deliver.
+ */
+function grantedFields(origin: string, options: HandshakeOptions | undefined): OutgoingHttpHeaders | undefined {
+  if (options === undefined || !ORIGIN.test(origin)) return undefined;
+  const isNamed = (name: string): boolean => name.toLowerCase() === origin.toLowerCase();
+  if (origin === '*' || !options.origins.some((name) => name === '*' || isNamed(name))) return undefined;
+  return { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': callsPerMinute(options.rate) };
+}
+
+function callsPerMinute(rate: HandshakeOptions['rate']): string {
+  if (rate === undefined) return '*';
+  return String(Math.max(1, Math.floor((rate.calls * MINUTE) / rate.milliseconds)));
 }
 
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { formats }: HttpBindings,
   status: number,
   message: string,
   headers?: OutgoingHttpHeaders,
 ): void {
-  const error = formats.error(request.headers.accept, status, message);
+  const error = errorIn(request.headers.accept, status, message);
   reply(response, status, error.contentType, error.body, { ...error.headers, ...headers });
 }
 
@@ -113,8 +134,8 @@ function refuse(
 class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly provesInMessage = false;
-  protected readonly name: string;
-  protected readonly bindings: HttpBindings;
+  readonly #name: string;
+  readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #result: Representation | undefined;
 
@@ -128,8 +149,8 @@ class HttpCall extends IncomingCall {
     // The server makes every request an HttpRequest, which Express's types do not say.
     super(request as OperationRequest & HttpRequest, response, endpoint);
     this.binding = binding;
-    this.bindings = bindings;
-    this.name = nameIn(request);
+    this.#bindings = bindings;
+    this.#name = request.params.operation ?? '';
   }
 
   override get hasBody(): boolean {
@@ -137,7 +158,10 @@ class HttpCall extends IncomingCall {
   }
 
   override route(): void {
-    this.operation = operationNamed(this.name, this.bindings.contract);
+    const { contract, allow } = this.#bindings;
+    const { offer } = contract;
+    if (!offer.bindings.has(this.binding)) throw unofferedCall(offer, this.binding, this.#name, allow);
+    this.operation = operationNamed(this.#name, contract);
   }
 
   override read(body: Buffer): void {
@@ -145,10 +169,11 @@ class HttpCall extends IncomingCall {
   }
 
   override async invoke(): Promise<string> {
-    const operation = this.bindings.service[this.operation ?? ''];
-    if (operation === undefined) throw new Error(`The service object has no operation ${this.name}.`);
+    const { service, writeString } = this.#bindings;
+    const operation = service[this.operation ?? ''];
+    if (operation === undefined) throw new Error(`The service object has no operation ${this.#name}.`);
     const result = await operation.run(this, this.#parameters());
-    this.#result = this.bindings.formats.result(this.headers.accept, result, operation.resultType);
+    this.#result = resultIn(this.headers.accept, result, operation.resultType, writeString);
     return this.#result.body;
   }
 
@@ -160,7 +185,7 @@ class HttpCall extends IncomingCall {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const status = refusal?.status ?? 500;
     const message = refusal?.message ?? messageChain(error);
-    refuse(this.request, this.response, this.bindings, status, message, refusal?.headers);
+    refuse(this.request, this.response, status, message, refusal?.headers);
   }
 
   protected override readContent(): Content {
@@ -172,7 +197,7 @@ class HttpCall extends IncomingCall {
   }
 
   #parameters(): ParameterValues {
-    const { parameters = [] } = this.bindings.contract.describe(this.operation ?? '') ?? {};
+    const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
     return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
   }
 
@@ -185,14 +210,6 @@ class HttpCall extends IncomingCall {
       mediaType: this.mediaType,
       body: this.#body,
     };
-  }
-}
-
-/** A call over a binding that is off. */
-class UnofferedCall extends HttpCall {
-  override route(): void {
-    const { contract, allow } = this.bindings;
-    throw unofferedCall(contract.offer, this.binding, this.name, allow);
   }
 }
 

@@ -5,8 +5,7 @@ import { cloudEventBatchOf, cloudEventOf, parseJsonObject } from '../events/clou
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { Content } from '../service/call';
-import { percentDecoded } from './form-fields';
-import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
+import { bodyPayload, bodyText, httpPayload, percentDecoded, type HttpInput } from './http-payload';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';

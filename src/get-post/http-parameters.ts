@@ -2,8 +2,16 @@ import { elementTexts, hasTooManyParts, memberTexts } from '../events/cloudevent
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
 import type { Parameter, GivenTexts } from '../contract/schema';
-import { parseFormFields, type NamedValues } from './form-fields';
-import { bodyCharset, bodyText, FORM, isJsonType, jsonForm, type HttpInput } from './http-payload';
+import {
+  bodyCharset,
+  bodyText,
+  FORM,
+  isJsonType,
+  jsonForm,
+  parseFormFields,
+  type HttpInput,
+  type NamedValues,
+} from './http-payload';
 
 /** The texts of a parameter, in order. */
 type Texts = readonly string[];

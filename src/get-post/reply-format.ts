@@ -1,9 +1,7 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
-import { memoized } from '../util/text';
-import { textElement, type WriteText } from '../xml/xml-builder';
-import { XML_DECLARATION } from '../xml/characters';
+import { textElement, XML_DECLARATION, type WriteText } from '../xml/characters';
 
 /** Content type of the XML reply over HTTP GET and POST. */
 export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';
@@ -38,59 +36,44 @@ const JSON_TYPES: ReadonlySet<string> = new Set([JSON_TYPE, PROBLEM, 'applicatio
 const XML_RANGES: ReadonlySet<string> = new Set(['text/xml', 'application/xml', 'text/*', 'application/*', '*/*']);
 
 /**
- * Writes results and errors in the form that a caller accepts (`Accept`, RFC 9110, section 12.5.1): XML and plain text as
- * ASP.NET writes them, or JSON for callers who name a JSON type and nothing that XML satisfies. Many clients list JSON first by
- * default (axios, AngularJS, RestTemplate, RestSharp), and the service that this one replaces answers them in XML.
+ * Writes the result of an operation in the form that its caller accepts (`Accept`, RFC 9110, section 12.5.1): as one `string`
+ * element, or as JSON for callers who name a JSON type and nothing that XML satisfies. Many clients list JSON first by default
+ * (axios, AngularJS, RestTemplate, RestSharp), and the service that this one replaces answers them in XML.
+ *
+ * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
+ * @param writeString - as {@link stringElement} makes it.
  */
-export class ReplyFormats {
-  readonly #writeString: (result: string) => string;
-  readonly #acceptance = memoized(acceptanceOf);
-
-  constructor(namespace: string) {
-    this.#writeString = stringElement(namespace);
-  }
-
-  /**
-   * Writes the result of an operation: as one `string` element, or as JSON.
-   *
-   * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
-   */
-  result(accept: string | undefined, result: string, mediaType: string | undefined): Representation {
-    const { types, takesXml } = this.#acceptanceOf(accept);
-    const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
-    if (type === undefined) return { contentType: STRING_CONTENT_TYPE, body: this.#writeString(result), headers: VARY };
-    const body = mediaType === undefined ? JSON.stringify(result) : result;
-    return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
-  }
-
-  /** Writes an error: as one line of text, or as problem details (RFC 9457), also where they are named beside XML. */
-  error(accept: string | undefined, status: number, message: string): Representation {
-    const headers = { ...VARY, ...NOT_SNIFFED };
-    const { types, takesXml } = this.#acceptanceOf(accept);
-    if (types.includes(PROBLEM) || (!takesXml && types.some((name) => JSON_TYPES.has(name)))) {
-      const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
-      return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
-    }
-    // ASP.NET HTML-escapes the messages of its exceptions, all with status 500, although it sends them as plain text.
-    const text = status === 500 ? escapeHtml(message) : message;
-    return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
-  }
-
-  #acceptanceOf(accept: string | undefined): Acceptance {
-    return accept === undefined || accept === '*/*' ? ANYTHING : this.#acceptance(accept);
-  }
+export function resultIn(
+  accept: string | undefined,
+  result: string,
+  mediaType: string | undefined,
+  writeString: WriteText,
+): Representation {
+  const { types, takesXml } = acceptanceOf(accept);
+  const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
+  if (type === undefined) return { contentType: STRING_CONTENT_TYPE, body: writeString(result), headers: VARY };
+  const body = mediaType === undefined ? JSON.stringify(result) : result;
+  return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
 }
 
-/** What a caller accepts. */
-interface Acceptance {
-  /** Media types and ranges in lower case, the preferred first. */
-  readonly types: readonly string[];
-  readonly takesXml: boolean;
+/**
+ * Writes an error in the form that its caller accepts: as one line of text, as ASP.NET does, or as problem details (RFC 9457)
+ * for callers who get results as JSON, and for those who name that type beside XML.
+ */
+export function errorIn(accept: string | undefined, status: number, message: string): Representation {
+  const headers = { ...VARY, ...NOT_SNIFFED };
+  const { types, takesXml } = acceptanceOf(accept);
+  if (types.includes(PROBLEM) || (!takesXml && types.some((name) => JSON_TYPES.has(name)))) {
+    const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
+    return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
+  }
+  // ASP.NET HTML-escapes the messages of its exceptions, all with status 500, although it sends them as plain text.
+  const text = status === 500 ? escapeHtml(message) : message;
+  return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
 }
 
-const ANYTHING: Acceptance = { types: [], takesXml: true };
-
-function acceptanceOf(accept: string): Acceptance {
+/** The media types and ranges that a caller accepts, in lower case, the preferred first, and whether XML satisfies one. */
+function acceptanceOf(accept: string | undefined): { readonly types: readonly string[]; readonly takesXml: boolean } {
   const types = new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
   return { types, takesXml: types.some((type) => XML_RANGES.has(type)) };
 }

@@ -81,13 +81,6 @@ export class ParameterError extends Error {
  * An operation of the service: an async function of a call and its arguments that returns a string. What the WSDL says it takes
  * is read, checked and converted before it runs; how its result reaches the caller is up to the binding.
  *
- * @example An operation that adds two numbers, for a WSDL that declares `a` and `b` as `s:int`.
- *
- *     const add: Operation = {
- *       access: 'open',
- *       run: (_call, { a, b }) => Promise.resolve(String(Number(a) + Number(b))),
- *     };
- *
  * @example One that waits for something to happen, and refuses a value that only it can judge.
  *
  *     const next: Operation = {

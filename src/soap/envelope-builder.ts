@@ -69,8 +69,6 @@ export class EnvelopeBuilder implements XmlHandler {
   readonly #open: Tag[] = [];
   #elements = 0;
   #version: SoapVersion = SOAP_11;
-  /** Its namespace, as the root's tag has it. */
-  #namespace = '';
   #hasHeader = false;
   #hasAddressing = false;
   #ignored: string | undefined;
@@ -172,11 +170,10 @@ export class EnvelopeBuilder implements XmlHandler {
     const version = versions.find(({ namespace }) => namespace === tag.uri);
     if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, versions);
     this.#version = version;
-    this.#namespace = tag.uri;
   }
 
   #openHeaderOrBody(tag: Tag, end: number): void {
-    const isSoap = tag.uri === this.#namespace;
+    const isSoap = tag.uri === this.#version.namespace;
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
       this.#body = new Payload(this.#xml, end, tag.scope);
@@ -198,13 +195,12 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   #openOperation(tag: Tag, end: number): void {
-    // The service's own string rather than an equal slice of the message, which V8 compares more slowly: it is compared several times.
-    const isOfService = tag.uri === this.#contract.namespace;
-    const namespace = isOfService ? this.#contract.namespace : tag.uri;
-    this.#element = { namespace, name: tag.local };
+    const { uri, local } = tag;
+    this.#element = { namespace: uri, name: local };
     this.#content = new Payload(this.#xml, end, tag.scope);
-    const parameters = isOfService && !this.#beginsWithText ? this.#contract.parameters(tag.local) : undefined;
-    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(namespace, parameters);
+    if (uri !== this.#contract.namespace || this.#beginsWithText) return;
+    const parameters = this.#contract.parameters(local);
+    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(uri, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {

@@ -1,8 +1,8 @@
 import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
-import { SaxesReader } from '../xml/saxes-reader';
+import { CommonXmlReader } from '../xml/common-xml-reader';
+import { SaxesReader, type SaxesGuards } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
   checkName,
@@ -47,81 +47,50 @@ function withoutNulsAtEnd(text: string): string {
 }
 
 /**
- * Reads SOAP messages strictly, with namespaces, and without document type declarations (SOAP 1.1, section 3; SOAP 1.2 part 1,
- * section 5): most of them without `saxes`.
+ * Reads a SOAP message strictly, with namespaces, and without document type declarations (SOAP 1.1, section 3; SOAP 1.2 part 1,
+ * section 5): in most cases without `saxes`.
+ *
+ * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
  */
-export class EnvelopeReader {
-  /** Kept from one message to the next: making a parser costs as much as reading a small message with it. */
-  #saxes: SaxesEnvelopeReader | undefined;
-  readonly #lastBeginning = new LastBeginning();
-  readonly #contract: MessageContract;
-
-  constructor(contract = ANY_MESSAGE) {
-    this.#contract = contract;
-  }
-
-  /**
-   * Reads a message.
-   *
-   * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
-   */
-  read(xml: string): Envelope {
-    const builder = new EnvelopeBuilder(xml, this.#contract);
-    if (new CommonXmlReader(xml, builder, this.#lastBeginning).read()) return builder.envelope();
-    const reader = this.#saxes ?? new SaxesEnvelopeReader(this.#contract);
-    // Only a reader that reached the end of its message is used again.
-    this.#saxes = undefined;
-    reader.begin(xml);
-    reader.write(xml);
-    const envelope = reader.close();
-    this.#saxes = reader;
-    return envelope;
-  }
-
-  /** Reads a large message as {@link read} does, in parts, between which other calls run. */
-  async readLarge(xml: string): Promise<Envelope> {
-    const reader = new SaxesEnvelopeReader(this.#contract);
-    reader.begin(xml);
-    await inParts(xml, (part) => {
-      reader.write(part);
-    });
-    return reader.close();
-  }
+export function readEnvelope(xml: string, contract = ANY_MESSAGE): Envelope {
+  const builder = new EnvelopeBuilder(xml, contract);
+  if (new CommonXmlReader(xml, builder).read()) return builder.envelope();
+  const reader = new SaxesEnvelopeReader(xml, contract);
+  reader.write(xml);
+  return reader.close();
 }
 
-/**
- * Reads SOAP messages with `saxes`, one at a time, from their text in parts: `begin`, `write` for each part, `close`. After it
- * has thrown it stands in the middle of a message and must not be used again.
- */
-export class SaxesEnvelopeReader {
-  readonly #reader = new SaxesReader({
-    addDoctype: () => {
-      throw FAULTS.unreadable('A document type declaration is not allowed in a SOAP message.');
-    },
-    addAttribute: (name, count) => {
-      if (count > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
-      checkName(name);
-    },
+/** Reads a large message as {@link readEnvelope} does, in parts, between which other calls run. */
+export async function readLargeEnvelope(xml: string, contract: MessageContract): Promise<Envelope> {
+  const reader = new SaxesEnvelopeReader(xml, contract);
+  await inParts(xml, (part) => {
+    reader.write(part);
   });
-  readonly #contract: MessageContract;
-  #builder: EnvelopeBuilder;
+  return reader.close();
+}
 
-  constructor(contract = ANY_MESSAGE) {
-    this.#contract = contract;
-    this.#builder = new EnvelopeBuilder('', contract);
+const GUARDS: SaxesGuards = {
+  addDoctype: () => {
+    throw FAULTS.unreadable('A document type declaration is not allowed in a SOAP message.');
+  },
+  addAttribute: (name, count) => {
+    if (count > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
+    checkName(name);
+  },
+};
+
+/** Reads a SOAP message with `saxes`, in parts: `write` for each part, then `close`. */
+export class SaxesEnvelopeReader {
+  readonly #builder: EnvelopeBuilder;
+  readonly #reader: SaxesReader;
+
+  /** @param xml - the whole message. */
+  constructor(xml: string, contract = ANY_MESSAGE) {
+    this.#builder = new EnvelopeBuilder(xml, contract);
+    this.#reader = new SaxesReader(xml, this.#builder, GUARDS);
   }
 
-  /** Begins a message; the text is all of it. */
-  begin(xml: string): void {
-    this.#builder = new EnvelopeBuilder(xml, this.#contract);
-    this.#reader.begin(xml, this.#builder);
-  }
-
-  /**
-   * Reads the next part of the text. The parts together must be the text that `begin` was given.
-   *
-   * @throws {Fault} the text so far is not XML, or not a SOAP message.
-   */
+  /** @throws {Fault} the text so far is not XML, or not a SOAP message. */
   write(part: string): void {
     try {
       this.#reader.write(part);
@@ -130,20 +99,14 @@ export class SaxesEnvelopeReader {
     }
   }
 
-  /**
-   * Ends the message.
-   *
-   * @throws {Fault} the text ends too early, or the message has no body.
-   */
+  /** @throws {Fault} the text ends too early, or the message has no body. */
   close(): Envelope {
     try {
       this.#reader.close();
     } catch (error) {
       throw faultOf(error);
     }
-    const builder = this.#builder;
-    this.#builder = new EnvelopeBuilder('', this.#contract);
-    return builder.envelope();
+    return this.#builder.envelope();
   }
 }
 

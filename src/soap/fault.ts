@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
-import { builderText } from '../xml/xml-builder';
+import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';

@@ -3,7 +3,7 @@ import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
 import type { Contract } from '../contract/contract';
 import type { Call, ParameterValues, Service } from '../service/call';
-import { textElement } from '../xml/xml-builder';
+import { textElement } from '../xml/characters';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 
 /** A message in the form in which node-soap reads one: the element of an operation, with what stands in it. */
@@ -25,11 +25,8 @@ interface MessageHeader {
  * given messages with `processRequest`.
  *
  * node-soap finds port and method in the WSDL by the message's element, calls the method of the service object with the
- * arguments, and writes the reply in the style and version that the WSDL says.
- *
- * Three things are done here and not by node-soap. The message is read before, since node-soap ignores namespaces and
- * `mustUnderstand` and accepts a DTD or a second root. Arguments are converted before, since node-soap trims strings, rounds
- * numbers and takes no notice of restrictions. Faults are written in fault.ts, since node-soap does not declare their prefixes.
+ * arguments, and writes the reply in the style and version that the WSDL says. `docs/architecture.md` says why messages are read
+ * and arguments converted before it, and faults written in fault.ts.
  */
 export class NodeSoap {
   readonly #server: Server;

@@ -6,28 +6,21 @@ import { LARGE_MESSAGE } from '../util/promises';
 import { shortened } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
-import { IncomingCall, type EndpointOptions } from '../call/incoming-call';
+import { IncomingCall, type EndpointOptions } from '../call/pipeline';
 import { NO_VALUES, parameterValues } from '../contract/schema';
-import type { ElementName, QualifiedName } from '../xml/handler';
-import type { Envelope } from './envelope-builder';
-import { decodeMessage, EnvelopeReader } from './envelope-reader';
+import type { ElementName } from '../xml/handler';
+import type { Envelope, MessageContract } from './envelope-builder';
+import { decodeMessage, readEnvelope, readLargeEnvelope } from './envelope-reader';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { NodeSoap } from './node-soap';
-import { Routing } from './routing';
 import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
 /** What the SOAP calls of one endpoint share. */
 export interface SoapBindings {
   readonly contract: Contract;
-  readonly envelopes: EnvelopeReader;
-  readonly routing: Routing;
-  /** The versions that are offered; one at least. */
-  readonly versions: readonly SoapVersion[];
-  /** What a message that was sent with the media type of SOAP 1.2, or with any other, is answered in until it has been read. */
-  readonly ofSoap12Type: SoapVersion;
-  readonly ofOtherType: SoapVersion;
+  readonly messages: MessageContract;
   /** For each version that is offered. */
   readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
@@ -35,18 +28,13 @@ export interface SoapBindings {
 /** Makes the SOAP bindings of a service that are offered, if any are. */
 export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
   const versions = SOAP_VERSIONS.filter(({ binding }) => contract.offer.bindings.has(binding));
-  const [first] = versions;
-  if (first === undefined) return undefined;
+  if (versions.length === 0) return undefined;
   const servers = await Promise.all(
     versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
   );
   return {
     contract,
-    envelopes: new EnvelopeReader({ versions, namespace: contract.namespace, parameters: parameterNames(contract) }),
-    routing: new Routing(contract),
-    versions,
-    ofSoap12Type: versions.includes(SOAP_12) ? SOAP_12 : first,
-    ofOtherType: first,
+    messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
     servers: Object.fromEntries(servers),
   };
 }
@@ -64,15 +52,16 @@ export class SoapCall extends IncomingCall {
   override readonly hasBody = true;
   override readonly provesInMessage = true;
   readonly #bindings: SoapBindings;
-  /** The version to answer in: that of the content type, until the envelope has been read. */
+  /** The version to answer in: that of the content type, if it is offered, until the envelope has been read. */
   #version: SoapVersion;
   #envelope: Envelope | undefined;
 
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
-    const { ofSoap12Type, ofOtherType } = bindings;
-    this.#version = this.mediaType?.essence === SOAP_12.mediaType ? ofSoap12Type : ofOtherType;
+    const { versions } = bindings.messages;
+    const named = this.mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    this.#version = versions.includes(named) ? named : (versions[0] ?? named);
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -80,39 +69,68 @@ export class SoapCall extends IncomingCall {
   }
 
   override route(): void {
-    const mediaType = this.mediaType;
-    if (mediaType?.isXml !== true) throw FAULTS.contentType(this.headers['content-type'], this.#bindings.versions);
-    this.operation = this.#bindings.routing.ofHeader(this.#version, this.headers.soapaction, mediaType.action);
+    if (this.mediaType?.isXml !== true) throw this.#unsupported(this.headers['content-type']);
+    this.operation = this.#namedInHeader();
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const xml = decodeMessage(body, this.mediaType?.charset, this.#hintCharset);
-    const { envelopes } = this.#bindings;
-    if (body.length <= LARGE_MESSAGE) this.#accept(envelopes.read(xml));
+    const xml = decodeMessage(body, this.mediaType?.charset, (message) => {
+      this.hint('charset', message);
+    });
+    const { messages } = this.#bindings;
+    if (body.length <= LARGE_MESSAGE) this.#accept(readEnvelope(xml, messages));
     else
-      return envelopes.readLarge(xml).then((envelope) => {
+      return readLargeEnvelope(xml, messages).then((envelope) => {
         this.#accept(envelope);
       });
   }
 
   #accept(envelope: Envelope): void {
-    const mediaType = this.mediaType;
+    const essence = this.mediaType?.essence;
     const { version, security } = envelope;
     this.#version = version;
     this.#envelope = envelope;
     this.#giveHints(envelope);
-    if (version === SOAP_11 && mediaType?.essence !== SOAP_11.mediaType)
-      throw FAULTS.contentType(mediaType?.essence, this.#bindings.versions);
+    if (version === SOAP_11 && essence !== SOAP_11.mediaType) throw this.#unsupported(essence);
     this.operation = undefined;
-    this.operation = this.#bindings.routing.of(envelope, this.headers.soapaction, mediaType?.action);
+    this.operation = this.#operationOf(envelope);
     requireUnderstood(envelope);
     this.password = security?.password;
     this.passwordProblem = security?.problem?.message;
   }
 
-  readonly #hintCharset = (message: string): void => {
-    this.hint('charset', message);
-  };
+  /**
+   * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by
+   * the `action` parameter of the content type, then by the body's element.
+   *
+   * @throws {Fault} they name no operation of the contract.
+   */
+  #operationOf({ element }: Envelope): string {
+    const { contract } = this.#bindings;
+    const { soapaction } = this.headers;
+    const operation = this.#namedInHeader();
+    if (operation !== undefined) return operation;
+    if (this.#version === SOAP_11 && soapaction !== undefined)
+      throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
+    const named = element && contract.operation(element.namespace, element.name);
+    if (named !== undefined) return named;
+    const action = this.mediaType?.action;
+    throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
+  }
+
+  /** The operation that the header fields name, if they name one of the contract. */
+  #namedInHeader(): string | undefined {
+    const { contract } = this.#bindings;
+    const { soapaction } = this.headers;
+    if (this.#version === SOAP_11 && soapaction !== undefined)
+      return operationWithAction(contract, soapActionValue(String(soapaction)));
+    const action = this.mediaType?.action;
+    return action === undefined ? undefined : operationWithAction(contract, actionValue(action));
+  }
+
+  #unsupported(contentType: string | undefined): Fault {
+    return FAULTS.contentType(contentType, this.#bindings.messages.versions);
+  }
 
   #giveHints({ element, hasAddressing, ignored }: Envelope): void {
     const { contract } = this.#bindings;
@@ -133,21 +151,18 @@ export class SoapCall extends IncomingCall {
   }
 
   override invoke(): Promise<string> {
-    const operation = this.#bindings.contract.describe(this.operation ?? '');
-    if (operation === undefined || operation.parameters.length === 0) return this.#answer(NO_VALUES);
-    return this.#answer(this.#parameters(operation));
-  }
-
-  #answer(parameters: ParameterValues): Promise<string> {
-    const server = this.#bindings.servers[this.binding];
-    if (server === undefined) throw new Error(`Messages of ${this.binding} are not read.`);
-    return server.answer(this.operation ?? '', parameters, this);
+    const { contract, servers } = this.#bindings;
+    const server = servers[this.binding];
+    const operation = contract.describe(this.operation ?? '');
+    if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
+    const values = operation.parameters.length === 0 ? NO_VALUES : this.#parameters(operation);
+    return server.answer(operation.name, values, this);
   }
 
   #parameters(operation: ContractOperation): ParameterValues {
-    if (this.#envelope === undefined) throw new Error('The message has not been read.');
-    const isNamed = this.#envelope.element?.name === operation.name;
-    const { texts, stranger, error } = isNamed ? this.#envelope.arguments : NO_ARGUMENTS;
+    const envelope = this.#envelope;
+    const isNamed = envelope?.element?.name === operation.name;
+    const { texts, stranger, error } = isNamed ? envelope.arguments : NO_ARGUMENTS;
     if (error !== undefined) throw error;
     if (stranger !== undefined) this.hint('parameter-namespace', this.#strangerHint(stranger));
     return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? []);
@@ -168,13 +183,10 @@ export class SoapCall extends IncomingCall {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const fault = faultOf(error, refusal, this.#envelope?.security);
     const version = fault.mismatch?.version ?? this.#version;
-    const headers = fault.status === 415 ? { ...fault.headers, ...this.#acceptPost() } : fault.headers;
+    // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
+    const accepted = this.#bindings.messages.versions.map(({ mediaType }) => mediaType).join(', ');
+    const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
     reply(this.response, fault.status, version.contentType, faultEnvelope(fault, version), headers);
-  }
-
-  /** The media types of messages (W3C Linked Data Platform 1.0, section 7.1). */
-  #acceptPost() {
-    return { 'Accept-Post': this.#bindings.versions.map(({ mediaType }) => mediaType).join(', ') };
   }
 
   protected override readContent(): Content {
@@ -214,11 +226,40 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   // The operation found something wrong with its input. Faults have status 500 (SOAP 1.1, section 6.2).
   if (refusal !== error) return FAULTS.invalidInput(refusal.message);
   const code = TEMPORARY.has(refusal.refusal) ? 'Server' : 'Client';
-  const subcode = refusal.refusal === 'key' && security !== undefined ? keyCode(security) : undefined;
-  return new Fault(code, refusal.message, { ...refusal, subcode });
+  // A WS-Security header yields no key, or the key in it is not valid.
+  const keyCode = security && (security.problem?.code ?? SECURITY_CODES.failedAuthentication);
+  return new Fault(code, refusal.message, { ...refusal, subcode: refusal.refusal === 'key' ? keyCode : undefined });
 }
 
-/** Why a caller with a WS-Security header has no valid key: the header yields none, or the key in it is not valid. */
-function keyCode({ problem }: SecurityHeader): QualifiedName {
-  return problem?.code ?? SECURITY_CODES.failedAuthentication;
+/**
+ * Names the operation with an action, as it is written or URL-decoded: namespaces may have escapes themselves. Some senders write
+ * it in UTF-8, of which Node makes a character for each byte.
+ */
+function operationWithAction(contract: Contract, action: string): string | undefined {
+  const decoded = urlDecoded(action);
+  const operation = contract.action(action) ?? contract.action(decoded);
+  if (operation !== undefined || !/[\x80-\xff]/.test(decoded)) return operation;
+  return contract.action(Buffer.from(decoded, 'latin1').toString('utf8'));
+}
+
+function soapActionValue(header: string): string {
+  const text = header.trim();
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
+}
+
+function actionValue(parameter: string): string {
+  return parameter.replace(/^'+|(?<!')'+$/g, '');
+}
+
+/** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). What is no text in UTF-8 stays as it is. */
+function urlDecoded(value: string): string {
+  if (!value.includes('%')) return value;
+  return value.replace(/%u([\da-f]{4})|(?:%[\da-f]{2})+/gi, (escapes, unit: string | undefined) => {
+    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
 }

@@ -1,3 +1,7 @@
+import { create } from 'xmlbuilder2';
+import type { Contract } from '../contract/contract';
+import { builderText } from '../xml/characters';
+
 /** A SOAP version: how its messages differ from the other's. */
 export interface SoapVersion {
   readonly binding: 'soap11' | 'soap12';
@@ -45,3 +49,31 @@ export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
 };
+
+/** The texts of an operation's arguments, in order, by the name of the parameter. */
+export type ArgumentTexts = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
+ * order of the schema, whatever theirs is. Where the operation takes any XML, those that the schema does not name follow.
+ */
+export function soapRequest(
+  operation: string,
+  contract: Contract,
+  version: SoapVersion,
+  prettyPrint: boolean,
+  given: ArgumentTexts = new Map(),
+): string {
+  const prefix = version === SOAP_12 ? 'soap12' : 'soap';
+  const element = create({ version: '1.0', encoding: 'utf-8' })
+    .ele(version.namespace, `${prefix}:Envelope`)
+    .att(SCHEMA_NAMESPACES)
+    .ele(`${prefix}:Body`)
+    .ele(builderText(contract.namespace), operation);
+  const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
+  const names = new Set(parameters.map(({ name }) => name));
+  for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
+    for (const text of given.get(name) ?? []) element.ele(name).txt(builderText(text));
+  }
+  return element.end({ prettyPrint, spaceBeforeSlash: true });
+}

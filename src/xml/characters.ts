@@ -1,3 +1,5 @@
+import { create } from 'xmlbuilder2';
+
 /** The predefined entities (XML 1.0, section 4.6). */
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['lt', '<'],
@@ -28,18 +30,17 @@ export function resolved(text: string): string | undefined {
 
 /** The character of a numeric reference, if XML allows it (section 2.2). */
 function numeric(reference: string): string | undefined {
-  const digits = /^#(?:x([\da-f]+)|(\d+))$/i.exec(reference);
-  // The `x` is a small letter, the digits need not be.
-  if (digits === null || reference.startsWith('#X')) return undefined;
-  const [, hexadecimal, decimal] = digits;
-  const code = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
-  return isCharacter(code) ? String.fromCodePoint(code) : undefined;
+  if (!NUMERIC.test(reference)) return undefined;
+  // `0x41` is hexadecimal, and `065` decimal.
+  const code = Number(`0${reference.slice(1)}`);
+  if (code > MAX_CODE) return undefined;
+  const character = String.fromCodePoint(code);
+  return hasOnlyCharacters(character) ? character : undefined;
 }
 
-function isCharacter(code: number): boolean {
-  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
-}
+const NUMERIC = /^#(?:x[\da-fA-F]+|\d+)$/;
+/** The last character of Unicode. */
+const MAX_CODE = 0x10ffff;
 
 /** Writes every end of a line as a line feed (XML 1.0, section 2.11). */
 export function withLineFeeds(text: string): string {
@@ -134,4 +135,29 @@ export function xmlText(text: string): string {
 /** Writes a string as the content of an attribute value in double quotes. */
 export function xmlAttribute(text: string): string {
   return xmlText(text).replaceAll('"', '&quot;').replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;');
+}
+
+/**
+ * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
+ * ampersand escaped before, the document says what the text says.
+ */
+export function builderText(text: string): string {
+  return xmlCharacters(text).replaceAll('&', '&amp;');
+}
+
+/** Writes a text inside one or more elements. */
+export type WriteText = (text: string) => string;
+
+/**
+ * Makes a writer for a text inside nested elements of one namespace, named from the outermost to the innermost. The tags are
+ * made only once. An empty text makes the innermost element an empty-element tag.
+ */
+export function textElement(namespace: string, ...names: readonly string[]): WriteText {
+  const root = names.reduce((parent, name) => parent.ele(builderText(namespace), name), create()).root();
+  const empty = root.toString({ spaceBeforeSlash: true });
+  const tags = root.toString({ allowEmptyTags: true });
+  // A start tag cannot hold this, since attribute values are escaped.
+  const end = tags.indexOf('</');
+  const [before, after] = [tags.slice(0, end), tags.slice(end)];
+  return (text) => (text === '' ? empty : before + xmlText(text) + after);
 }

@@ -1,22 +1,18 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
 
-/** Called for parts of a document as soon as they are read, before the element that they belong to. */
+/** Called for parts of a document as soon as they are read, before their element. What they throw ends the reading. */
 export interface SaxesGuards {
-  /** Called for a document type declaration. */
   readonly addDoctype: () => void;
-  /** Called for an attribute, with the number of those that its tag has so far. */
-  readonly addAttribute: (name: string, count: number) => void;
+  /** Called with the name of an attribute and the number of attributes that its tag has so far. */
+  readonly addAttribute?: (name: string, count: number) => void;
 }
 
-/**
- * Reads XML 1.0 with `saxes`, one document at a time, in parts: `begin`, `write` for each part, `close`. After it has thrown it
- * stands in the middle of a document and must not be used again.
- */
+/** Reads an XML 1.0 document with `saxes`, in parts: `write` for each part, then `close`. */
 export class SaxesReader {
   readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
-  #xml = '';
-  #handler: XmlHandler | undefined;
+  readonly #xml: string;
+  readonly #handler: XmlHandler;
   #attributes = 0;
   /** The scopes of the open elements, outermost first. */
   readonly #scopes: Scope[] = [];
@@ -25,14 +21,16 @@ export class SaxesReader {
    * The parser keeps its handlers as properties. With more than six V8 turns it into a dictionary, and reading takes four
    * times as long. So there is no handler for errors, which the parser then throws, and none for the beginning of a start tag.
    *
-   * @param guards - what they throw ends the reading.
+   * @param xml - the whole document.
    */
-  constructor(guards?: SaxesGuards) {
+  constructor(xml: string, handler: XmlHandler, { addDoctype, addAttribute }: SaxesGuards) {
     const parser = this.#parser;
-    if (guards !== undefined) {
-      parser.on('doctype', guards.addDoctype);
+    this.#xml = xml;
+    this.#handler = handler;
+    parser.on('doctype', addDoctype);
+    if (addAttribute !== undefined) {
       parser.on('attribute', ({ name }) => {
-        guards.addAttribute(name, ++this.#attributes);
+        addAttribute(name, ++this.#attributes);
       });
     }
     parser.on('opentag', (tag) => {
@@ -41,21 +39,17 @@ export class SaxesReader {
     parser.on('closetag', ({ isSelfClosing }) => {
       this.#scopes.pop();
       const { position } = parser;
-      this.#handler?.closeElement(isSelfClosing ? position : this.#xml.lastIndexOf('</', position - 1));
+      handler.closeElement(isSelfClosing ? position : xml.lastIndexOf('</', position - 1));
     });
-    const addText = (text: string): void => this.#handler?.addText(text);
+    const addText = (text: string): void => {
+      handler.addText(text);
+    };
     parser.on('text', addText);
     parser.on('cdata', addText);
   }
 
-  /** Begins a document, all of which is given. */
-  begin(xml: string, handler: XmlHandler): void {
-    this.#xml = xml;
-    this.#handler = handler;
-  }
-
   /**
-   * Reads the next part of the document. The parts together must be the text that `begin` was given.
+   * Reads the next part of the document.
    *
    * @throws {Error} what is wrong with the document so far; the message begins with the line and the column.
    */
@@ -70,8 +64,6 @@ export class SaxesReader {
    */
   close(): void {
     this.#parser.close();
-    this.#xml = '';
-    this.#handler = undefined;
   }
 
   #openElement(tag: SaxesTagNS): void {
@@ -80,7 +72,7 @@ export class SaxesReader {
     this.#scopes.push(scope);
     const end = this.#parser.position;
     // An attribute value cannot hold this character.
-    this.#handler?.openElement(tagOf(tag, scope), this.#xml.lastIndexOf('<', end - 1), end);
+    this.#handler.openElement(tagOf(tag, scope), this.#xml.lastIndexOf('<', end - 1), end);
   }
 }
 

@@ -1,11 +1,10 @@
-import { SaxesParser, type SaxesAttributeNS } from 'saxes';
+import type { Attribute, ElementName, XmlHandler } from './handler';
+import { SaxesReader } from './saxes-reader';
 
 /** An element of a document, with what is inside it in the order of the document. */
-export interface XmlElement {
-  readonly namespace: string;
-  readonly name: string;
+export interface XmlElement extends ElementName {
   /** Those without namespace declarations. */
-  readonly attributes: readonly SaxesAttributeNS[];
+  readonly attributes: readonly Attribute[];
   readonly content: readonly (XmlElement | string)[];
   /** The namespace that a prefix stands for here, if any. */
   readonly namespaceOf: (prefix: string) => string | undefined;
@@ -18,7 +17,6 @@ export class XmlError extends Error {
 
 const MAX_DEPTH = 100;
 const MAX_ELEMENTS = 100_000;
-const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
 /**
  * Reads XML 1.0 with namespaces, strictly.
@@ -27,37 +25,33 @@ const XMLNS = 'http://www.w3.org/2000/xmlns/';
  *   elements.
  */
 export function readXml(text: string): XmlElement {
-  const parser = new SaxesParser({ xmlns: true });
   const open: (XmlElement & { content: (XmlElement | string)[] })[] = [];
   let root: XmlElement | undefined;
   let elements = 0;
-  parser.on('doctype', () => {
-    throw new XmlError('It has a document type declaration.');
-  });
-  parser.on('opentag', ({ uri, local, attributes, ns }) => {
-    if (open.length === MAX_DEPTH) throw new XmlError(`It has more than ${String(MAX_DEPTH)} levels.`);
-    if (++elements > MAX_ELEMENTS) throw new XmlError(`It has more than ${String(MAX_ELEMENTS)} elements.`);
-    const parent = open.at(-1);
-    const own = new Map(Object.entries(ns));
-    const element = {
-      namespace: uri,
-      name: local,
-      attributes: Object.values(attributes).filter((attribute) => attribute.uri !== XMLNS),
-      content: [],
-      namespaceOf: (prefix: string) => own.get(prefix) ?? parent?.namespaceOf(prefix),
-    };
-    parent?.content.push(element);
-    root ??= element;
-    open.push(element);
-  });
-  parser.on('closetag', () => open.pop());
-  const add = (characters: string): void => {
-    open.at(-1)?.content.push(characters);
+  const handler: XmlHandler = {
+    openElement({ uri, local, attributes, scope }) {
+      if (open.length === MAX_DEPTH) throw new XmlError(`It has more than ${String(MAX_DEPTH)} levels.`);
+      if (++elements > MAX_ELEMENTS) throw new XmlError(`It has more than ${String(MAX_ELEMENTS)} elements.`);
+      const namespaceOf = (prefix: string) => scope.find(prefix);
+      const element = { namespace: uri, name: local, attributes, content: [], namespaceOf };
+      open.at(-1)?.content.push(element);
+      root ??= element;
+      open.push(element);
+    },
+    addText(characters) {
+      open.at(-1)?.content.push(characters);
+    },
+    closeElement() {
+      open.pop();
+    },
   };
-  parser.on('text', add);
-  parser.on('cdata', add);
+  const addDoctype = () => {
+    throw new XmlError('It has a document type declaration.');
+  };
   try {
-    parser.write(text).close();
+    const reader = new SaxesReader(text, handler, { addDoctype });
+    reader.write(text);
+    reader.close();
   } catch (error) {
     if (error instanceof XmlError) throw error;
     throw new XmlError(`It is not well-formed XML: ${(error as Error).message}`);
@@ -87,10 +81,7 @@ export function textContent({ content }: XmlElement): string {
 }
 
 /** Splits a qualified name in an attribute or a text of an element. Undefined if its prefix is not declared. */
-export function qualifiedName(
-  text: string,
-  { namespaceOf }: Pick<XmlElement, 'namespaceOf'>,
-): { readonly namespace: string; readonly name: string } | undefined {
+export function qualifiedName(text: string, { namespaceOf }: XmlElement): ElementName | undefined {
   const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
   const namespace = namespaceOf(prefix) ?? (prefix === '' ? '' : undefined);
   return name === '' || namespace === undefined ? undefined : { namespace, name };

@@ -15,7 +15,7 @@ import { callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
-import type { EndpointOptions } from '../../call/incoming-call';
+import type { EndpointOptions } from '../../call/pipeline';
 import { archiveOf, downloadHeaders, downloadOf } from './downloads';
 import { eventView, neighbours, positionOf } from './event-view';
 import { KnownTypes } from './known-types';

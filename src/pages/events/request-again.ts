@@ -2,10 +2,8 @@ import { memberTexts } from '../../events/cloudevents/json-text';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
 import { SENDERS } from '../../senders/senders';
-import { parseFormFields } from '../../get-post/form-fields';
-import { FORM } from '../../get-post/http-payload';
-import { soapRequest } from '../../soap/soap-request';
-import { SOAP_11, SOAP_12 } from '../../soap/soap-version';
+import { FORM, parseFormFields } from '../../get-post/http-payload';
+import { SOAP_11, SOAP_12, soapRequest } from '../../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type CurlRequest } from '../curl-command';
 import { dataBytes, eventData, isForm, type EventData } from './data-view';
 

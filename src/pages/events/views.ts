@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ServerResponse } from 'node:http';
-import type { EndpointOptions } from '../../call/incoming-call';
+import type { EndpointOptions } from '../../call/pipeline';
 import type { Contract } from '../../contract/contract';
 import { reply, replyCompressed } from '../../http/reply';
 import { PageWriter } from '../page-writer';

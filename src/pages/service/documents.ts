@@ -6,19 +6,17 @@ import { create } from 'xmlbuilder2';
 import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
-import type { EndpointOptions } from '../../call/incoming-call';
 import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
-import type { PipelineOptions } from '../../call/pipeline';
+import type { EndpointOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
-import { builderText } from '../../xml/xml-builder';
+import { builderText } from '../../xml/characters';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
 import type { EventsPagesParts } from '../events/events-pages';
 import { eventNumbers } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
 
 /** What the documents need to know of the endpoint; the pages say which access a caller needs. */
-export type DocumentOptions = EndpointOptions &
-  Pick<PipelineOptions, 'rate' | 'access'> & { readonly events?: EventsPagesParts | undefined };
+export type DocumentOptions = EndpointOptions & { readonly events?: EventsPagesParts | undefined };
 
 interface Document {
   readonly status?: number;

@@ -1,6 +1,6 @@
 import type { Parameter } from '../../contract/schema';
 import { SimpleTypeError, type BuiltInName, type SimpleType } from '../../contract/simple-type';
-import type { ArgumentTexts } from '../../soap/soap-request';
+import type { ArgumentTexts } from '../../soap/soap-version';
 import type { ContractOperation } from '../../contract/contract';
 
 /** How the form on an operation's page asks for a parameter. */
