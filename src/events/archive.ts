@@ -1,6 +1,12 @@
 import { parseTime } from '../util/time';
-import { CloudEventError, NOT_IN_STRING, withoutReservedNames } from './cloudevents/cloud-event';
-import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
+import {
+  bytesOf,
+  CloudEventError,
+  cloudEventOf,
+  NOT_IN_STRING,
+  parseJsonObject,
+  withoutReservedNames,
+} from './cloudevents/cloud-event';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
