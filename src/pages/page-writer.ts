@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Eta, type TemplateFunction } from 'eta';
+import { Eta } from 'eta';
 import helmet from 'helmet';
 import { VERSION } from '../config/package-info';
 import type { Contract } from '../contract/contract';
@@ -81,15 +81,10 @@ export class PageWriter {
     return this.#eta.render(`@${template}`, values);
   }
 
-  /** Loads each `NAME.eta` as `@NAME`. It is compiled when it is first used. */
+  /** Loads each `NAME.eta` as `@NAME`. */
   #loadTemplates(folder: string): void {
-    const eta = this.#eta;
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.eta'))) {
-      const text = readFileSync(join(folder, file), 'utf8');
-      let compiled: TemplateFunction | undefined;
-      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, (values, options) =>
-        (compiled ??= eta.compile(text)).call(eta, values, options),
-      );
+      this.#eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readFileSync(join(folder, file), 'utf8'));
     }
   }
 
