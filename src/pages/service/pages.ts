@@ -5,10 +5,11 @@ import type { Proof } from '../../http/auth/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { Contract } from '../../contract/contract';
+import type { Parameter } from '../../contract/schema';
+import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type Page } from '../page-writer';
-import { formField } from './form-field';
-import { sampleWriter } from './samples';
+import { exampleValue, sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export interface Pages {
@@ -83,6 +84,28 @@ export async function loadPages(
           contract.operations.map((operation) => operation.name),
         ),
       }),
+  };
+}
+
+const STEPS: Readonly<Partial<Record<BuiltInName, '1' | 'any'>>> = { int: '1', long: '1', decimal: 'any' };
+
+/** Chooses the field of a form for a parameter by its type. */
+function formField({ name, type, minOccurs, maxOccurs, documentation }: Parameter) {
+  const choices = type.choices ?? (type.name === 'boolean' ? ['true', 'false'] : undefined);
+  return {
+    name,
+    type: maxOccurs > 1 ? `${type.name}, repeated` : type.name,
+    meaning: documentation,
+    isRequired: minOccurs > 0,
+    /** The values to choose from, if not every text is allowed. */
+    choices,
+    /** The `step` of a number (HTML, section 4.10.5.3.8). */
+    step: choices === undefined ? STEPS[type.name] : undefined,
+    /** An example, where the type does not show what a value looks like. */
+    placeholder: type.name === 'dateTime' ? exampleValue(type) : '',
+    /** How many fields are shown at first, and how many there may be; possibly `Infinity`. */
+    rows: Math.max(1, minOccurs),
+    mostRows: maxOccurs,
   };
 }
 

@@ -1,5 +1,6 @@
 import { replyHeaders } from '../../http/reply';
 import type { Contract, ContractOperation } from '../../contract/contract';
+import { SimpleTypeError, type BuiltInName, type SimpleType } from '../../contract/simple-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
 import { soapRequest, type ArgumentTexts } from '../../soap/soap-request';
@@ -9,7 +10,6 @@ import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { FORM } from '../../get-post/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
-import { exampleArguments } from './form-field';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -117,4 +117,46 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
 function curlOf({ method, url, headers, body }: SampleRequest): string {
   const sent = body === undefined ? undefined : { isLong: false, bytes: () => Buffer.from(body) };
   return curlCommand({ method, url, headers: Object.entries(headers), body: sent }, 'request.body').command;
+}
+
+/** What the samples send to an operation that takes any XML: an element, or a field of a query string or form. */
+const ANYTHING: ArgumentTexts = new Map([['order', ['17']]]);
+
+/** Candidates for the example of a type, the best first; a restricted type may refuse some. */
+const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
+  string: ['text'],
+  boolean: ['true'],
+  int: ['10', '1', '0', '100', '1000', '-1'],
+  long: ['10', '1', '0', '100', '1000', '-1'],
+  decimal: ['9.99', '0.5', '10', '100', '-1'],
+  dateTime: ['2026-01-31T12:00:00Z'],
+};
+
+/** An example of a type, as text. Where a restriction allows none of the usual values, one that only shows the type. */
+export function exampleValue({ name, choices, read }: SimpleType): string {
+  const values = choices ?? VALUES[name];
+  const accepted = values.find((value) => {
+    try {
+      read(value);
+      return true;
+    } catch (error) {
+      if (error instanceof SimpleTypeError) return false;
+      throw error;
+    }
+  });
+  return accepted ?? values[0] ?? name;
+}
+
+/**
+ * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
+ * what a value looks like. An operation that takes any XML gets an element.
+ */
+export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
+  const required = parameters.filter(({ minOccurs }) => minOccurs > 0);
+  const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
+  const shown = required.length > 0 || takesAnyXml ? required : telling;
+  const examples = shown.map(
+    ({ name, type, minOccurs }) => [name, Array<string>(Math.max(1, minOccurs)).fill(exampleValue(type))] as const,
+  );
+  return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
 }
