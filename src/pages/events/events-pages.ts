@@ -9,9 +9,8 @@ import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/rate-limit';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
-import { within } from '../../util/promises';
 import { messageChain } from '../../util/text';
-import { callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
+import type { Refusals } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
@@ -20,8 +19,8 @@ import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from '
 import { addressQuery, filterValues, listQuery, position } from './list-query';
 import { archiveOf, KnownTypes, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
-import { isRateSpan, NUMBERS_TIMEOUT, rateView } from './rate-view';
-import { isRefusedAfter, newRefusals, refusalsView } from './refusal-view';
+import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
+import { isRefusedAfter, refusalsView } from './refusal-view';
 import { countText } from './markup';
 import { EventsViews, NO_STORE } from './views';
 
@@ -144,9 +143,13 @@ class EventsPages {
   }
 
   async #showList(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#parts;
+    const { log, refusals } = this.#parts;
     const query = listQuery(parameters);
-    const [stats, refused, list] = await Promise.all([log.stats(), this.#refusedInLastHour(), listView(log, query)]);
+    const [stats, refused, list] = await Promise.all([
+      log.stats(),
+      refusedInLastHour(refusals()),
+      listView(log, query),
+    ]);
     const types = await this.#types.list();
     const { needsKey } = this.#options;
     const values = { tab: 'list', ...list, count: countText(stats.events), refused, types, needsKey };
@@ -165,14 +168,6 @@ class EventsPages {
     const Location = `?${addressQuery({ event: BigInt(found), ...filterValues(filter) })}`;
     reply(response, 303, 'text/plain; charset=utf-8', `Event ${String(BigInt(found))}\n`, { ...NO_STORE, Location });
     return true;
-  }
-
-  /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
-  async #refusedInLastHour(): Promise<string | undefined> {
-    const late = () => new Error('too late');
-    const refusals = await within(this.#parts.refusals(), NUMBERS_TIMEOUT, late).catch(() => undefined);
-    const calls = callsOfLastHour(refusals?.counts ?? [], Date.now());
-    return calls === 0 ? undefined : countText(calls);
   }
 
   async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
@@ -224,7 +219,7 @@ class EventsPages {
         if (isRefusedAfter(seen, reason, after) || signal.aborted || performance.now() > until) return seen;
       }
     });
-    const view = await newRefusals(refusals, reason, after, Date.now());
+    const view = await refusalsView(refusals, reason, Date.now(), after);
     await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
   }
 

@@ -9,27 +9,11 @@ import type { Parameter } from '../../contract/schema';
 import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type Page } from '../page-writer';
+import type { EventNumbers } from '../events/rate-view';
 import { exampleValue, sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
-export interface Pages {
-  /**
-   * Lists the operations and links to the service description.
-   *
-   * @param numbers - how many events there are, for callers who may know.
-   */
-  service(endpointUrl: string, numbers: EventNumbers | undefined): Page;
-  /** Shows one operation: a form that calls it, and its messages. */
-  operation(name: string, endpointUrl: string): Page | undefined;
-  /** Says that the service has no operation of this name, and suggests a similar one. */
-  unknownOperation(name: string, endpointUrl: string): Page;
-}
-
-/** How many events the log has. */
-export interface EventNumbers {
-  readonly all: string;
-  readonly lastHour: string;
-}
+export type Pages = Awaited<ReturnType<typeof loadPages>>;
 
 /** Who may call an operation. */
 export interface CallRules {
@@ -48,7 +32,7 @@ export async function loadPages(
   contract: Contract,
   soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
-): Promise<Pages> {
+) {
   const writer = new PageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
   const operationPage = writer.page('operation', ['copy.js']);
@@ -57,8 +41,15 @@ export async function loadPages(
   const { bindings: offered } = contract.offer;
 
   return {
-    service: (url, numbers) => servicePage(undefined, url, { numbers }),
-    operation: (name, url) => {
+    /**
+     * Lists the operations and links to the service description.
+     *
+     * @param numbers - how many events there are, for callers who may know.
+     */
+    service: (url: string, numbers: EventNumbers | undefined): Page => servicePage(undefined, url, { numbers }),
+
+    /** Shows one operation: a form that calls it, and its messages. */
+    operation(name: string, url: string): Page | undefined {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
       const rules = rulesOf(name);
@@ -76,14 +67,12 @@ export async function loadPages(
         samples: samples(operation, needsKey, url),
       });
     },
-    unknownOperation: (name, url) =>
-      unknownPage('Operation not found', url, {
-        name: shortened(name),
-        meant: meantOperation(
-          name,
-          contract.operations.map((operation) => operation.name),
-        ),
-      }),
+
+    /** Says that the service has no operation of this name, and suggests a similar one. */
+    unknownOperation(name: string, url: string): Page {
+      const names = contract.operations.map((operation) => operation.name);
+      return unknownPage('Operation not found', url, { name: shortened(name), meant: meantOperation(name, names) });
+    },
   };
 }
 
