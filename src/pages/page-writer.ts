@@ -15,7 +15,8 @@ export const SECURITY_HEADERS = helmet({
 
 /** A page, and the header fields that it needs. */
 export interface Page {
-  readonly html: string;
+  readonly contentType: string;
+  readonly body: string;
   readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
 }
 
@@ -30,6 +31,9 @@ export type WritePage = (title: string | undefined, endpointUrl: string, values:
 
 /** The entry of the navigation to which the pages belong. */
 type Section = 'operations' | 'events';
+
+/** The content type of the pages. */
+export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');
 
@@ -61,7 +65,8 @@ export class PageWriter {
     const texts = scripts.map((script) => this.#text(script));
     const headers = { 'Content-Security-Policy': contentPolicy(this.#style, texts, connects) };
     return (title, endpointUrl, values) => ({
-      html: this.#eta.render(`@${template}`, {
+      contentType: HTML,
+      body: this.#eta.render(`@${template}`, {
         contract: this.#contract,
         section: this.#section,
         endpointUrl,

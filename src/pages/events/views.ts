@@ -3,12 +3,10 @@ import type { ServerResponse } from 'node:http';
 import type { EndpointOptions } from '../../call/incoming-call';
 import type { Contract } from '../../contract/contract';
 import { reply, replyCompressed } from '../../http/reply';
-import { PageWriter, type WritePage } from '../page-writer';
+import { HTML, PageWriter, type WritePage } from '../page-writer';
 
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
-
-const HTML = 'text/html; charset=utf-8';
 
 type PageName = 'list' | 'event' | 'rate' | 'refusals' | 'problem';
 
@@ -36,11 +34,11 @@ export class EventsViews {
     const { callers, path } = this.#endpoint;
     const { req: request } = response;
     const url = callers.baseUrl(request) + path;
-    const { html, headers } = this.#pages[page](title, url, { heading: title, ...values });
+    const { body, headers } = this.#pages[page](title, url, { heading: title, ...values });
     const fields = { ...NO_STORE, ...headers };
     if (status === 200) {
-      await replyCompressed(request, response, HTML, html, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
-    } else reply(response, status, HTML, html, fields);
+      await replyCompressed(request, response, HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
+    } else reply(response, status, HTML, body, fields);
   }
 
   /**
