@@ -23,9 +23,6 @@ export interface Sample {
   readonly curl: string;
 }
 
-/** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
-export type WriteSamples = (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => Sample[];
-
 const RESULT_PLACEHOLDER = 'string';
 
 interface SampleRequest {
@@ -36,16 +33,17 @@ interface SampleRequest {
 }
 
 /**
- * Makes the samples with the code that writes the real messages, so the two cannot differ. Those of an operation that needs a
- * key have the header field for it, with `KEY` in place of the key.
+ * Prepares what writes the samples of an operation, for the address under which the caller reaches the endpoint: with the code that
+ * writes the real messages, so the two cannot differ. Those of an operation that needs a key have the header field for it, with
+ * `KEY` in place of the key.
  */
-export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined): Promise<WriteSamples> {
+export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
   const soap11 = await soapReplies(soap, SOAP_11);
   const soap12 = await soapReplies(soap, SOAP_12);
   const { bindings } = contract.offer;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
-  return (operation, needsKey, endpointUrl) => {
+  return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
