@@ -16,8 +16,8 @@ import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
 import { dataBytes, dataView, eventData } from './data-view';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
-import { bindingView } from './list-view';
-import { markup, shownText, sizeText, timeText } from './markup';
+import { bindingView, timeView } from './list-view';
+import { markup, shownText, sizeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
 
 /** A name with its value, both HTML. */
@@ -72,8 +72,7 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
     sequence: String(position),
     id: shownText(event.id),
     type: shownText(String(attributes.type)),
-    time: timeText(event.recordedAt),
-    dateTime: new Date(event.recordedAt).toISOString(),
+    ...timeView(event.recordedAt),
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
     keys: keysOf(event),

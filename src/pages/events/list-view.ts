@@ -127,8 +127,9 @@ function rowView(event: FoundEvent, filter: Filter) {
   };
 }
 
-function timeView(recordedAt: number) {
-  return { time: timeText(recordedAt), dateTime: new Date(recordedAt).toISOString() };
+/** A time for a person and, for the `time` element, in RFC 3339. */
+export function timeView(milliseconds: number) {
+  return { time: timeText(milliseconds), dateTime: new Date(milliseconds).toISOString() };
 }
 
 /** Shows a match and what is around it. */

@@ -12,8 +12,8 @@ import { letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';
 import { pairs } from './event-view';
 import { addressQuery } from './list-query';
-import { bindingView } from './list-view';
-import { countText, markup, shownText, sizeText, timeText } from './markup';
+import { bindingView, timeView } from './list-view';
+import { countText, markup, shownText, sizeText } from './markup';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
@@ -86,8 +86,7 @@ function refusalView(call: KeptCall, maxBytes: number) {
   const shownBody = body && bodyView(body, fields.get('content-type'), Math.min(BODY_BYTES, maxBytes));
   return {
     id: call.id,
-    time: timeText(time),
-    dateTime: new Date(time).toISOString(),
+    ...timeView(time),
     address: cell(remoteAddress),
     ...bindingView(binding),
     called: operation === undefined ? '' : cell(operation),
