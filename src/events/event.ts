@@ -91,7 +91,7 @@ export class EventFactory {
       const { source, type = typeOfSender ?? DEFAULT_TYPE } = this.#defaults;
       return { specversion: '1.0', id, source, type, time: recorded, binding, datacontenttype: contentType, ...trace };
     }
-    const { id, source, type, time = recorded, datacontenttype = undefined, ...others } = attributes;
+    const { id, source, type, time = recorded, datacontenttype, ...others } = attributes;
     const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
     return {
       specversion: '1.0',
