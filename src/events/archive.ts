@@ -1,6 +1,12 @@
 import { parseTime } from '../util/time';
-import { CloudEventError, NOT_IN_STRING, withoutReservedNames } from './cloudevents/cloud-event';
-import { bytesOf, cloudEventOf, parseJsonObject } from './cloudevents/cloud-event-json';
+import {
+  bytesOf,
+  CloudEventError,
+  cloudEventOf,
+  NOT_IN_STRING,
+  parseJsonObject,
+  withoutReservedNames,
+} from './cloudevents/cloud-event';
 import { memberTexts, type MemberText } from './cloudevents/json-text';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
@@ -17,8 +23,11 @@ const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhook
  */
 const KEY = /^(?:[a-z\d-]+\n)?[\t\x20-\xff]*$/;
 
+const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
+
 /** The members of a line that are not attributes of its event. */
-const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
+const NO_ATTRIBUTES: readonly string[] = ['sequence', ...DATA_MEMBERS, LOG];
+const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
 /**
  * Writes an event with everything that the log keeps of it on one line, without its line feed: the CloudEvent as GetEvents
@@ -40,7 +49,7 @@ export function archiveLine({ attributes, sequence, data, arrival, ...event }: S
  */
 export async function parseArchiveLine(line: string): Promise<NewEvent> {
   const members = parseJsonObject(line);
-  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : foreignEvent(line, members);
+  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : parseCloudEvent(line, members);
 }
 
 /** Says what would keep an event from being read again, if anything would. */
@@ -74,7 +83,7 @@ function archivedAttributes(
   members: Readonly<Record<string, unknown>>,
 ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
   const names = [...texts.keys()].filter((name) => !NO_ATTRIBUTES.includes(name));
-  const nested = names.find((name) => !['string', 'number', 'boolean'].includes(typeof members[name]));
+  const nested = names.find((name) => !ATTRIBUTE_TYPES.includes(typeof members[name]));
   if (nested !== undefined) {
     throw new CloudEventError(`The CloudEvent's attribute ${nested} must be a string, a boolean or a number.`);
   }
@@ -93,14 +102,11 @@ function archivedData(
 /**
  * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
  *
+ * @param members - what `json` parses to.
  * @throws {CloudEventError} it is not a valid CloudEvent.
  */
-export function parseCloudEvent(json: string): Promise<NewEvent> {
-  return foreignEvent(json, parseJsonObject(json));
-}
-
-async function foreignEvent(line: string, members: Readonly<Record<string, unknown>>): Promise<NewEvent> {
-  const { attributes, payload } = cloudEventOf(line, members);
+export async function parseCloudEvent(json: string, members = parseJsonObject(json)): Promise<NewEvent> {
+  const { attributes, payload } = cloudEventOf(json, members);
   return {
     id: attributes.id,
     source: attributes.source,
@@ -145,9 +151,6 @@ const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boole
   ['source', (value: string, { source }: StoredEvent) => value === source],
   ['type', (value: string) => value !== ''],
 ]);
-
-const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
-const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
 
 /** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
 export function eventProblem(event: StoredEvent): string | undefined {

@@ -1,7 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { CloudEventError, senderAttributes, type SenderAttributes } from '../events/cloudevents/cloud-event';
-import { cloudEventBatchOf, cloudEventOf, parseJsonObject } from '../events/cloudevents/cloud-event-json';
+import {
+  CloudEventError,
+  cloudEventBatchOf,
+  cloudEventOf,
+  parseJsonObject,
+  senderAttributes,
+  type SenderAttributes,
+} from '../events/cloudevents/cloud-event';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { Content } from '../service/call';

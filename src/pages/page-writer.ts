@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Eta, type TemplateFunction } from 'eta';
+import { Eta } from 'eta';
 import helmet from 'helmet';
 import { VERSION } from '../config/package-info';
 import type { Contract } from '../contract/contract';
@@ -15,7 +15,8 @@ export const SECURITY_HEADERS = helmet({
 
 /** A page, and the header fields that it needs. */
 export interface Page {
-  readonly html: string;
+  readonly contentType: string;
+  readonly body: string;
   readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
 }
 
@@ -30,6 +31,9 @@ export type WritePage = (title: string | undefined, endpointUrl: string, values:
 
 /** The entry of the navigation to which the pages belong. */
 type Section = 'operations' | 'events';
+
+/** The content type of the pages. */
+export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');
 
@@ -61,7 +65,8 @@ export class PageWriter {
     const texts = scripts.map((script) => this.#text(script));
     const headers = { 'Content-Security-Policy': contentPolicy(this.#style, texts, connects) };
     return (title, endpointUrl, values) => ({
-      html: this.#eta.render(`@${template}`, {
+      contentType: HTML,
+      body: this.#eta.render(`@${template}`, {
         contract: this.#contract,
         section: this.#section,
         endpointUrl,
@@ -81,15 +86,10 @@ export class PageWriter {
     return this.#eta.render(`@${template}`, values);
   }
 
-  /** Loads each `NAME.eta` as `@NAME`. It is compiled when it is first used. */
+  /** Loads each `NAME.eta` as `@NAME`. */
   #loadTemplates(folder: string): void {
-    const eta = this.#eta;
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.eta'))) {
-      const text = readFileSync(join(folder, file), 'utf8');
-      let compiled: TemplateFunction | undefined;
-      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, (values, options) =>
-        (compiled ??= eta.compile(text)).call(eta, values, options),
-      );
+      this.#eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readFileSync(join(folder, file), 'utf8'));
     }
   }
 

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SENDER_SECRETS } from '../config/config';
-import { STANDARD_PREFIX, standardKey, standardSignature } from './standard-webhooks';
 
 /** The members of a JSON object; none where a body is anything else. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -38,6 +37,9 @@ const TOLERANCE = 5 * 60;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
+
+/** What begins a secret of Standard Webhooks (https://www.standardwebhooks.com) that both sides share; base64 of the key follows. */
+const STANDARD_PREFIX = 'whsec_';
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
@@ -198,10 +200,34 @@ function standardProblem(headers: IncomingHttpHeaders, body: Buffer, keys: reado
     .map((signature) => Buffer.from(signature.slice(3), 'base64'));
   return (
     timeProblem(timestamp, 'The webhook-timestamp') ??
-    (matches(given, keys, (key) => standardSignature(key, { id, timestamp, body }))
+    (matches(given, keys, (key) => standardSignature(key, id, timestamp, body))
       ? undefined
       : 'The webhook-signature is not valid for this body.')
   );
+}
+
+function standardKey(secret: string): Buffer {
+  return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64');
+}
+
+function standardSignature(key: Buffer, id: string, timestamp: string, body: Buffer): Buffer {
+  return hmac(key, `${id}.${timestamp}.`, body);
+}
+
+/**
+ * The header fields of Standard Webhooks, version 1, that sign a message now, with a signature for each of the secrets: a sender
+ * uses two while it changes its secret.
+ *
+ * @param id - without full stops, so that the signed text cannot be cut in another place.
+ */
+export function standardHeaders(secrets: readonly string[], id: string, body: Buffer): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signatures = secrets.map((secret) => standardSignature(standardKey(secret), id, timestamp, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.map((signature) => `v1,${signature.toString('base64')}`).join(' '),
+  };
 }
 
 function isTime(text: string): boolean {

@@ -1,6 +1,5 @@
 import type { Access } from '../config/config';
-import type { SenderAttributes } from '../events/cloudevents/cloud-event';
-import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
+import type { ParsedCloudEvent, SenderAttributes } from '../events/cloudevents/cloud-event';
 import type { Payload } from '../events/payload';
 
 /** The four ways of calling an operation. */

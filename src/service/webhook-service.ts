@@ -3,7 +3,7 @@ import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
-import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event-json';
+import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import { letOthersRun } from '../util/promises';
 
 /** The settings of the operations. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event-json';
+import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event';
 import { EventFactory, type Arrival } from '../../src/events/event';
 import { arrivalOf } from '../support/arrival';
 

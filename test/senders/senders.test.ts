@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyOf, senderOf, SENDERS, typeOf, type Members } from '../../src/senders/senders';
+import { Webhook } from 'standardwebhooks';
+import { keyOf, senderOf, SENDERS, standardHeaders, typeOf, type Members } from '../../src/senders/senders';
 import { signatureCheck, type SenderSecrets } from '../../src/http/access';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -225,5 +226,33 @@ describe('an event of a known sender', () => {
     const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
     expect(events.map(({ type }) => type)).toEqual(['a.b', 'own']);
     await service.stop();
+  });
+});
+
+const STANDARD_SECRETS = ['one', 'two'].map(
+  (key) => `whsec_${Buffer.from(`${key}-${'k'.repeat(24)}`).toString('base64')}`,
+);
+const STANDARD_BODY = Buffer.from('{"a":"ä"}');
+
+describe('the header fields that sign a message', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('are what the reference implementation signs and what this service verifies, with each of the secrets', () => {
+    const headers = standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY);
+    const sent = new Date(Number(headers['webhook-timestamp']) * 1000);
+    const signatures = STANDARD_SECRETS.map((secret) =>
+      new Webhook(secret).sign('msg_1', sent, STANDARD_BODY.toString()),
+    );
+    expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-signature': signatures.join(' ') });
+    for (const secret of STANDARD_SECRETS) {
+      expect(signatureCheck({ webhookSecrets: [secret] }).isSigned(headers)).toBe(true);
+      expect(signatureCheck({ webhookSecrets: [secret] }).check(headers, STANDARD_BODY).problem).toBeUndefined();
+      expect(signatureCheck({ webhookSecrets: [secret] }).check(headers, Buffer.from('{}')).problem).toBeDefined();
+    }
+  });
+
+  it('have the time in whole seconds', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_999);
+    expect(standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY)['webhook-timestamp']).toBe('1800000000');
   });
 });

@@ -4,7 +4,7 @@ import { VERSION } from '../../config/package-info';
 import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { FORM, isJsonType } from '../../get-post/http-payload';
-import { standardHeaders } from '../../senders/standard-webhooks';
+import { standardHeaders } from '../../senders/senders';
 
 /** What is sent. */
 export interface Message {

@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredEvent } from '../../events/stored-event';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { eventJson, type StoredEvent } from '../../events/stored-event';
 import type { LogQueries, ServiceLog } from '../../log/event-log';
 import {
   arrivalOf,
   hasKey,
   headerOf,
   isCloudEvent,
+  isXmlType,
   requestAgain,
   withFreshId,
   type EndpointAddress,
 } from './request-again';
 import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
-import { dataView, eventData } from './data-view';
-import { fileNames } from './downloads';
+import { dataBytes, dataView, eventData } from './data-view';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
-import { bindingView } from './list-view';
-import { markup, shownText, sizeText, timeText } from './markup';
+import { bindingView, timeView } from './list-view';
+import { markup, shownText, sizeText } from './markup';
 import { FORM } from '../../get-post/http-payload';
 
 /** A name with its value, both HTML. */
@@ -71,8 +72,7 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
     sequence: String(position),
     id: shownText(event.id),
     type: shownText(String(attributes.type)),
-    time: timeText(event.recordedAt),
-    dateTime: new Date(event.recordedAt).toISOString(),
+    ...timeView(event.recordedAt),
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
     keys: keysOf(event),
@@ -158,4 +158,54 @@ function shownValue(value: string, maxBytes: number): string {
   const start = shortened(value, LONG_VALUE);
   const rest = shownText(value.slice(start.length - 1), maxBytes);
   return `<details><summary>${shownText(start)}</summary>${rest}</details>`;
+}
+
+/** A file that a browser saves and never shows. */
+interface Download {
+  readonly name: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+const BYTES = 'application/octet-stream';
+
+/** Makes a file of an event, if it has one of this name: `event`, `data` or `request`. */
+export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
+  const names = fileNames(event);
+  if (what === 'event') {
+    const body = Buffer.from(eventJson(event.attributes, event.sequence, event.data));
+    return { name: names.event, contentType: 'application/cloudevents+json', body };
+  }
+  if (what === 'data' && event.data !== undefined) {
+    return { name: names.data, contentType: BYTES, body: dataBytes(eventData(event.data)) };
+  }
+  const body = what === 'request' ? requestAgain(event, address).body : undefined;
+  return body === undefined ? undefined : { name: names.request, contentType: BYTES, body: body.bytes() };
+}
+
+/**
+ * The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing that a sender put into
+ * it would run.
+ */
+export function downloadHeaders(name: string): OutgoingHttpHeaders {
+  return {
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
+
+/** The names of the files that {@link downloadOf} makes. */
+function fileNames({
+  sequence,
+  data,
+  attributes,
+}: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
+  const name = `event-${String(BigInt(sequence))}`;
+  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
+  const kind = data === undefined ? 'bytes' : eventData(data).kind;
+  const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];
+  return { event: `${name}.json`, data: `${name}-data.${ending}`, request: `${name}.body` };
 }

@@ -9,23 +9,20 @@ import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/callers';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import type { ServerObserver } from '../../http/reception';
-import { within } from '../../util/promises';
 import { messageChain } from '../../util/text';
-import { callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
+import type { Refusals } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
 import type { EndpointOptions } from '../../call/pipeline';
-import { archiveOf, downloadHeaders, downloadOf } from './downloads';
-import { eventView, neighbours, positionOf } from './event-view';
-import { KnownTypes } from './known-types';
-import { addressQuery, BINDING_LABELS, filterValues, listQuery, position } from './list-query';
-import { listView, newRows } from './list-view';
+import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
+import { addressQuery, filterValues, listQuery, position } from './list-query';
+import { archiveOf, KnownTypes, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
-import { isRateSpan, NUMBERS_TIMEOUT, rateView } from './rate-view';
-import { isRefusedAfter, newRefusals, refusalsView } from './refusal-view';
+import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
+import { isRefusedAfter, refusalsView } from './refusal-view';
 import { countText } from './markup';
-import { EventsViews, NO_STORE, type View } from './views';
+import { EventsViews, NO_STORE } from './views';
 
 /** What the pages of the events show, and to whom. */
 export interface EventsPagesParts {
@@ -85,10 +82,7 @@ function reasonOf(parameters: URLSearchParams): string | undefined {
 const REFUSALS_WAIT = 25_000;
 const REFUSALS_STEP = 1000;
 
-/** What a list finds, as a file. */
-const ARCHIVE = { name: 'events.ndjson' };
-
-/** Most downloads of that file at a time: each of them searches all the time. */
+/** Most downloads of all that a list finds at a time: each of them searches all the time. */
 const MAX_DOWNLOADS = 2;
 
 /** Most damaged events that are named. */
@@ -140,40 +134,26 @@ class EventsPages {
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find' && (await this.#leadToEvent(response, parameters))) return;
-    else if (tab === 'rows') await this.#sendRows(response, parameters);
+    else if (tab === 'rows') await this.#sendNewEvents(response, parameters);
     else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
-    else if (tab === 'rate') await this.#views.send(response, await this.#rate(parameters.get('per') ?? 'minute'));
-    else if (tab === 'refusals') await this.#views.send(response, await this.#refusals(parameters));
-    else if (tab === 'refused-rows') await this.#sendRefusedRows(response, parameters, ticket);
-    else await this.#views.send(response, await this.#list(parameters));
+    else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
+    else if (tab === 'refusals') await this.#showRefusals(response, parameters);
+    else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters, ticket);
+    else await this.#showList(response, parameters);
   }
 
-  async #list(parameters: URLSearchParams): Promise<View> {
-    const { log } = this.#parts;
+  async #showList(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+    const { log, refusals } = this.#parts;
     const query = listQuery(parameters);
-    const { filter, problem } = query;
     const [stats, refused, list] = await Promise.all([
       log.stats(),
-      this.#refusedInLastHour(),
-      problem === undefined ? listView(log, query) : EMPTY_LIST,
+      refusedInLastHour(refusals()),
+      listView(log, query),
     ]);
     const types = await this.#types.list();
-    return {
-      page: 'list',
-      title: 'Events',
-      status: problem === undefined ? 200 : 400,
-      values: {
-        tab: 'list',
-        ...list,
-        problem,
-        count: countText(stats.events),
-        refused,
-        bindings: BINDING_LABELS,
-        types,
-        filter: filterValues(filter),
-        needsKey: this.#options.needsKey,
-      },
-    };
+    const { needsKey } = this.#options;
+    const values = { tab: 'list', ...list, count: countText(stats.events), refused, types, needsKey };
+    await this.#views.send(response, 'list', 'Events', values, query.problem === undefined ? 200 : 400);
   }
 
   /** Leads to the event whose id or sequence was typed into the search box. Resolves to false where there is none. */
@@ -190,75 +170,67 @@ class EventsPages {
     return true;
   }
 
-  /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
-  async #refusedInLastHour(): Promise<string | undefined> {
-    const late = () => new Error('too late');
-    const refusals = await within(this.#parts.refusals(), NUMBERS_TIMEOUT, late).catch(() => undefined);
-    const calls = callsOfLastHour(refusals?.counts ?? [], Date.now());
-    return calls === 0 ? undefined : countText(calls);
-  }
-
-  async #sendRows(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
     const count = countText((await log.stats()).events);
-    await this.#views.sendRows(response, { template: 'rows', values: { rows }, after: String(after), count });
+    await this.#views.sendRows(response, 'rows', { rows }, after, count);
   }
 
-  /** Sends all events that a search finds. The caller may take them slowly, so that a download holds no slot meanwhile. */
+  /** Sends all events that a search finds, which the caller may take slowly. */
   async #sendAll(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const { filter, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
     const { log, failed } = this.#parts;
-    const headers = { ...NO_STORE, ...downloadHeaders(ARCHIVE) };
+    const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
     const damaged: string[] = [];
     this.#downloads++;
-    this.#inProgress--;
-    try {
-      await ticket.whileIdle((stop) => {
-        const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
-        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
-      });
-    } finally {
-      this.#downloads--;
-      this.#inProgress++;
-    }
+    await this.#whileIdle(ticket, (stop) => {
+      const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
+      return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
+    }).finally(() => this.#downloads--);
     if (damaged.length > 0) failed(response.req, 200, damagedEvents(damaged));
   }
 
-  async #rate(per: string): Promise<View> {
+  async #showRate(response: ServerResponse, per: string): Promise<void> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
     const { log, refusals } = this.#parts;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
-    return { page: 'rate', title: 'Rate', values: { tab: 'rate', ...rate } };
+    await this.#views.send(response, 'rate', 'Rate', { tab: 'rate', ...rate });
   }
 
-  async #refusals(parameters: URLSearchParams): Promise<View> {
+  async #showRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
-    return { page: 'refusals', title: 'Refusals', values: { tab: 'refusals', ...view } };
+    await this.#views.send(response, 'refusals', 'Refusals', { tab: 'refusals', ...view });
   }
 
-  /** Waits for a call that is refused after a time, without a slot, and sends the rows of those since then. */
-  async #sendRefusedRows(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  /** Waits for a call that is refused after a time, and sends the rows of those since then. */
+  async #sendNewRefusals(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const after = Number(parameters.get('after'));
     const reason = reasonOf(parameters);
     const until = performance.now() + REFUSALS_WAIT;
+    const refusals = await this.#whileIdle(ticket, async (signal) => {
+      for (;;) {
+        await delay(REFUSALS_STEP, undefined, { signal }).catch(() => undefined);
+        const seen = await this.#parts.refusals();
+        if (isRefusedAfter(seen, reason, after) || signal.aborted || performance.now() > until) return seen;
+      }
+    });
+    const view = await refusalsView(refusals, reason, Date.now(), after);
+    await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
+  }
+
+  /** Runs a long task that holds no slot meanwhile and does not count as a page in progress. */
+  async #whileIdle<T>(ticket: Ticket, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#inProgress--;
-    const refusals = await ticket
-      .whileIdle(async (signal) => {
-        for (;;) {
-          await delay(REFUSALS_STEP, undefined, { signal }).catch(() => undefined);
-          const seen = await this.#parts.refusals();
-          if (isRefusedAfter(seen, reason, after) || signal.aborted || performance.now() > until) return seen;
-        }
-      })
-      .finally(() => this.#inProgress++);
-    const values = await newRefusals(refusals, reason, after, Date.now());
-    const { liveAfter, lastHour: count } = values;
-    await this.#views.sendRows(response, { template: 'refusedRows', values, after: String(liveAfter), count });
+    try {
+      return await ticket.whileIdle(task);
+    } finally {
+      this.#inProgress++;
+    }
   }
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -269,14 +241,14 @@ class EventsPages {
     if (download !== null) {
       const file = downloadOf(download, await this.#event(sequence), this.#address(response));
       if (file === undefined) throw HTTP_ERRORS.noSuchPart();
-      reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file) });
+      reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }
     const { filter } = listQuery(parameters);
     const view = await this.#event(sequence).then((event) => eventView(event, filter, this.#address(response)));
     // The event, which may be large, is not held meanwhile.
     const values = { ...view, ...(await neighbours(log, sequence, filter)) };
-    await this.#views.send(response, { page: 'event', title: `Event ${view.sequence}`, values });
+    await this.#views.send(response, 'event', `Event ${view.sequence}`, values);
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
@@ -306,7 +278,7 @@ class EventsPages {
     }
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await this.#views.send(response, { page: 'problem', title, status, values: { reason } });
+    await this.#views.send(response, 'problem', title, { reason }, status);
     // Only then: where the address of the page cannot be known, the caller is refused for that, and counted there.
     if (refusal === undefined) this.#parts.failed(request, status, error);
     // An event that was forgotten is no refused call.
@@ -322,6 +294,3 @@ function damagedEvents(sequences: readonly string[]): EventLogError {
   const others = sequences.length > MAX_NAMED ? ` and ${String(sequences.length - MAX_NAMED)} more` : '';
   return new EventLogError(`Damaged events were left out of a download: ${some}${others}. --verify says more.`);
 }
-
-/** Shown for an address that cannot be used. */
-const EMPTY_LIST = { rows: [], isNarrowed: true, reached: undefined };

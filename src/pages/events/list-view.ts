@@ -1,4 +1,8 @@
-import type { FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
+import { archiveLine, archiveProblem } from '../../events/archive';
+import type { EventLog, FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
+import { foundEvents } from '../../log/stored-events';
+import { letOthersRun, within } from '../../util/promises';
+import { isVisible } from '../curl-command';
 import {
   forwardCommand,
   addressQuery,
@@ -26,18 +30,21 @@ const MAX_LINKED = 100;
 const BYTES_IN_ROW = 40;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(log: LogQueries, { filter, place }: Pick<ListQuery, 'filter' | 'place'>) {
+export async function listView(log: LogQueries, { filter, place, problem }: ListQuery) {
+  const values = filterValues(filter);
+  const search = { filter: values, bindings: BINDING_LABELS };
+  if (problem !== undefined) return { ...search, problem, rows: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
   const newest = isNewest ? await newestPosition(log) : 0n;
   const found = await log.search({ ...filter, ...place, limit: EVENTS_ON_PAGE });
   const { events, reached, more } = found;
-  const values = filterValues(filter);
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const { newer, older } = neighbours(found, place);
   const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
+    ...search,
     rows: events.map((event, i) => ({ ...rowView(event, filter), day: days[i] === days[i - 1] ? undefined : days[i] })),
     isNarrowed: isNarrowed(filter),
     found: String(events.length),
@@ -120,8 +127,9 @@ function rowView(event: FoundEvent, filter: Filter) {
   };
 }
 
-function timeView(recordedAt: number) {
-  return { time: timeText(recordedAt), dateTime: new Date(recordedAt).toISOString() };
+/** A time for a person and, for the `time` element, in RFC 3339. */
+export function timeView(milliseconds: number) {
+  return { time: timeText(milliseconds), dateTime: new Date(milliseconds).toISOString() };
 }
 
 /** Shows a match and what is around it. */
@@ -143,4 +151,100 @@ function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): strin
 export function bindingView(binding: string | undefined) {
   const name = binding === undefined ? undefined : BINDING_LABELS.get(binding);
   return { binding: name === undefined ? undefined : binding, bindingName: name ?? '–' };
+}
+
+/** About how many characters are written at a time, after which other calls run. */
+const CHUNK = 64 * 1024;
+
+/**
+ * Writes all events that a search finds, oldest first, in the lines of an export.
+ *
+ * @param stop - ends it early.
+ * @param leftOut - called with the sequence of each event that is damaged.
+ */
+export async function* archiveOf(
+  log: EventLog,
+  filter: Filter,
+  stop: AbortSignal,
+  leftOut: (sequence: string) => void,
+): AsyncGenerator<string> {
+  let text = '';
+  for await (const event of foundEvents(log, filter, stop, () => undefined)) {
+    if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
+    else leftOut(event.sequence);
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+    await letOthersRun();
+  }
+  yield text;
+}
+
+/** Most types that are suggested, and most characters of each. */
+const MAX_TYPES = 100;
+const MAX_TYPE_LENGTH = 100;
+
+/** Most searches in a look: types that are not suggested are found again and again. */
+const MAX_SEARCHES = 50;
+
+/** How long a page waits for types that are not known yet, in milliseconds; the next page has them. */
+const TYPES_WAIT = 50;
+
+/**
+ * The types of a log's events, as far as they are known. Each event is looked at once: those that came since the last look, and as
+ * many older ones as a search gets to, so that the cost of a look does not depend on the size of the log.
+ */
+export class KnownTypes {
+  readonly #log: LogQueries;
+  readonly #types = new Set<string>();
+  /** The positions between which all events were looked at. Undefined if none was. */
+  #looked: { first: bigint; last: bigint } | undefined;
+  #isComplete = false;
+  #looking: Promise<void> | undefined;
+
+  constructor(log: LogQueries) {
+    this.#log = log;
+  }
+
+  /** Looks at some events, and returns the types that are known by then, in alphabetical order. */
+  async list(): Promise<readonly string[]> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    // Why the log cannot be read is said by what reads it for the page.
+    await within(this.#looking, TYPES_WAIT, () => new Error('too late')).catch(() => undefined);
+    return [...this.#types].sort();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looked === undefined) {
+      const { events } = await this.#log.search({ limit: 1 });
+      const position = BigInt(events[0]?.sequence ?? 0);
+      if (position === 0n) return;
+      this.#add(events[0]?.type);
+      this.#looked = { first: position, last: position };
+    }
+    const looked = this.#looked;
+    await this.#each('after', looked.last, (position) => (looked.last = position));
+    if (!this.#isComplete) {
+      this.#isComplete = await this.#each('before', looked.first, (position) => (looked.first = position));
+    }
+  }
+
+  /** Searches for types that are not known, until a search takes its time without coming to an end. Resolves to whether it did. */
+  async #each(direction: 'after' | 'before', start: bigint, reach: (position: bigint) => void): Promise<boolean> {
+    let place = start;
+    for (let searches = 0; this.#types.size < MAX_TYPES; searches++) {
+      const otherTypes = [...this.#types];
+      const { events, reached, more } = await this.#log.search({ [direction]: place, otherTypes, limit: 1 });
+      this.#add(events[0]?.type);
+      place = reached?.position ?? place;
+      reach(place);
+      if (!more) return true;
+      if (events.length === 0 || searches === MAX_SEARCHES) return false;
+    }
+    return true;
+  }
+
+  #add(type: string | undefined): void {
+    if (type !== undefined && type.length <= MAX_TYPE_LENGTH && isVisible(type)) this.#types.add(type);
+  }
 }

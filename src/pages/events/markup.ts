@@ -1,3 +1,4 @@
+import escapeHtml from 'escape-html';
 import { xmlTokens } from '../../xml/indented-xml';
 import { replaceInvisible } from '../../util/text';
 
@@ -7,14 +8,6 @@ export interface Markup {
   /** Whether some of the text was left out, because the part would have become too large. */
   readonly isCut: boolean;
 }
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 
 /** How many characters are escaped at a time. */
 const STEP = 1024;
@@ -55,8 +48,8 @@ function shortPart(text: string, maxBytes: number): string {
 }
 
 function escaped(text: string): string {
-  const plain = text.replace(/\r\n/g, '\n').replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
-  return replaceInvisible(plain, (character) => `<span class="code-point">${codePoint(character)}</span>`);
+  const html = escapeHtml(text.replace(/\r\n/g, '\n'));
+  return replaceInvisible(html, (character) => `<span class="code-point">${codePoint(character)}</span>`);
 }
 
 function codePoint(character: string): string {

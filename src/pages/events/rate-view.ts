@@ -3,7 +3,13 @@ import type { RequestCheck } from '../../http/access';
 import { RequestError } from '../../http/errors';
 import { EventLogError, type EventLog, type LogQueries } from '../../log/event-log';
 import { within } from '../../util/promises';
-import { callsIn, COUNTED_SPANS, type RefusalCount } from '../../telemetry/refused-calls';
+import {
+  callsIn,
+  callsOfLastHour,
+  COUNTED_SPANS,
+  type RefusalCount,
+  type Refusals,
+} from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { countText, timeText } from './markup';
 
@@ -22,6 +28,7 @@ export function isRateSpan(text: string): text is RateSpan {
   return Object.hasOwn(RATE_SPANS, text);
 }
 
+/** The size of the chart, as in its template. */
 const WIDTH = 600;
 const HEIGHT = 200;
 
@@ -71,18 +78,23 @@ export async function rateView(log: LogQueries, per: RateSpan, now: number, coun
       href: `?${addressQuery({ events: 'rate', per: name === 'minute' ? undefined : name })}`,
       isThis: name === per,
     })),
-    viewBox: `0 0 ${String(WIDTH)} ${String(HEIGHT)}`,
   };
 }
 
 /** Longest that a page waits for numbers beside what it shows, in milliseconds. */
-export const NUMBERS_TIMEOUT = 500;
+const NUMBERS_TIMEOUT = 500;
+
+/** How many events the log has, for the service page. */
+export interface EventNumbers {
+  readonly all: string;
+  readonly lastHour: string;
+}
 
 /** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
 export async function eventNumbers(
   request: IncomingMessage,
   { log, mayLook }: { readonly log: EventLog; readonly mayLook: RequestCheck },
-) {
+): Promise<EventNumbers | undefined> {
   try {
     mayLook(request);
     const [{ events }, lastHour] = await within(
@@ -95,6 +107,13 @@ export async function eventNumbers(
     if (error instanceof RequestError || error instanceof EventLogError) return undefined;
     throw error;
   }
+}
+
+/** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
+export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
+  const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+  const calls = callsOfLastHour(seen?.counts ?? [], Date.now());
+  return calls === 0 ? undefined : countText(calls);
 }
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */

@@ -12,8 +12,8 @@ import { letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';
 import { pairs } from './event-view';
 import { addressQuery } from './list-query';
-import { bindingView } from './list-view';
-import { countText, markup, shownText, sizeText, timeText } from './markup';
+import { bindingView, timeView } from './list-view';
+import { countText, markup, shownText, sizeText } from './markup';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
@@ -32,33 +32,20 @@ const BODY_BYTES = 25_000;
 /** Most bytes of all header fields and bodies on a page as markup. */
 const DETAILS_BYTES = 1_000_000;
 
-/** Shows the refused calls, or those with a reason, newest first. Links have only the query. */
-export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
-  return {
-    ...(await rowsView(refusals, reason, now, -Infinity)),
-    isNarrowed: reason !== undefined,
-    reasons: [undefined, ...REASONS].map((name) => ({
-      name: name ?? 'all',
-      href: `?${addressQuery({ events: 'refusals', reason: name })}`,
-      isThis: name === reason,
-    })),
-  };
-}
-
-/** Shows the calls for a list that is open: those refused after a time, and some of those before it, which the list may have. */
-export function newRefusals(refusals: Refusals, reason: string | undefined, after: number, now: number) {
-  return rowsView(refusals, reason, now, after - OVERLAP);
-}
-
-/** Whether a call was refused after a time. */
-export function isRefusedAfter({ calls }: Refusals, reason: string | undefined, after: number): boolean {
-  return calls.some((call) => call.time > after && hasReason(call, reason));
-}
-
-async function rowsView({ calls, counts }: Refusals, reason: string | undefined, now: number, after: number) {
+/**
+ * Shows the refused calls, or those with a reason, newest first. Links have only the query.
+ *
+ * @param after - for a list that is open: only calls since this time, and some before it, which the list may have.
+ */
+export async function refusalsView(
+  { calls, counts }: Refusals,
+  reason: string | undefined,
+  now: number,
+  after = -Infinity,
+) {
   let left = DETAILS_BYTES;
   const rows: ReturnType<typeof refusalView>[] = [];
-  for (const call of calls.filter(({ time }) => time > after)) {
+  for (const call of calls.filter(({ time }) => time > after - OVERLAP)) {
     if (!hasReason(call, reason)) continue;
     const row = refusalView(call, left);
     left -= row.detailBytes;
@@ -70,7 +57,18 @@ async function rowsView({ calls, counts }: Refusals, reason: string | undefined,
     /** The time after which live rows begin. */
     liveAfter: calls[0]?.time ?? 0,
     lastHour: countText(callsOfLastHour(counts, now)),
+    isNarrowed: reason !== undefined,
+    reasons: [undefined, ...REASONS].map((name) => ({
+      name: name ?? 'all',
+      href: `?${addressQuery({ events: 'refusals', reason: name })}`,
+      isThis: name === reason,
+    })),
   };
+}
+
+/** Whether a call was refused after a time. */
+export function isRefusedAfter({ calls }: Refusals, reason: string | undefined, after: number): boolean {
+  return calls.some((call) => call.time > after && hasReason(call, reason));
 }
 
 function hasReason({ refusal }: KeptCall, reason: string | undefined): boolean {
@@ -88,8 +86,7 @@ function refusalView(call: KeptCall, maxBytes: number) {
   const shownBody = body && bodyView(body, fields.get('content-type'), Math.min(BODY_BYTES, maxBytes));
   return {
     id: call.id,
-    time: timeText(time),
-    dateTime: new Date(time).toISOString(),
+    ...timeView(time),
     address: cell(remoteAddress),
     ...bindingView(binding),
     called: operation === undefined ? '' : cell(operation),

@@ -4,7 +4,7 @@ import type { Contract } from '../../contract/contract';
 import { SENDERS } from '../../senders/senders';
 import { FORM, parseFormFields } from '../../get-post/http-payload';
 import { SOAP_11, SOAP_12, soapRequest } from '../../soap/soap-version';
-import { SHORT_BODY, type CurlBody, type CurlRequest } from '../curl-command';
+import { SHORT_BODY, type CurlRequest } from '../curl-command';
 import { dataBytes, eventData, isForm, type EventData } from './data-view';
 
 /** The endpoint to which the request goes. */
@@ -69,28 +69,24 @@ function keylessRequest(event: StoredEvent, { contract, base, path: endpointPath
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
   const contentType = headerOf(arrival, 'content-type');
   const kept = arrival.headers.filter(([name]) => !NOT_SENT_AGAIN.test(name));
+  const isLong = (data?.encoded.length ?? 0) > MAX_GROWTH * SHORT_BODY;
   const url = base + encodedTarget(arrival.target ?? endpointPath);
-  if (binding === 'soap11' || binding === 'soap12') {
-    const body = bodyOf(data, () => soapBody(data, contract, binding));
-    return { method: 'POST', url, headers: withUtf8(kept), body };
-  }
+  const post = (headers: CurlRequest['headers'], bytes?: () => Buffer): CurlRequest => ({
+    method: 'POST',
+    url,
+    headers,
+    body: bytes && { isLong, bytes },
+  });
+  if (binding === 'soap11' || binding === 'soap12')
+    return post(withUtf8(kept), () => soapBody(data, contract, binding));
   if (arrival.method === 'GET') return { method: 'GET', url, headers: kept, body: undefined };
   if (headerOf(arrival, 'host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
-    const headers = [
-      ...kept.filter(([name]) => name !== 'content-type'),
-      ['content-type', 'application/cloudevents+json; charset=utf-8'] as const,
-    ];
-    return {
-      method: 'POST',
-      url: `${base}${endpointPath}/RecordEvent`,
-      headers,
-      body: bodyOf(data, () => structuredEvent(event)),
-    };
+    const others = kept.filter(([name]) => name !== 'content-type');
+    const headers = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
+    return { ...post(headers, () => structuredEvent(event)), url: `${base}${endpointPath}/RecordEvent` };
   }
-  if (data === undefined || isQuery(data, arrival.target)) {
-    return { method: 'POST', url, headers: kept, body: undefined };
-  }
-  return { method: 'POST', url, headers: withUtf8(kept), body: bodyOf(data, () => httpBody(data, contentType)) };
+  if (data === undefined || isQuery(data, arrival.target)) return post(kept);
+  return post(withUtf8(kept), () => httpBody(data, contentType));
 }
 
 /** The value of a header field, by its name in lower case. */
@@ -120,10 +116,6 @@ function soapBody(data: EventData | undefined, contract: Contract, binding: 'soa
 
 /** The operation whose calls the log keeps. */
 const RECORD_EVENT = 'RecordEvent';
-
-function bodyOf(data: EventData | undefined, bytes: () => Buffer): CurlBody {
-  return { isLong: (data?.encoded.length ?? 0) > MAX_GROWTH * SHORT_BODY, bytes };
-}
 
 function httpBody(data: EventData, contentType: string | undefined): Buffer {
   if (data.kind === 'json' && contentType?.toLowerCase().startsWith(FORM) === true) {

@@ -26,7 +26,6 @@ interface Document {
 }
 
 const XML = 'text/xml; charset=utf-8';
-const HTML = 'text/html; charset=utf-8';
 
 /**
  * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?WSDL=extended`, `?DISCO`, the page of an operation as
@@ -54,7 +53,7 @@ export async function documents(
       const endpointUrl = callers.baseUrl(request) + path;
       const document =
         documentOf(request.url, contract, pages, endpointUrl) ??
-        pageDocument(pages.service(endpointUrl, events && (await eventNumbers(request, events))));
+        pages.service(endpointUrl, events && (await eventNumbers(request, events)));
       send(request, response, document, callers.vary);
     })
     .options((_request, response) => {
@@ -94,13 +93,7 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
   if (operation === undefined) return undefined;
-  const page = pages.operation(operation, endpointUrl);
-  if (page !== undefined) return pageDocument(page);
-  return { status: 404, ...pageDocument(pages.unknownOperation(operation, endpointUrl)) };
-}
-
-function pageDocument({ html, headers }: Page): Document {
-  return { contentType: HTML, body: html, headers };
+  return pages.operation(operation, endpointUrl) ?? { status: 404, ...pages.unknownOperation(operation, endpointUrl) };
 }
 
 function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {

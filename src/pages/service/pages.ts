@@ -5,30 +5,15 @@ import type { Proof } from '../../http/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { Contract } from '../../contract/contract';
+import type { Parameter } from '../../contract/schema';
+import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type Page } from '../page-writer';
-import { formField } from './form-field';
-import { sampleWriter } from './samples';
+import type { EventNumbers } from '../events/rate-view';
+import { exampleValue, sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
-export interface Pages {
-  /**
-   * Lists the operations and links to the service description.
-   *
-   * @param numbers - how many events there are, for callers who may know.
-   */
-  service(endpointUrl: string, numbers: EventNumbers | undefined): Page;
-  /** Shows one operation: a form that calls it, and its messages. */
-  operation(name: string, endpointUrl: string): Page | undefined;
-  /** Says that the service has no operation of this name, and suggests a similar one. */
-  unknownOperation(name: string, endpointUrl: string): Page;
-}
-
-/** How many events the log has. */
-export interface EventNumbers {
-  readonly all: string;
-  readonly lastHour: string;
-}
+export type Pages = Awaited<ReturnType<typeof loadPages>>;
 
 /** Who may call an operation. */
 export interface CallRules {
@@ -47,7 +32,7 @@ export async function loadPages(
   contract: Contract,
   soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
-): Promise<Pages> {
+) {
   const writer = new PageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
   const operationPage = writer.page('operation', ['copy.js']);
@@ -56,8 +41,15 @@ export async function loadPages(
   const { bindings: offered } = contract.offer;
 
   return {
-    service: (url, numbers) => servicePage(undefined, url, { numbers }),
-    operation: (name, url) => {
+    /**
+     * Lists the operations and links to the service description.
+     *
+     * @param numbers - how many events there are, for callers who may know.
+     */
+    service: (url: string, numbers: EventNumbers | undefined): Page => servicePage(undefined, url, { numbers }),
+
+    /** Shows one operation: a form that calls it, and its messages. */
+    operation(name: string, url: string): Page | undefined {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
       const rules = rulesOf(name);
@@ -75,14 +67,34 @@ export async function loadPages(
         samples: samples(operation, needsKey, url),
       });
     },
-    unknownOperation: (name, url) =>
-      unknownPage('Operation not found', url, {
-        name: shortened(name),
-        meant: meantOperation(
-          name,
-          contract.operations.map((operation) => operation.name),
-        ),
-      }),
+
+    /** Says that the service has no operation of this name, and suggests a similar one. */
+    unknownOperation(name: string, url: string): Page {
+      const names = contract.operations.map((operation) => operation.name);
+      return unknownPage('Operation not found', url, { name: shortened(name), meant: meantOperation(name, names) });
+    },
+  };
+}
+
+const STEPS: Readonly<Partial<Record<BuiltInName, '1' | 'any'>>> = { int: '1', long: '1', decimal: 'any' };
+
+/** Chooses the field of a form for a parameter by its type. */
+function formField({ name, type, minOccurs, maxOccurs, documentation }: Parameter) {
+  const choices = type.choices ?? (type.name === 'boolean' ? ['true', 'false'] : undefined);
+  return {
+    name,
+    type: maxOccurs > 1 ? `${type.name}, repeated` : type.name,
+    meaning: documentation,
+    isRequired: minOccurs > 0,
+    /** The values to choose from, if not every text is allowed. */
+    choices,
+    /** The `step` of a number (HTML, section 4.10.5.3.8). */
+    step: choices === undefined ? STEPS[type.name] : undefined,
+    /** An example, where the type does not show what a value looks like. */
+    placeholder: type.name === 'dateTime' ? exampleValue(type) : '',
+    /** How many fields are shown at first, and how many there may be; possibly `Infinity`. */
+    rows: Math.max(1, minOccurs),
+    mostRows: maxOccurs,
   };
 }
 

@@ -1,5 +1,6 @@
 import { replyHeaders } from '../../http/reply';
 import type { Contract, ContractOperation } from '../../contract/contract';
+import { SimpleTypeError, type BuiltInName, type SimpleType } from '../../contract/simple-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
 import { BINDING_NAMES } from '../../contract/offer';
@@ -8,7 +9,6 @@ import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, soapRequest, type ArgumentTexts, type SoapVersion } from '../../soap/soap-version';
 import { FORM } from '../../get-post/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
-import { exampleArguments } from './form-field';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -22,9 +22,6 @@ export interface Sample {
   readonly curl: string;
 }
 
-/** Writes the samples of an operation, for the address under which the caller reaches the endpoint. */
-export type WriteSamples = (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => Sample[];
-
 const RESULT_PLACEHOLDER = 'string';
 
 interface SampleRequest {
@@ -35,16 +32,17 @@ interface SampleRequest {
 }
 
 /**
- * Makes the samples with the code that writes the real messages, so the two cannot differ. Those of an operation that needs a
- * key have the header field for it, with `KEY` in place of the key.
+ * Prepares what writes the samples of an operation, for the address under which the caller reaches the endpoint: with the code that
+ * writes the real messages, so the two cannot differ. Those of an operation that needs a key have the header field for it, with
+ * `KEY` in place of the key.
  */
-export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined): Promise<WriteSamples> {
+export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
   const soap11 = await soapReplies(soap, SOAP_11);
   const soap12 = await soapReplies(soap, SOAP_12);
   const { bindings } = contract.offer;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
-  return (operation, needsKey, endpointUrl) => {
+  return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
@@ -116,4 +114,46 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
 function curlOf({ method, url, headers, body }: SampleRequest): string {
   const sent = body === undefined ? undefined : { isLong: false, bytes: () => Buffer.from(body) };
   return curlCommand({ method, url, headers: Object.entries(headers), body: sent }, 'request.body').command;
+}
+
+/** What the samples send to an operation that takes any XML: an element, or a field of a query string or form. */
+const ANYTHING: ArgumentTexts = new Map([['order', ['17']]]);
+
+/** Candidates for the example of a type, the best first; a restricted type may refuse some. */
+const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
+  string: ['text'],
+  boolean: ['true'],
+  int: ['10', '1', '0', '100', '1000', '-1'],
+  long: ['10', '1', '0', '100', '1000', '-1'],
+  decimal: ['9.99', '0.5', '10', '100', '-1'],
+  dateTime: ['2026-01-31T12:00:00Z'],
+};
+
+/** An example of a type, as text. Where a restriction allows none of the usual values, one that only shows the type. */
+export function exampleValue({ name, choices, read }: SimpleType): string {
+  const values = choices ?? VALUES[name];
+  const accepted = values.find((value) => {
+    try {
+      read(value);
+      return true;
+    } catch (error) {
+      if (error instanceof SimpleTypeError) return false;
+      throw error;
+    }
+  });
+  return accepted ?? values[0] ?? name;
+}
+
+/**
+ * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
+ * what a value looks like. An operation that takes any XML gets an element.
+ */
+export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
+  const required = parameters.filter(({ minOccurs }) => minOccurs > 0);
+  const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
+  const shown = required.length > 0 || takesAnyXml ? required : telling;
+  const examples = shown.map(
+    ({ name, type, minOccurs }) => [name, Array<string>(Math.max(1, minOccurs)).fill(exampleValue(type))] as const,
+  );
+  return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
 }

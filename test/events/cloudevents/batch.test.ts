@@ -1,4 +1,4 @@
-import { cloudEventBatchOf } from '../../../src/events/cloudevents/cloud-event-json';
+import { cloudEventBatchOf } from '../../../src/events/cloudevents/cloud-event';
 import { EventFactory, type Arrival } from '../../../src/events/event';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };

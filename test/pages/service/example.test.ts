@@ -1,4 +1,4 @@
-import { exampleArguments, exampleValue } from '../../../src/pages/service/form-field';
+import { exampleArguments, exampleValue } from '../../../src/pages/service/samples';
 import { parameterValues } from '../../../src/contract/schema';
 import { BUILT_IN } from '../../../src/contract/simple-type';
 import { contractWhereHelloWorldTakes } from '../../support/contract';

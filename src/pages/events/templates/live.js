@@ -50,11 +50,11 @@ function start({ dataset }) {
         if (dataset.endpoint === undefined || (await waitForEvent(signal))) await addRows(signal);
         retry = FIRST_RETRY;
         show('live');
-        await delay(PAUSE - (performance.now() - began), signal);
+        await delay(PAUSE - (performance.now() - began));
       } catch {
         if (signal.aborted) return;
         show('lost');
-        await delay(retry, signal);
+        await delay(retry);
         retry = Math.min(2 * retry, LAST_RETRY);
       }
     }
@@ -123,18 +123,6 @@ async function get(url, accept, signal) {
   return response;
 }
 
-/** Resolves after some milliseconds, or when the signal aborts. */
-function delay(milliseconds, signal) {
-  return new Promise((resolve) => {
-    if (milliseconds <= 0 || signal.aborted) resolve();
-    else {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, milliseconds);
-      signal.addEventListener('abort', end);
-    }
-  });
+function delay(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

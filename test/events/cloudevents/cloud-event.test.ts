@@ -1,4 +1,4 @@
-import { bytesOf, cloudEventOf, parseJsonObject } from '../../../src/events/cloudevents/cloud-event-json';
+import { bytesOf, cloudEventOf, parseJsonObject } from '../../../src/events/cloudevents/cloud-event';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const NOT_BASE64 = "The CloudEvent's member data_base64 must be a base64 string.";
