@@ -18,7 +18,6 @@ import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../pag
 import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher, type Matched } from '../search/match';
 import { JetStreamConnection } from './connection';
-import { followEvents } from './follow';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';
 import { JetStreamRecorder } from './recorder';
@@ -88,8 +87,7 @@ class JetStreamEngine implements LogEngine {
   /** Each takes several round trips. */
   readonly readsAtOnce = 8;
   readonly searchPause = 10;
-  /** How often the leader is asked although no consumer shows anything: one was once silent for two seconds. */
-  readonly watchPause = 500;
+  readonly watchPause = 50;
   readonly retention: JetStreamRetention | undefined;
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
@@ -119,10 +117,6 @@ class JetStreamEngine implements LogEngine {
 
   async newest(): Promise<number> {
     return (await this.#begin().events.state()).last;
-  }
-
-  follow(tell: (newest: number) => void): () => Promise<void> {
-    return followEvents(this.#begin, tell);
   }
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
