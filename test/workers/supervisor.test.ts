@@ -25,10 +25,6 @@ class FakeWorker implements WorkerProcess {
     // It never wants them.
   }
 
-  sendRefusals(): void {
-    // It never asked.
-  }
-
   retire(): void {
     this.retired = true;
   }
