@@ -1,5 +1,6 @@
 import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { Turns } from '../../util/promises';
 import type { LogEngine, Recorded } from '../engine';
 import { EngineLog } from '../engine-log';
 import {
@@ -50,9 +51,6 @@ const SEARCH_WINDOW = 32;
 
 /** Maximum consumers that count at a time. */
 const COUNTING_CONSUMERS = 8;
-
-/** What of a search narrows it to no kind of events. */
-const PLACE: readonly string[] = ['after', 'before', 'limit'] satisfies (keyof SearchQuery)[];
 
 /**
  * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
@@ -188,25 +186,19 @@ class JetStreamEngine implements LogEngine {
 
   /** The events to look at, in the direction of the search. */
   async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
-    const { from, limit } = query;
-    const isFiltered = Object.entries(query).some(([name, value]) => value !== undefined && !PLACE.includes(name));
-    const most = isFiltered ? Infinity : limit + 1;
     const { events } = this.#begin();
-    const start = await startOf(from ?? -Infinity, events);
+    const start = await startOf(query.from ?? -Infinity, events);
     const after = Math.max(start, sequenceNumber(query.after ?? 0n));
     const before = query.before === undefined ? Infinity : sequenceNumber(query.before);
     const walk = new EventWalk(events, SEARCH_WINDOW);
-    const placed = query.after === undefined ? walk.downwards(before, most) : walk.upwards(after, most);
+    const placed = query.after === undefined ? walk.downwards(before, Infinity) : walk.upwards(after, Infinity);
     return within(placed, after, before);
   }
 
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
-    const since: number[] = [];
-    while (since.length < times.length) {
-      const some = times.slice(since.length, since.length + COUNTING_CONSUMERS);
-      since.push(...(await Promise.all(some.map((time) => events.countSince(time)))));
-    }
+    const turns = new Turns(COUNTING_CONSUMERS);
+    const since = await Promise.all(times.map((time) => turns.take(() => events.countSince(time))));
     // Events that are stored between two of the requests are in the later answer only.
     return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }

@@ -62,7 +62,8 @@ type Outcome = Reference & Appended;
 export class JetStreamRecorder {
   readonly #begin: BeginCall;
   readonly #ownSources: readonly string[];
-  #eventBytes = 0;
+  /** Bytes of the message of the event that came last; 0 before the first. */
+  eventBytes = 0;
   /** Settlings in progress; only `close` waits for them. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -88,7 +89,7 @@ export class JetStreamRecorder {
       this.#finishLater(settle);
     };
     const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, ids, afterwards));
-    this.#eventBytes = attempts.at(-1)?.bytes ?? this.#eventBytes;
+    this.eventBytes = attempts.at(-1)?.body.length ?? this.eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
     // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
@@ -126,11 +127,6 @@ export class JetStreamRecorder {
     }
   }
 
-  /** Bytes of the message of the event that came last; 0 before the first. */
-  get eventBytes(): number {
-    return this.#eventBytes;
-  }
-
   /** Tries nothing again; resolves when nothing is in progress. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -153,8 +149,9 @@ interface Claim {
 
 /** One attempt to record one event. */
 class Attempt {
+  /** The event as it is stored. */
+  readonly body: Buffer;
   readonly #message: EventMessage;
-  readonly #body: Buffer;
   readonly #streams: LogStreams;
   readonly #ids: JetStreamIds;
   readonly #afterwards: (settle: Settling) => void;
@@ -163,15 +160,10 @@ class Attempt {
   /** @param afterwards - takes over what goes on after the event was recorded. */
   constructor(message: EventMessage, streams: LogStreams, ids: JetStreamIds, afterwards: (settle: Settling) => void) {
     this.#message = message;
-    this.#body = encodeEvent(message);
+    this.body = encodeEvent(message);
     this.#streams = streams;
     this.#ids = ids;
     this.#afterwards = afterwards;
-  }
-
-  /** Bytes of the event's message. */
-  get bytes(): number {
-    return this.#body.length;
   }
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
@@ -210,7 +202,7 @@ class Attempt {
     const { event, attempt } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.putFirst(slot, this.#body);
+      const sequence = await events.putFirst(slot, this.body);
       if (sequence !== undefined) return { outcome: { id: event.id, recorded: true, sequence }, isNew: true };
       const existing = await events.last(slot);
       if (existing !== undefined) {
@@ -226,7 +218,7 @@ class Attempt {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.putFirst(subject, this.#body);
+      const sequence = await keys.putFirst(subject, this.body);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
