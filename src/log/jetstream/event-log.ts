@@ -69,10 +69,10 @@ export class JetStreamEventLog extends EngineLog {
     try {
       const deadline = performance.now() + timeout;
       connection = await JetStreamConnection.open(options, timeout);
-      const streams = logStreams(connection, stream, deadline);
+      const streams = logStreams(connection, stream, [source], deadline);
       if (create) await provideStreams(streams, options);
       else await streams.events.requireInfo();
-      const ownSources = create ? await noteOwnSource(streams, source) : [source];
+      const ownSources = create ? await noteOwnSource(streams, source) : streams.ownSources;
       return new JetStreamEventLog(new JetStreamEngine(connection, options, ownSources));
     } catch (cause) {
       await connection?.close();
@@ -89,16 +89,14 @@ class JetStreamEngine implements LogEngine {
   readonly retention: JetStreamRetention | undefined;
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
-  readonly #ownSources: readonly string[];
   readonly #recorder: JetStreamRecorder;
   readonly #probe = new JetStreamProbe();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions, ownSources: readonly string[]) {
     const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
-    this.#begin = () => logStreams(connection, stream);
-    this.#ownSources = ownSources;
-    this.#recorder = new JetStreamRecorder(this.#begin, ownSources);
+    this.#begin = () => logStreams(connection, stream, ownSources);
+    this.#recorder = new JetStreamRecorder(this.#begin);
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }
@@ -139,7 +137,7 @@ class JetStreamEngine implements LogEngine {
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
     } else if (id !== undefined) {
-      yield* walk.onSubjects(await new JetStreamIds(streams, this.#ownSources).slotsOf(id), after, limit);
+      yield* walk.onSubjects(await new JetStreamIds(streams).slotsOf(id), after, limit);
     } else {
       yield* after === undefined ? walk.downwards(Infinity, limit) : walk.upwards(after, limit);
     }
@@ -215,7 +213,7 @@ class JetStreamEngine implements LogEngine {
   }
 
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    return forgetEvents(this.#begin, this.#ownSources, positions, progress);
+    return forgetEvents(this.#begin, positions, progress);
   }
 
   /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */

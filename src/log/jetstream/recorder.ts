@@ -61,17 +61,14 @@ type Outcome = Reference & Appended;
  */
 export class JetStreamRecorder {
   readonly #begin: BeginCall;
-  readonly #ownSources: readonly string[];
   /** Bytes of the message of the event that came last; 0 before the first. */
   eventBytes = 0;
   /** Settlings in progress; only `close` waits for them. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
-  /** @param ownSources - as in {@link JetStreamIds}. */
-  constructor(begin: BeginCall, ownSources: readonly string[]) {
+  constructor(begin: BeginCall) {
     this.#begin = begin;
-    this.#ownSources = ownSources;
   }
 
   /** Records events in the order given. */
@@ -84,11 +81,10 @@ export class JetStreamRecorder {
   /** Claims the keys of all events first, and then stores the events without a wait between them. */
   async #recordPart(events: readonly NewEvent[]): Promise<Appended[]> {
     const streams = this.#begin();
-    const ids = new JetStreamIds(streams, this.#ownSources);
     const afterwards = (settle: Settling) => {
       this.#finishLater(settle);
     };
-    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, ids, afterwards));
+    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, afterwards));
     this.eventBytes = attempts.at(-1)?.body.length ?? this.eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
@@ -158,11 +154,11 @@ class Attempt {
   readonly #claims: Claim[] = [];
 
   /** @param afterwards - takes over what goes on after the event was recorded. */
-  constructor(message: EventMessage, streams: LogStreams, ids: JetStreamIds, afterwards: (settle: Settling) => void) {
+  constructor(message: EventMessage, streams: LogStreams, afterwards: (settle: Settling) => void) {
     this.#message = message;
     this.body = encodeEvent(message);
     this.#streams = streams;
-    this.#ids = ids;
+    this.#ids = new JetStreamIds(streams);
     this.#afterwards = afterwards;
   }
 
@@ -243,7 +239,7 @@ class Attempt {
 
   /** Does what the attempt that has claimed a key is doing, or would have done. */
   async #complete(claim: EventMessage, claimedAt: Date): Promise<Outcome> {
-    const attempt = new Attempt(claim, this.#streams, this.#ids, this.#afterwards);
+    const attempt = new Attempt(claim, this.#streams, this.#afterwards);
     const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
     const found = await attempt.claimKeys();
     const outcome = isAbandoned ? await attempt.finish(found) : (found ?? (await attempt.#store()));

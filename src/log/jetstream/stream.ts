@@ -25,6 +25,8 @@ export interface LogStreams {
   readonly keys: Stream;
   /** Takes a message now and then to see whether JetStream has room, and forgets it. */
   readonly probe: Stream;
+  /** The sources of the service's own events, now and before. */
+  readonly ownSources: readonly string[];
   /** As `performance.now` tells the time: a step of the clock ends no call. */
   readonly deadline: number;
 }
@@ -36,10 +38,17 @@ export type BeginCall = () => LogStreams;
 export function logStreams(
   connection: JetStreamConnection,
   stream: string,
+  ownSources: readonly string[],
   deadline = connection.deadline(),
 ): LogStreams {
   const named = (name: string) => new Stream(connection, name, deadline);
-  return { events: named(stream), keys: named(`${stream}_KEYS`), probe: named(`${stream}_PROBE`), deadline };
+  return {
+    events: named(stream),
+    keys: named(`${stream}_KEYS`),
+    probe: named(`${stream}_PROBE`),
+    ownSources,
+    deadline,
+  };
 }
 
 /** What a stream holds. */
