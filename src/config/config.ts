@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { resolve } from 'node:path';
 import { readEnvFile, unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
 import { ConfigError, readSettings, variablesOf, type Problem, type Settings, type Variable } from './variable';
 import { PROTOCOLS } from './values';
@@ -62,7 +61,8 @@ const ENV_FILE = '.env';
 const LARGEST_BODIES = 16;
 
 /**
- * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service.
+ * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service. Paths of
+ * files are absolute in it: messages and log lines show where a file is.
  *
  * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
@@ -104,8 +104,6 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 /**
  * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it.
  *
- * Paths of files are absolute.
- *
  * @param warn - called for each name in the file that is no setting of the service.
  * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid.
  */
@@ -115,25 +113,10 @@ export function loadConfig(warn: (message: string) => void = () => undefined): C
     if (!OF_OTHERS.test(name)) warn(`${ENV_FILE}, line ${String(entries.get(name)?.line)}: ${sentence}`);
   }
   for (const [name, { text }] of entries) process.env[name] ??= text;
-  const config = readConfig(processEnvironment(), (name) => {
+  return readConfig(processEnvironment(), (name) => {
     const entry = entries.get(name);
     return entry !== undefined && entry.text === process.env[name] ? ` (${ENV_FILE}, line ${String(entry.line)})` : '';
   });
-  return withAbsolutePaths(config);
-}
-
-/** Messages and log lines show where a file is, whatever the working directory of the process. */
-export function withAbsolutePaths(config: Config): Config {
-  const { eventLog, tls } = config;
-  return {
-    ...config,
-    eventLog: eventLog.engine === 'sqlite' ? { ...eventLog, file: resolve(eventLog.file) } : eventLog,
-    tls: tls && {
-      cert: resolve(tls.cert),
-      key: resolve(tls.key),
-      clientCa: tls.clientCa === undefined ? undefined : resolve(tls.clientCa),
-    },
-  };
 }
 
 /** Windows does not distinguish upper and lower case in the names of variables. */
