@@ -88,12 +88,12 @@ async function runWorker(config: Config, logger: Logger): Promise<void> {
   const { joinSupervisor, refusalsOfAllWorkers, writerChannel } = await import('./workers/worker.js');
   const { log, app } = await startService(config, logger, refusalsOfAllWorkers(), writerChannel(config.eventLog));
   const stop = stopper(logger, async () => {
-    await membership.leave();
+    await leave();
     await log.close();
   });
   stopOnSignals(app, stop);
   started(app, config, logger);
-  const membership = joinSupervisor(app, (why) => {
+  const leave = joinSupervisor(app, (why) => {
     stop(why, () => app.close(HANDOVER_TIMEOUT));
   });
 }

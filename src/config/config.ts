@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { resolve } from 'node:path';
 import { readEnvFile, unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
-import { ConfigError, readSettings, variablesOf, type Problem, type Settings } from './variable';
+import { ConfigError, readSettings, variablesOf, type Problem, type Settings, type Variable } from './variable';
 import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
 
@@ -62,7 +61,8 @@ const ENV_FILE = '.env';
 const LARGEST_BODIES = 16;
 
 /**
- * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service.
+ * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service. Paths of
+ * files are absolute in it: messages and log lines show where a file is.
  *
  * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
@@ -78,15 +78,8 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
   );
   const { texts, problems: wrongFiles } = withSecretFiles(secrets, set);
   const { settings, problems } = readSettings(VARIABLES, texts);
-  const wrong = problems.length > 0 ? problems : contradictions(settings);
-  const lines = [
-    ...wrongNamed,
-    ...wrongFiles,
-    ...wrong.map(({ variable, message }) => ({
-      name: variable.name,
-      line: `${variable.shown(texts[variable.name] ?? '')}: ${message}`,
-    })),
-  ].map(({ name, line }) => line + origin(name));
+  const wrong = problems.length > 0 ? problems : contradictions(settings, texts);
+  const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
 
   const { tls, limits, admin, maxRequestBytes } = settings;
@@ -111,8 +104,6 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 /**
  * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it.
  *
- * Paths of files are absolute.
- *
  * @param warn - called for each name in the file that is no setting of the service.
  * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid.
  */
@@ -122,25 +113,10 @@ export function loadConfig(warn: (message: string) => void = () => undefined): C
     if (!OF_OTHERS.test(name)) warn(`${ENV_FILE}, line ${String(entries.get(name)?.line)}: ${sentence}`);
   }
   for (const [name, { text }] of entries) process.env[name] ??= text;
-  const config = readConfig(processEnvironment(), (name) => {
+  return readConfig(processEnvironment(), (name) => {
     const entry = entries.get(name);
     return entry !== undefined && entry.text === process.env[name] ? ` (${ENV_FILE}, line ${String(entry.line)})` : '';
   });
-  return withAbsolutePaths(config);
-}
-
-/** Messages and log lines show where a file is, whatever the working directory of the process. */
-export function withAbsolutePaths(config: Config): Config {
-  const { eventLog, tls } = config;
-  return {
-    ...config,
-    eventLog: eventLog.engine === 'sqlite' ? { ...eventLog, file: resolve(eventLog.file) } : eventLog,
-    tls: tls && {
-      cert: resolve(tls.cert),
-      key: resolve(tls.key),
-      clientCa: tls.clientCa === undefined ? undefined : resolve(tls.clientCa),
-    },
-  };
 }
 
 /** Windows does not distinguish upper and lower case in the names of variables. */
@@ -167,40 +143,28 @@ export function eventLogSettings(config: Config) {
 }
 
 /** Finds the settings that are valid alone but not together. */
-function contradictions({
-  host,
-  port,
-  admin,
-  tls,
-  limits,
-  maxRequestBytes,
-  protocols,
-  webhookOrigins,
-  access,
-}: Settings<typeof VARIABLES>): Problem[] {
+function contradictions(settings: Settings<typeof VARIABLES>, texts: Texts): Problem[] {
+  const { host, port, admin, tls, limits, protocols, access } = settings;
   const problems: Problem[] = [];
-  if (tls.cert !== undefined && tls.key === undefined)
-    problems.push({ variable: VARIABLES.tls.key, message: 'must be set together with TLS_CERT' });
+  const wrong = (variable: Variable<unknown>, message: string): void => {
+    problems.push(variable.problem(texts[variable.name], message));
+  };
+  if (tls.cert !== undefined && tls.key === undefined) wrong(VARIABLES.tls.key, 'must be set together with TLS_CERT');
   if (tls.cert === undefined && (tls.key ?? tls.clientCa) !== undefined)
-    problems.push({
-      variable: VARIABLES.tls.cert,
-      message: 'must be set together with TLS_KEY, and for TLS_CLIENT_CA',
-    });
-  if (webhookOrigins !== undefined && !protocols.has('httppost'))
-    problems.push({ variable: VARIABLES.webhookOrigins, message: 'needs httppost in PROTOCOLS' });
+    wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
+  if (settings.webhookOrigins !== undefined && !protocols.has('httppost'))
+    wrong(VARIABLES.webhookOrigins, 'needs httppost in PROTOCOLS');
   for (const setting of protocols.size === 1 && protocols.has('httpget') ? SENDER_SECRETS : []) {
     if (access[setting] === undefined) continue;
-    problems.push({
-      variable: VARIABLES.access[setting],
-      message: 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS',
-    });
+    const needed = 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS';
+    wrong(VARIABLES.access[setting], needed);
   }
   if (limits.headersTimeout > limits.requestTimeout)
-    problems.push({ variable: VARIABLES.limits.headersTimeout, message: 'must not be longer than REQUEST_TIMEOUT' });
-  if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < maxRequestBytes)
-    problems.push({ variable: VARIABLES.limits.maxBodyMemory, message: 'must not be less than MAX_REQUEST_BYTES' });
+    wrong(VARIABLES.limits.headersTimeout, 'must not be longer than REQUEST_TIMEOUT');
+  if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)
+    wrong(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
   if (port !== 0 && port === admin.port && (host === admin.host || [host, admin.host].some(isEveryAddress)))
-    problems.push({ variable: VARIABLES.admin.port, message: 'must not be the same as PORT' });
+    wrong(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;
 }
 

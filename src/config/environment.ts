@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
 import { reasonOf } from '../util/reason';
-import { ConfigError, type Variable } from './variable';
+import { ConfigError, type Problem, type Variable } from './variable';
 
 /** A variable in an `.env` file. */
 export interface EnvFileEntry {
@@ -79,13 +79,6 @@ function fileVariable({ name }: Variable<unknown>): string {
 /** The texts of variables by their names. */
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/** Something wrong with a variable, by the variable's name. */
-export interface NamedProblem {
-  readonly name: string;
-  /** The whole line, which begins with the name. */
-  readonly line: string;
-}
-
 /**
  * Reads the secrets that are given as files.
  *
@@ -94,9 +87,9 @@ export interface NamedProblem {
 export function withSecretFiles(
   secrets: readonly Variable<unknown>[],
   given: Texts,
-): { readonly texts: Texts; readonly problems: readonly NamedProblem[] } {
+): { readonly texts: Texts; readonly problems: readonly Problem[] } {
   const texts = { ...given };
-  const problems: NamedProblem[] = [];
+  const problems: Problem[] = [];
   for (const secret of secrets) {
     const name = fileVariable(secret);
     const file = given[name];
@@ -119,9 +112,9 @@ export function withSecretFiles(
 }
 
 /** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
-export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): NamedProblem[] {
+export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
   const known = knownNames(variables);
-  const problems: NamedProblem[] = [];
+  const problems: Problem[] = [];
   for (const [name, text] of Object.entries(environment)) {
     if (text === undefined) continue;
     const variable = known.find((one) => one.name === name);

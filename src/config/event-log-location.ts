@@ -1,9 +1,10 @@
+import { resolve } from 'node:path';
 import { ValueError } from './variable';
 
 /** An event log in a file of this machine. */
 export interface SqliteLocation {
   readonly engine: 'sqlite';
-  /** Path of the database file, relative to the working directory. */
+  /** Absolute path of the database file. */
   readonly file: string;
 }
 
@@ -36,7 +37,7 @@ const DEFAULT_PORT = '4222';
  */
 export function eventLog(text: string): EventLogLocation {
   const file = SQLITE.exec(text)?.[1];
-  if (file !== undefined) return { engine: 'sqlite', file };
+  if (file !== undefined) return { engine: 'sqlite', file: resolve(file) };
   const [, scheme, credentials, hosts = '', stream = '', query = ''] = NATS.exec(text) ?? [];
   if (scheme === undefined) {
     throw new ValueError(

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
 import { parseDuration } from '../util/time';
 import { ValueError, type Read } from './variable';
@@ -13,8 +14,8 @@ function matching(expression: RegExp, allowed: string): Read<string> {
   };
 }
 
-/** Reads any text. */
-export const text: Read<string> = (value) => value;
+/** The path of a file, absolute once it is read. */
+export const file: Read<string> = (value) => resolve(value);
 
 /** A whole number in a range, both ends included. */
 export function wholeNumber(from: number, to: number): Read<number> {

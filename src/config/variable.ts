@@ -86,10 +86,18 @@ export class Variable<Value> {
     }
   }
 
-  /** The variable with its text as a message may show it: `NAME=text`, or the name alone if the text is secret. */
-  shown(text: string): string {
-    return this.secret ? this.name : `${this.name}=${this.#redact(text)}`;
+  /** Says what is wrong with the text of the variable, which it shows unless it is secret. */
+  problem(text: string | undefined, message: string): Problem {
+    const { name } = this;
+    return { name, line: `${this.secret ? name : `${name}=${this.#redact(text ?? '')}`}: ${message}` };
   }
+}
+
+/** Something wrong with a variable. */
+export interface Problem {
+  readonly name: string;
+  /** The whole line of the message, which begins with the name. */
+  readonly line: string;
 }
 
 /** Defines a variable that always has a value. */
@@ -125,12 +133,6 @@ export function variablesOf(table: VariableTable): Variable<unknown>[] {
   return Object.values(table).flatMap((entry) => (entry instanceof Variable ? [entry] : variablesOf(entry)));
 }
 
-/** Something wrong with the value of a variable. */
-export interface Problem {
-  readonly variable: Variable<unknown>;
-  readonly message: string;
-}
-
 /**
  * Reads the settings of a table from the texts of its variables.
  *
@@ -147,7 +149,7 @@ export function readSettings<Table extends VariableTable>(
         if (!(entry instanceof Variable)) return [setting, read(entry)];
         const result = entry.parse(texts[entry.name]);
         if ('value' in result) return [setting, result.value];
-        problems.push({ variable: entry, message: result.problem });
+        problems.push(entry.problem(texts[entry.name], result.problem));
         return [setting, undefined];
       }),
     );

@@ -2,6 +2,7 @@ import {
   baseUrl,
   duration,
   eventType,
+  file,
   flag,
   host,
   hostNames,
@@ -15,7 +16,6 @@ import {
   rate,
   senderSecrets,
   standardSecrets,
-  text,
   timeout,
   trustProxy,
   webhookSecrets,
@@ -160,15 +160,15 @@ export const VARIABLES = {
   }),
   /** Files in PEM. */
   tls: {
-    cert: optional('TLS_CERT', text, {
+    cert: optional('TLS_CERT', file, {
       group: 'TLS',
       description: 'file with the certificate and its chain',
     }),
-    key: optional('TLS_KEY', text, {
+    key: optional('TLS_KEY', file, {
       group: 'TLS',
       description: 'file with the private key',
     }),
-    clientCa: optional('TLS_CLIENT_CA', text, {
+    clientCa: optional('TLS_CLIENT_CA', file, {
       group: 'TLS',
       description: 'file with the authorities that sign client certificates',
     }),

@@ -3,8 +3,7 @@ import type { MetricsSource } from '../http/admin';
 import { retentionFailures } from '../telemetry/metrics';
 import { mergedRefusals, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
-import type { Figures, Report } from './messages';
-import type { WorkerProcess } from './worker-process';
+import type { Figures, Report, WorkerProcess } from './worker-process';
 
 /** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
 const TIMEOUT = 1000;
@@ -44,11 +43,7 @@ export class Reports implements MetricsSource {
   /** Includes a worker, and answers it when it asks for the refused calls of all. */
   add(worker: WorkerProcess): void {
     this.#workers.add(worker);
-    worker.onRefusalsWanted(() => {
-      void this.#refusals().then((refusals) => {
-        worker.sendRefusals(refusals);
-      });
-    });
+    worker.onRefusalsWanted(() => this.#refusals());
     void worker.closed.then(() => {
       this.#merging = this.#merging.then(() => this.#merge(worker));
     });

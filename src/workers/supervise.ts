@@ -9,7 +9,7 @@ import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
-import { forkWorker } from './worker-process';
+import { forkWorker, type WorkerProcess } from './worker-process';
 import { adminPages, Readiness, withIndex } from '../http/admin';
 import { localAuthority } from '../http/callers';
 import type { ServerObserver } from '../http/reception';
@@ -46,36 +46,24 @@ export async function supervise(
   );
   let port = config.port;
   let opened = Promise.resolve();
-  const fork = () =>
-    forkWorker({
+  const fork = (): WorkerProcess => {
+    const worker = forkWorker({
       ...(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
       ...(writer && withWriterProtocol(WRITER_PROTOCOL)),
     });
-  const supervisor = new Supervisor(config.workers, fork, {
-    started(worker) {
-      reports.add(worker);
-      writer?.serve(worker.log);
-    },
+    reports.add(worker);
+    writer?.serve(worker.log);
+    return worker;
+  };
+  const supervisor = new Supervisor({
+    count: config.workers,
+    fork,
+    logger,
     ready(url) {
       const failed = (): undefined => undefined;
       void opened.then(() => {
         announce(url);
       }, failed);
-    },
-    lost(pid, cause) {
-      logger.error({ worker: pid, cause }, 'a worker ended, another one takes its place');
-    },
-    renewed(pid) {
-      logger.info({ worker: pid }, 'a worker hands over');
-    },
-    renewalFailed(cause) {
-      logger.error({ cause }, 'the workers were not replaced');
-    },
-    startFailed(cause) {
-      logger.error({ cause }, 'a worker could not start');
-    },
-    killed(pid) {
-      logger.error({ worker: pid }, 'a worker did not end in time and is killed');
     },
     ended(code) {
       const closed = Promise.resolve(writer?.close()).catch((error: unknown) => {
@@ -112,16 +100,16 @@ export async function supervise(
  *
  * @throws the address is in use, or is not one of this machine.
  */
-export async function startAdminServer(
+async function startAdminServer(
   config: Config,
-  workers: { readonly isReady: boolean },
+  supervisor: Supervisor,
   reports: Reports,
   logger: Logger,
 ): Promise<string | undefined> {
   const { admin, limits } = config;
   if (admin === undefined) return undefined;
   const readiness = new Readiness(async () => {
-    if (!workers.isReady) throw new Error('No worker is ready.');
+    if (!supervisor.isReady) throw new Error('No worker is ready.');
     await reports.check();
   });
   const pages = withIndex(adminPages(readiness, reports));

@@ -1,3 +1,4 @@
+import type { Logger } from '../telemetry/logger';
 import type { End, WorkerProcess } from './worker-process';
 
 /** How long workers may take, in milliseconds. */
@@ -13,24 +14,16 @@ const LIMITS = {
 /** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
 const SHORT_LIFE = 1000;
 
-/** Called when something happens to the workers. */
-export interface SupervisorEvents {
-  /** A worker was started. */
-  started(worker: WorkerProcess): void;
-  /** The first worker is ready to answer. */
-  ready(url: string): void;
-  /** A worker ended by itself; another one takes its place. */
-  lost(pid: number | undefined, cause: string): void;
-  /** A new worker has taken the place of this one on request. */
-  renewed(pid: number | undefined): void;
-  /** A new worker did not start; those that were not replaced go on. */
-  renewalFailed(cause: string): void;
-  /** The first start failed; everything ends. */
-  startFailed(cause: string): void;
-  /** A worker did not end in time and is killed. */
-  killed(pid: number | undefined): void;
-  /** All workers have ended: after a signal with exit code 0, otherwise with that of the worker that could not start. */
-  ended(code: number): void;
+/** What a supervisor needs from its process. */
+export interface SupervisorOptions {
+  /** How many workers there should be. */
+  readonly count: number;
+  readonly fork: () => WorkerProcess;
+  readonly logger: Logger;
+  /** Called when the first worker is ready to answer, with the address of the endpoint. */
+  readonly ready: (url: string) => void;
+  /** Called when all workers have ended: after a signal with exit code 0, otherwise with that of the worker that could not start. */
+  readonly ended: (code: number) => void;
 }
 
 /** One of the workers that there should be: the one that is ready, the one that will be, or both while it is replaced. */
@@ -46,21 +39,24 @@ interface Place {
  * new one listens before the old one stops, so that no request is dropped.
  */
 export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #logger: Logger;
   readonly #places: readonly Place[];
-  readonly #fork: () => WorkerProcess;
-  readonly #events: SupervisorEvents;
   readonly #running = new Set<WorkerProcess>();
-  readonly #timers = new Set<NodeJS.Timeout>();
   #announced = false;
   #stopping = false;
   #exitCode = 0;
   #renewing = false;
   #renewAgain = false;
 
-  constructor(count: number, fork: () => WorkerProcess, events: SupervisorEvents) {
-    this.#places = Array.from({ length: count }, () => ({ ready: undefined, starting: undefined, start: undefined }));
-    this.#fork = fork;
-    this.#events = events;
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#logger = options.logger;
+    this.#places = Array.from({ length: options.count }, () => ({
+      ready: undefined,
+      starting: undefined,
+      start: undefined,
+    }));
   }
 
   /** Whether at least one worker is ready to answer. */
@@ -76,7 +72,6 @@ export class Supervisor {
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
     for (const worker of this.#running) {
       worker.kill('SIGTERM');
       this.#killAfter(LIMITS.stop, worker);
@@ -107,19 +102,17 @@ export class Supervisor {
   }
 
   #start(place: Place): Promise<boolean> {
-    const worker = this.#fork();
+    const worker = this.#options.fork();
     const started = performance.now();
     const timer = this.#killAfter(LIMITS.start, worker);
     this.#running.add(worker);
     place.starting = worker;
-    this.#events.started(worker);
     const ready = worker.ready.then((url) => {
       clearTimeout(timer);
       this.#becameReady(place, worker, url);
       return true;
     });
     const ended = worker.ended.then((end) => {
-      clearTimeout(timer);
       this.#ended(place, worker, end, performance.now() - started);
       return false;
     });
@@ -137,11 +130,11 @@ export class Supervisor {
     if (old !== undefined) {
       old.retire();
       this.#killAfter(LIMITS.retire, old);
-      this.#events.renewed(old.pid);
+      this.#logger.info({ worker: old.pid }, 'a worker hands over');
     }
     if (this.#announced) return;
     this.#announced = true;
-    this.#events.ready(url);
+    this.#options.ready(url);
   }
 
   #ended(place: Place, worker: WorkerProcess, { code, cause }: End, lived: number): void {
@@ -153,34 +146,32 @@ export class Supervisor {
     if (this.#stopping) this.#endIfAlone();
     // If one cannot start, none can.
     else if (!this.#announced) this.#failToStart(code, cause);
-    else if (wasStarting && place.ready !== undefined) this.#events.renewalFailed(cause);
+    else if (wasStarting && place.ready !== undefined) this.#logger.error({ cause }, 'the workers were not replaced');
     else if (wasReady || wasStarting) {
-      this.#events.lost(worker.pid, cause);
+      this.#logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
       if (place.starting === undefined) this.#startAfter(lived < SHORT_LIFE ? SHORT_LIFE : 0, place);
     }
   }
 
   #failToStart(code: number | undefined, cause: string): void {
     this.#exitCode = code === undefined || code === 0 ? 1 : code;
-    this.#events.startFailed(cause);
+    this.#logger.error({ cause }, 'a worker could not start');
     this.stop();
   }
 
   #endIfAlone(): void {
-    if (this.#running.size === 0) this.#events.ended(this.#exitCode);
+    if (this.#running.size === 0) this.#options.ended(this.#exitCode);
   }
 
   #startAfter(pause: number, place: Place): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      void this.#start(place);
+    setTimeout(() => {
+      if (!this.#stopping) void this.#start(place);
     }, pause);
-    this.#timers.add(timer);
   }
 
   #killAfter(milliseconds: number, worker: WorkerProcess): NodeJS.Timeout {
     const timer = setTimeout(() => {
-      this.#events.killed(worker.pid);
+      this.#logger.error({ worker: worker.pid }, 'a worker did not end in time and is killed');
       worker.kill('SIGKILL');
     }, milliseconds);
     void worker.ended.then(() => {

@@ -1,8 +1,41 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { Registry } from 'prom-client';
 import type { Channel } from '../log/engine';
 import type { Refusals } from '../telemetry/refused-calls';
 import { deferred, type Deferred } from '../util/promises';
-import type { FromWorker, Report, ToWorker } from './messages';
+
+/** The figures of one worker, as `prom-client` aggregates them. */
+export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** What a worker has counted and refused. */
+export interface Report {
+  readonly figures: Figures;
+  readonly refusals: Refusals['calls'];
+  /** Undefined from a worker of a build that does not count them. */
+  readonly refusalCounts?: Refusals['counts'];
+}
+
+/** What a worker sends to its supervisor. */
+export type FromWorker =
+  /** It is ready to answer at this absolute address of the endpoint. */
+  | { readonly ready: string }
+  /** On request, and once more before it ends. */
+  | { readonly report: Report }
+  /** It wants the refused calls of all workers. */
+  | 'refusals of all'
+  /** For the writer of the event log. */
+  | { readonly log: unknown };
+
+/** What the supervisor sends to a worker. */
+export type ToWorker =
+  /** To end, because another one has taken its place. */
+  | 'retire'
+  /** To send its report. */
+  | 'report'
+  /** The refused calls of all workers. */
+  | Pick<Report, 'refusals' | 'refusalCounts'>
+  /** From the writer of the event log. */
+  | { readonly log: unknown };
 
 /** How a process ended. */
 export interface End {
@@ -27,87 +60,72 @@ export interface WorkerProcess {
   readonly lastReport: Report;
   /** Asks for a fresh report, never one that was requested earlier. A process that hangs never sends one. */
   report(): Promise<Report>;
-  /** Calls the listener, the only one, when the worker wants the refused calls of all workers. */
-  onRefusalsWanted(listener: () => void): void;
-  /** Sends it the refused calls of all workers. */
-  sendRefusals(refusals: Refusals): void;
+  /** Sets what collects the refused calls of all workers when the worker wants them; it must not reject. */
+  onRefusalsWanted(collect: () => Promise<Refusals>): void;
   /** Tells it that another worker has taken its place. */
   retire(): void;
   kill(signal: NodeJS.Signals): void;
 }
 
-const NO_REPORT: Report = { figures: [], refusals: [] };
-
 /** Starts a worker with these variables added to its environment. One that cannot be started ends at once. */
 export function forkWorker(environment: Readonly<Record<string, string>>): WorkerProcess {
-  try {
-    return new ClusterWorker(cluster.fork({ ...environment }));
-  } catch (error) {
-    return new FailedWorker(error as Error);
-  }
+  return new ClusterWorker(environment);
 }
 
 /** A worker of `node:cluster`. What is sent to one that has gone is lost. */
 class ClusterWorker implements WorkerProcess {
-  readonly #worker: Worker;
+  readonly #worker: Worker | undefined;
   readonly #ready = deferred<string>();
   readonly #ended = deferred<End>();
+  readonly ready = this.#ready.promise;
+  readonly ended = this.#ended.promise;
   readonly closed: Promise<void>;
+  readonly log: Channel = {
+    send: (message, sent) => {
+      this.#send({ log: message }, sent);
+    },
+    onMessage: (listener) => {
+      this.#logMessage = listener;
+    },
+    onClose: (listener) => {
+      void this.closed.then(listener);
+    },
+  };
+  lastReport: Report = { figures: [], refusals: [] };
   #asked: Deferred<Report> | undefined;
   /** The report to request once that one has arrived, which may have been made too early. */
   #next: Promise<Report> | undefined;
-  #lastReport = NO_REPORT;
-  #refusalsWanted: () => void = () => undefined;
+  #collectRefusals: (() => Promise<Refusals>) | undefined;
   #logMessage: (message: unknown) => void = () => undefined;
 
-  constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on('message', (message: FromWorker) => {
+  constructor(environment: Readonly<Record<string, string>>) {
+    const disconnected = deferred();
+    const failed = (error: Error) => {
+      this.#ended.resolve({ code: undefined, cause: `no process could be started (${error.message})` });
+      disconnected.resolve();
+    };
+    this.closed = Promise.all([this.ended, disconnected.promise]).then(() => undefined);
+    try {
+      this.#worker = cluster.fork({ ...environment });
+    } catch (error) {
+      failed(error as Error);
+      return;
+    }
+    this.#worker.on('message', (message: FromWorker) => {
       this.#received(message);
     });
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    this.#worker.once('exit', (code: number | null, signal: string | null) => {
       this.#ended.resolve({ code: code ?? undefined, cause: signal ?? `exit code ${String(code)}` });
     });
-    const disconnected = new Promise<void>((resolve) => {
-      worker.once('disconnect', resolve);
-      // Without a process there is neither exit nor disconnect; a message that could not be sent changes nothing.
-      worker.on('error', (error) => {
-        if (this.pid !== undefined) return;
-        this.#ended.resolve(notStarted(error));
-        resolve();
-      });
+    this.#worker.once('disconnect', disconnected.resolve);
+    // Without a process there is neither exit nor disconnect; a message that could not be sent changes nothing.
+    this.#worker.on('error', (error) => {
+      if (this.pid === undefined) failed(error);
     });
-    this.closed = Promise.all([this.#ended.promise, disconnected]).then(() => undefined);
   }
 
   get pid(): number | undefined {
-    return this.#worker.process.pid;
-  }
-
-  get log(): Channel {
-    return {
-      send: (message, sent) => {
-        this.#send({ log: message }, sent);
-      },
-      onMessage: (listener) => {
-        this.#logMessage = listener;
-      },
-      onClose: (listener) => {
-        void this.closed.then(listener);
-      },
-    };
-  }
-
-  get ready(): Promise<string> {
-    return this.#ready.promise;
-  }
-
-  get ended(): Promise<End> {
-    return this.#ended.promise;
-  }
-
-  get lastReport(): Report {
-    return this.#lastReport;
+    return this.#worker?.process.pid;
   }
 
   report(): Promise<Report> {
@@ -123,12 +141,8 @@ class ClusterWorker implements WorkerProcess {
     return this.#next;
   }
 
-  onRefusalsWanted(listener: () => void): void {
-    this.#refusalsWanted = listener;
-  }
-
-  sendRefusals({ calls, counts }: Refusals): void {
-    this.#send({ refusals: calls, refusalCounts: counts });
+  onRefusalsWanted(collect: () => Promise<Refusals>): void {
+    this.#collectRefusals = collect;
   }
 
   retire(): void {
@@ -136,48 +150,24 @@ class ClusterWorker implements WorkerProcess {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.#worker.process.kill(signal);
+    this.#worker?.process.kill(signal);
   }
 
   #received(message: FromWorker): void {
-    if (message === 'refusals of all') this.#refusalsWanted();
-    else if ('log' in message) this.#logMessage(message.log);
+    if (message === 'refusals of all') {
+      void this.#collectRefusals?.().then(({ calls, counts }) => {
+        this.#send({ refusals: calls, refusalCounts: counts });
+      });
+    } else if ('log' in message) this.#logMessage(message.log);
     else if ('ready' in message) this.#ready.resolve(message.ready);
     else {
-      this.#lastReport = message.report;
+      this.lastReport = message.report;
       this.#asked?.resolve(message.report);
       this.#asked = undefined;
     }
   }
 
   #send(message: ToWorker, sent: () => void = () => undefined): void {
-    if (this.#worker.isConnected()) this.#worker.process.send(message, sent);
+    if (this.#worker?.isConnected()) this.#worker.process.send(message, sent);
   }
-}
-
-/** A worker for which the system had no process. */
-class FailedWorker implements WorkerProcess {
-  readonly pid = undefined;
-  readonly log: Channel = { send: nothing, onMessage: nothing, onClose: nothing };
-  readonly ready = new Promise<string>(nothing);
-  readonly ended: Promise<End>;
-  readonly closed = Promise.resolve();
-  readonly lastReport = NO_REPORT;
-  readonly report = () => Promise.resolve(NO_REPORT);
-  readonly onRefusalsWanted = nothing;
-  readonly sendRefusals = nothing;
-  readonly retire = nothing;
-  readonly kill = nothing;
-
-  constructor(error: Error) {
-    this.ended = Promise.resolve(notStarted(error));
-  }
-}
-
-function nothing(): void {
-  // There is no process.
-}
-
-function notStarted(error: Error): End {
-  return { code: undefined, cause: `no process could be started (${error.message})` };
 }

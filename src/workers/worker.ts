@@ -3,9 +3,9 @@ import { hasWriterProtocol } from '../config/environment';
 import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/engine';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
-import { deferred, within, type Deferred } from '../util/promises';
+import { within } from '../util/promises';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
-import type { FromWorker, ToWorker } from './messages';
+import type { FromWorker, ToWorker } from './worker-process';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
@@ -13,17 +13,15 @@ const LEAVE_TIMEOUT = 1000;
 /** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
 const COLLECT_TIMEOUT = 2000;
 
-/** Connects a worker process to its supervisor. */
-export interface Membership {
-  /** Sends the last report, so that it is not lost when the process ends. Never rejects. */
-  leave(): Promise<void>;
-}
-
-/** Tells the supervisor that this process is ready to answer, and calls `retire` when another one has taken its place. */
+/**
+ * Tells the supervisor that this process is ready to answer, and calls `retire` when another one has taken its place.
+ *
+ * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
+ */
 export function joinSupervisor(
   app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
   retire: (why: string) => void,
-): Membership {
+): () => Promise<void> {
   const sendReport = async (): Promise<void> => {
     const figures = await app.metrics.getMetricsAsJSON();
     const { calls, counts } = app.refusedCalls.list();
@@ -36,32 +34,26 @@ export function joinSupervisor(
     else if (message === 'report') sendReport().catch(() => undefined);
   });
   send({ ready: app.url }).catch(() => undefined);
-  return {
-    async leave() {
-      await within(sendReport(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-    },
-  };
+  return () => within(sendReport(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
 }
 
 /** Makes what asks the supervisor for the refusals of all workers; where it does not answer, those of this worker are all there are. */
 export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals> {
-  let asked: Deferred<Refusals> | undefined;
+  let answered: (refusals: Refusals) => void = () => undefined;
   process.on('message', (message: ToWorker) => {
     if (typeof message !== 'object' || !('refusals' in message)) return;
     const { refusals: calls, refusalCounts: counts = [] } = message;
-    asked?.resolve({ calls, counts });
+    answered({ calls, counts });
   });
   const ask = async (): Promise<Refusals> => {
-    const answer = (asked = deferred<Refusals>());
-    try {
-      await send('refusals of all');
-      return await within(answer.promise, COLLECT_TIMEOUT, () => new Error('too late'));
-    } finally {
-      asked = undefined;
-    }
+    const answer = new Promise<Refusals>((resolve) => {
+      answered = resolve;
+    });
+    await send('refusals of all');
+    return within(answer, COLLECT_TIMEOUT, () => new Error('too late'));
   };
   let asking: Promise<Refusals> | undefined;
-  return async (own) => {
+  return (own) => {
     asking ??= ask().finally(() => {
       asking = undefined;
     });

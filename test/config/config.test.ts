@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ConfigError, readConfig, switchedOff } from '../../src/config/config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
@@ -14,7 +14,7 @@ describe('the configuration', () => {
       trustProxy: 0,
       protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
       documentation: true,
-      eventLog: { engine: 'sqlite', file: 'data/events.db' },
+      eventLog: { engine: 'sqlite', file: resolve('data/events.db') },
       eventLogTimeout: 5000,
       eventType: undefined,
       getEventsLimit: 100,

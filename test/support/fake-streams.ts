@@ -75,6 +75,12 @@ export class FakeStream implements Partial<Stream> {
 /** The streams of a log in memory. */
 export function fakeStreams() {
   const [events, keys, probe] = [new FakeStream('E'), new FakeStream('E_KEYS'), new FakeStream('E_PROBE')];
-  const begin = (() => ({ events, keys, probe, deadline: performance.now() + 5000 })) as unknown as BeginCall;
+  const begin = (() => ({
+    events,
+    keys,
+    probe,
+    ownSources: ['/own'],
+    deadline: performance.now() + 5000,
+  })) as unknown as BeginCall;
   return { events, keys, begin };
 }

@@ -8,7 +8,7 @@ import { JetStreamEventLog } from '../../src/log/jetstream/event-log';
 import { encodeEvent } from '../../src/log/jetstream/message';
 import { describeEventLog, EVERYTHING, newEvent } from '../log/event-log-suite';
 import { failureOf, useJetStream } from '../support/jetstream';
-import { startNats, withStreams, type NatsServer } from '../support/nats';
+import { startNats, type NatsServer } from '../support/nats';
 import { temporaryFolder } from '../support/temporary-folder';
 import { watching } from '../support/watching';
 import { startTcpProxy } from '../support/tcp-proxy';
@@ -182,45 +182,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await log.append(newEvent());
       await watch.reaches(8n);
       watch.end();
-    });
-
-    it('tells those who watch it of new events within a second although all that the consumer sends is lost', async () => {
-      // The client knows no subscription of such a number, and passes over what comes for it.
-      const alter = (chunk: Buffer) =>
-        Buffer.from(
-          chunk.toString('latin1').replace(/(?<=HMSG \S+ )\d+(?= )/g, (sid) => '9'.repeat(sid.length)),
-          'latin1',
-        );
-      const proxy = await startTcpProxy(lost.port, { alter });
-      const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
-      const watch = watching(log);
-      await watch.reaches(0n);
-      for (let i = 1n; i <= 5n; i++) {
-        await log.append(newEvent());
-        const appended = performance.now();
-        await watch.reaches(i);
-        // It takes two seconds to notice that the consumer is silent.
-        expect(performance.now() - appended).toBeLessThan(1500);
-      }
-      watch.end();
-      await log.close();
-      await proxy.close();
-    });
-
-    it('tells those who watch it of new events when somebody removes the consumer', async () => {
-      const under = options({ servers: [`127.0.0.1:${String(lost.port)}`] });
-      const log = await opened(under);
-      const watch = watching(log);
-      await watch.reaches(0n);
-      await withStreams(lost.port, async ({ consumers }) => {
-        const names = async () => (await consumers.list(under.stream).next()).map(({ name }) => name);
-        while ((await names()).length === 0) await setTimeout(5);
-        for (const name of await names()) await consumers.delete(under.stream, name);
-        await log.append(newEvent());
-        await watch.reaches(1n);
-        watch.end();
-        while ((await names()).length > 0) await setTimeout(5);
-      });
     });
 
     it('cannot be opened where no server answers, and says where it looked', async () => {

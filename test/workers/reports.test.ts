@@ -1,9 +1,8 @@
 import { Metrics } from '../../src/telemetry/metrics';
 import { RefusedCalls, callsOfLastHour, type RefusedCall, type Refusals } from '../../src/telemetry/refused-calls';
 import { deferred } from '../../src/util/promises';
-import type { Report } from '../../src/workers/messages';
 import { Reports } from '../../src/workers/reports';
-import type { End, WorkerProcess } from '../../src/workers/worker-process';
+import type { End, Report, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
 /** A worker in which this many calls are in progress and wait. */
@@ -17,8 +16,8 @@ class MeasuredWorker implements WorkerProcess {
   readonly metrics: Metrics;
   lastReport: Report = { figures: [], refusals: [] };
   hangs = false;
-  #refusalsWanted: () => void = () => undefined;
-  #refusals = deferred<Refusals>();
+  /** What it gets when it asks for the refused calls of all. */
+  refusalsOfAll = () => Promise.resolve<Refusals>({ calls: [], counts: [] });
 
   constructor(busy: number) {
     this.metrics = new Metrics({
@@ -37,19 +36,8 @@ class MeasuredWorker implements WorkerProcess {
     return this.lastReport;
   }
 
-  onRefusalsWanted(listener: () => void): void {
-    this.#refusalsWanted = listener;
-  }
-
-  sendRefusals(refusals: Refusals): void {
-    this.#refusals.resolve(refusals);
-  }
-
-  /** What it gets when it asks for the refused calls of all. */
-  async refusalsOfAll(): Promise<Refusals> {
-    this.#refusals = deferred();
-    this.#refusalsWanted();
-    return this.#refusals.promise;
+  onRefusalsWanted(collect: () => Promise<Refusals>): void {
+    this.refusalsOfAll = collect;
   }
 
   retire(): void {

@@ -1,3 +1,4 @@
+import type { Logger } from '../../src/telemetry/logger';
 import { deferred } from '../../src/util/promises';
 import { Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
@@ -22,10 +23,6 @@ class FakeWorker implements WorkerProcess {
 
   onRefusalsWanted(): void {
     // It never wants them.
-  }
-
-  sendRefusals(): void {
-    // It never asked.
   }
 
   retire(): void {
@@ -53,6 +50,18 @@ const log =
   (...what: unknown[]) =>
     void events.push([event, ...what].join(' '));
 
+const EVENTS: Readonly<Record<string, string>> = {
+  'a worker hands over': 'renewed',
+  'a worker ended, another one takes its place': 'lost',
+  'the workers were not replaced': 'renewal failed',
+  'a worker could not start': 'start failed',
+  'a worker did not end in time and is killed': 'killed',
+};
+const write = (fields: Readonly<Record<string, unknown>>, line: string) => {
+  log(EVENTS[line] ?? line)(...Object.values(fields));
+};
+const logger = { info: write, error: write } as unknown as Logger;
+
 /** Starts a supervisor of two workers. */
 function start(): Supervisor {
   const fork = () => {
@@ -60,16 +69,7 @@ function start(): Supervisor {
     workers.push(worker);
     return worker;
   };
-  const supervisor = new Supervisor(2, fork, {
-    started: () => undefined,
-    ready: log('ready'),
-    lost: log('lost'),
-    renewed: log('renewed'),
-    renewalFailed: log('renewal failed'),
-    startFailed: log('start failed'),
-    killed: log('killed'),
-    ended: log('ended'),
-  });
+  const supervisor = new Supervisor({ count: 2, fork, logger, ready: log('ready'), ended: log('ended') });
   supervisor.start();
   return supervisor;
 }

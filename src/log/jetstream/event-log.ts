@@ -1,5 +1,6 @@
 import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { Turns } from '../../util/promises';
 import type { LogEngine, Recorded } from '../engine';
 import { EngineLog } from '../engine-log';
 import {
@@ -18,7 +19,6 @@ import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../pag
 import { dataMemberOf, foundEvent } from '../search/found-event';
 import { eventMatcher, type Matched } from '../search/match';
 import { JetStreamConnection } from './connection';
-import { followEvents } from './follow';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';
 import { JetStreamRecorder } from './recorder';
@@ -52,9 +52,6 @@ const SEARCH_WINDOW = 32;
 /** Maximum consumers that count at a time. */
 const COUNTING_CONSUMERS = 8;
 
-/** What of a search narrows it to no kind of events. */
-const PLACE: readonly string[] = ['after', 'before', 'limit'] satisfies (keyof SearchQuery)[];
-
 /**
  * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
  * acknowledged by the stream, that is, kept by a majority of its replicas.
@@ -72,10 +69,10 @@ export class JetStreamEventLog extends EngineLog {
     try {
       const deadline = performance.now() + timeout;
       connection = await JetStreamConnection.open(options, timeout);
-      const streams = logStreams(connection, stream, deadline);
+      const streams = logStreams(connection, stream, [source], deadline);
       if (create) await provideStreams(streams, options);
       else await streams.events.requireInfo();
-      const ownSources = create ? await noteOwnSource(streams, source) : [source];
+      const ownSources = create ? await noteOwnSource(streams, source) : streams.ownSources;
       return new JetStreamEventLog(new JetStreamEngine(connection, options, ownSources));
     } catch (cause) {
       await connection?.close();
@@ -88,21 +85,18 @@ class JetStreamEngine implements LogEngine {
   /** Each takes several round trips. */
   readonly readsAtOnce = 8;
   readonly searchPause = 10;
-  /** How often the leader is asked although no consumer shows anything: one was once silent for two seconds. */
-  readonly watchPause = 500;
+  readonly watchPause = 50;
   readonly retention: JetStreamRetention | undefined;
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
-  readonly #ownSources: readonly string[];
   readonly #recorder: JetStreamRecorder;
   readonly #probe = new JetStreamProbe();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions, ownSources: readonly string[]) {
     const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
-    this.#begin = () => logStreams(connection, stream);
-    this.#ownSources = ownSources;
-    this.#recorder = new JetStreamRecorder(this.#begin, ownSources);
+    this.#begin = () => logStreams(connection, stream, ownSources);
+    this.#recorder = new JetStreamRecorder(this.#begin);
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }
@@ -119,10 +113,6 @@ class JetStreamEngine implements LogEngine {
 
   async newest(): Promise<number> {
     return (await this.#begin().events.state()).last;
-  }
-
-  follow(tell: (newest: number) => void): () => Promise<void> {
-    return followEvents(this.#begin, tell);
   }
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
@@ -147,7 +137,7 @@ class JetStreamEngine implements LogEngine {
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
     } else if (id !== undefined) {
-      yield* walk.onSubjects(await new JetStreamIds(streams, this.#ownSources).slotsOf(id), after, limit);
+      yield* walk.onSubjects(await new JetStreamIds(streams).slotsOf(id), after, limit);
     } else {
       yield* after === undefined ? walk.downwards(Infinity, limit) : walk.upwards(after, limit);
     }
@@ -194,25 +184,19 @@ class JetStreamEngine implements LogEngine {
 
   /** The events to look at, in the direction of the search. */
   async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
-    const { from, limit } = query;
-    const isFiltered = Object.entries(query).some(([name, value]) => value !== undefined && !PLACE.includes(name));
-    const most = isFiltered ? Infinity : limit + 1;
     const { events } = this.#begin();
-    const start = await startOf(from ?? -Infinity, events);
+    const start = await startOf(query.from ?? -Infinity, events);
     const after = Math.max(start, sequenceNumber(query.after ?? 0n));
     const before = query.before === undefined ? Infinity : sequenceNumber(query.before);
     const walk = new EventWalk(events, SEARCH_WINDOW);
-    const placed = query.after === undefined ? walk.downwards(before, most) : walk.upwards(after, most);
+    const placed = query.after === undefined ? walk.downwards(before, Infinity) : walk.upwards(after, Infinity);
     return within(placed, after, before);
   }
 
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
-    const since: number[] = [];
-    while (since.length < times.length) {
-      const some = times.slice(since.length, since.length + COUNTING_CONSUMERS);
-      since.push(...(await Promise.all(some.map((time) => events.countSince(time)))));
-    }
+    const turns = new Turns(COUNTING_CONSUMERS);
+    const since = await Promise.all(times.map((time) => turns.take(() => events.countSince(time))));
     // Events that are stored between two of the requests are in the later answer only.
     return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }
@@ -229,7 +213,7 @@ class JetStreamEngine implements LogEngine {
   }
 
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    return forgetEvents(this.#begin, this.#ownSources, positions, progress);
+    return forgetEvents(this.#begin, positions, progress);
   }
 
   /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */

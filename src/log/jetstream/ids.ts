@@ -23,17 +23,14 @@ const SEARCHES = 16;
  */
 export class JetStreamIds {
   readonly #streams: LogStreams;
-  readonly #ownSources: readonly string[];
 
-  /** @param ownSources - the sources of the service's own events, now and before. */
-  constructor(streams: LogStreams, ownSources: readonly string[]) {
+  constructor(streams: LogStreams) {
     this.#streams = streams;
-    this.#ownSources = ownSources;
   }
 
   /** Enters an event if its id has no entry yet. False where it has one: the event needs another if it is new. */
   async start(event: NewEvent): Promise<boolean> {
-    if (this.#ownSources.includes(event.source)) return true;
+    if (this.#streams.ownSources.includes(event.source)) return true;
     const entry: Entry = { slot: this.#slotOf(event) };
     return (await this.#streams.keys.putFirst(this.#subjectOf(event.id), encodeJson(entry))) !== undefined;
   }
@@ -65,7 +62,7 @@ export class JetStreamIds {
 
   /** The subjects on which events with an id may be. */
   async slotsOf(id: string): Promise<string[]> {
-    const own = this.#ownSources.map((source) => this.#slotOf({ id, source }));
+    const own = this.#streams.ownSources.map((source) => this.#slotOf({ id, source }));
     const last = await this.#last(id);
     if (last === undefined) return own;
     const entries = [last, ...(await this.#entriesBefore(last, id))];

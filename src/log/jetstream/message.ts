@@ -37,14 +37,9 @@ export interface EventMessage {
 const VERSION = 1;
 
 /** The first line of a message. The texts of the event follow as they are, told apart by their lengths. */
-interface Head {
+interface Head extends Pick<NewEvent, 'id' | 'source' | 'recordedAt' | 'idempotencyKey' | 'webhookId'> {
   readonly webhookEvent: typeof VERSION;
   readonly attempt: string;
-  readonly id: string;
-  readonly source: string;
-  readonly recordedAt: number;
-  readonly idempotencyKey?: string | undefined;
-  readonly webhookId?: string | undefined;
   /** UTF-16 code units of the attributes and of the arrival; the payload is the rest. */
   readonly attributes: number;
   readonly arrival: number;

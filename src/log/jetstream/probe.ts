@@ -2,7 +2,7 @@ import { DiscardPolicy, type StreamInfo } from '@nats-io/jetstream';
 import { millis } from '@nats-io/transport-node';
 import { NoRoomError } from './connection';
 import { keysMissing, provideProbe } from './setup';
-import type { LogStreams, Stream } from './stream';
+import type { LogStreams } from './stream';
 
 /** A replica that has been silent for longer does not count, in milliseconds. */
 const MAX_SILENCE = 3000;
@@ -22,7 +22,6 @@ const PROBE_INTERVAL = 1000;
  */
 export class JetStreamProbe {
   #probedAt = -Infinity;
-  #probing: Promise<void> | undefined;
 
   /**
    * @param eventBytes - the size of a usual event.
@@ -38,22 +37,15 @@ export class JetStreamProbe {
       requireRoom(info, bytes);
     }
     if (performance.now() - this.#probedAt < PROBE_INTERVAL) return;
-    this.#probing ??= this.#write(probe, bytes, eventsInfo.config.num_replicas).finally(
-      () => (this.#probing = undefined),
-    );
-    await this.#probing;
+    const started = performance.now();
+    await provideProbe(probe, eventsInfo.config.num_replicas);
+    await probe.put(probe.name, Buffer.alloc(bytes));
+    this.#probedAt = started;
   }
 
   /** Makes the next check write a probe: an event was refused. */
   distrust(): void {
     this.#probedAt = -Infinity;
-  }
-
-  async #write(probe: Stream, bytes: number, replicas: number): Promise<void> {
-    await provideProbe(probe, replicas);
-    const started = performance.now();
-    await probe.put(probe.name, Buffer.alloc(bytes));
-    this.#probedAt = started;
   }
 }
 

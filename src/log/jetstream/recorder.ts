@@ -61,16 +61,14 @@ type Outcome = Reference & Appended;
  */
 export class JetStreamRecorder {
   readonly #begin: BeginCall;
-  readonly #ownSources: readonly string[];
-  #eventBytes = 0;
+  /** Bytes of the message of the event that came last; 0 before the first. */
+  eventBytes = 0;
   /** Settlings in progress; only `close` waits for them. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
-  /** @param ownSources - as in {@link JetStreamIds}. */
-  constructor(begin: BeginCall, ownSources: readonly string[]) {
+  constructor(begin: BeginCall) {
     this.#begin = begin;
-    this.#ownSources = ownSources;
   }
 
   /** Records events in the order given. */
@@ -83,12 +81,11 @@ export class JetStreamRecorder {
   /** Claims the keys of all events first, and then stores the events without a wait between them. */
   async #recordPart(events: readonly NewEvent[]): Promise<Appended[]> {
     const streams = this.#begin();
-    const ids = new JetStreamIds(streams, this.#ownSources);
     const afterwards = (settle: Settling) => {
       this.#finishLater(settle);
     };
-    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, ids, afterwards));
-    this.#eventBytes = attempts.at(-1)?.bytes ?? this.#eventBytes;
+    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, afterwards));
+    this.eventBytes = attempts.at(-1)?.body.length ?? this.eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
     // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
@@ -126,11 +123,6 @@ export class JetStreamRecorder {
     }
   }
 
-  /** Bytes of the message of the event that came last; 0 before the first. */
-  get eventBytes(): number {
-    return this.#eventBytes;
-  }
-
   /** Tries nothing again; resolves when nothing is in progress. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -153,25 +145,21 @@ interface Claim {
 
 /** One attempt to record one event. */
 class Attempt {
+  /** The event as it is stored. */
+  readonly body: Buffer;
   readonly #message: EventMessage;
-  readonly #body: Buffer;
   readonly #streams: LogStreams;
   readonly #ids: JetStreamIds;
   readonly #afterwards: (settle: Settling) => void;
   readonly #claims: Claim[] = [];
 
   /** @param afterwards - takes over what goes on after the event was recorded. */
-  constructor(message: EventMessage, streams: LogStreams, ids: JetStreamIds, afterwards: (settle: Settling) => void) {
+  constructor(message: EventMessage, streams: LogStreams, afterwards: (settle: Settling) => void) {
     this.#message = message;
-    this.#body = encodeEvent(message);
+    this.body = encodeEvent(message);
     this.#streams = streams;
-    this.#ids = ids;
+    this.#ids = new JetStreamIds(streams);
     this.#afterwards = afterwards;
-  }
-
-  /** Bytes of the event's message. */
-  get bytes(): number {
-    return this.#body.length;
   }
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
@@ -210,7 +198,7 @@ class Attempt {
     const { event, attempt } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.putFirst(slot, this.#body);
+      const sequence = await events.putFirst(slot, this.body);
       if (sequence !== undefined) return { outcome: { id: event.id, recorded: true, sequence }, isNew: true };
       const existing = await events.last(slot);
       if (existing !== undefined) {
@@ -226,7 +214,7 @@ class Attempt {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.putFirst(subject, this.#body);
+      const sequence = await keys.putFirst(subject, this.body);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
@@ -251,7 +239,7 @@ class Attempt {
 
   /** Does what the attempt that has claimed a key is doing, or would have done. */
   async #complete(claim: EventMessage, claimedAt: Date): Promise<Outcome> {
-    const attempt = new Attempt(claim, this.#streams, this.#ids, this.#afterwards);
+    const attempt = new Attempt(claim, this.#streams, this.#afterwards);
     const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
     const found = await attempt.claimKeys();
     const outcome = isAbandoned ? await attempt.finish(found) : (found ?? (await attempt.#store()));

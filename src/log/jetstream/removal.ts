@@ -7,14 +7,9 @@ import { decodeRange, keysOf, keySubject, lateSubject, type LateRange } from './
 import type { BeginCall, LogStreams, Stream, StreamState } from './stream';
 import { EventWalk } from './walk';
 
-/**
- * Removes events as `EventLog.forget` does, so that the files of the servers do not hold them any more.
- *
- * @param ownSources - as in {@link JetStreamIds}.
- */
+/** Removes events as `EventLog.forget` does, so that the files of the servers do not hold them any more. */
 export async function forgetEvents(
   begin: BeginCall,
-  ownSources: readonly string[],
   positions: readonly bigint[],
   progress: Progress,
 ): Promise<bigint[]> {
@@ -24,7 +19,7 @@ export async function forgetEvents(
     if (placed !== undefined) {
       // The event goes last: while it is there, the rest can be found again after a failure.
       await eraseKeys(begin(), placed.event);
-      await new JetStreamIds(begin(), ownSources).erase(placed.event);
+      await new JetStreamIds(begin()).erase(placed.event);
       await begin().events.erase(placed.sequence);
       forgotten.push(position);
     }

@@ -2,7 +2,6 @@ import {
   AckPolicy,
   DeliverPolicy,
   JetStreamApiError,
-  type Consumer,
   type JetStreamManager,
   type MsgRequest,
   type NextMsgRequest,
@@ -19,9 +18,6 @@ const HEADER_BYTES = 512;
 /** When the server removes a consumer that counted and could not be deleted, in milliseconds. */
 const COUNTING_AGE = 10_000;
 
-/** When the server removes a consumer that no client asks for messages, in milliseconds. */
-const CONSUMER_AGE = 30_000;
-
 /** The streams of an event log, for one call: each request ends by the deadline of the call. */
 export interface LogStreams {
   readonly events: Stream;
@@ -29,6 +25,8 @@ export interface LogStreams {
   readonly keys: Stream;
   /** Takes a message now and then to see whether JetStream has room, and forgets it. */
   readonly probe: Stream;
+  /** The sources of the service's own events, now and before. */
+  readonly ownSources: readonly string[];
   /** As `performance.now` tells the time: a step of the clock ends no call. */
   readonly deadline: number;
 }
@@ -40,10 +38,17 @@ export type BeginCall = () => LogStreams;
 export function logStreams(
   connection: JetStreamConnection,
   stream: string,
+  ownSources: readonly string[],
   deadline = connection.deadline(),
 ): LogStreams {
   const named = (name: string) => new Stream(connection, name, deadline);
-  return { events: named(stream), keys: named(`${stream}_KEYS`), probe: named(`${stream}_PROBE`), deadline };
+  return {
+    events: named(stream),
+    keys: named(`${stream}_KEYS`),
+    probe: named(`${stream}_PROBE`),
+    ownSources,
+    deadline,
+  };
 }
 
 /** What a stream holds. */
@@ -203,13 +208,6 @@ export class Stream {
     );
     await this.#connection.manager.consumers.delete(this.name, name).catch(() => undefined);
     return pending;
-  }
-
-  /** Shows the messages after a position, without their contents, as they come. */
-  consumer(after: number): Promise<Consumer> {
-    const options = { headers_only: true, opt_start_seq: after + 1, inactive_threshold: CONSUMER_AGE };
-    const { client } = this.#connection;
-    return this.#connection.retry(this.#deadline, () => client.consumers.get(this.name, options));
   }
 
   /** Erases the messages on a subject that are wanted gone, however many there are: each has a deadline of its own. */

@@ -25,6 +25,8 @@ const UNKNOWN_MESSAGES = 16;
 export class EventWalk {
   readonly #stream: Stream;
   readonly #windowMessages: number;
+  /** What the next messages are expected to have. Events come in kinds: after a large one, others as large. */
+  #bytesEach = WINDOW_BYTES / UNKNOWN_MESSAGES;
 
   /** @param windowMessages - maximum messages that are asked for at a time. */
   constructor(events: Stream, windowMessages = WINDOW_MESSAGES) {
@@ -50,13 +52,13 @@ export class EventWalk {
   async *#walk(start: number, direction: 1 | -1, most: number): AsyncGenerator<PlacedEvent> {
     const isUpwards = direction === 1;
     const { first, last, messages, bytes } = await this.#stream.state();
-    const window = new Window(bytes / Math.max(1, messages), this.#windowMessages);
+    this.#bytesEach = Math.max(1, bytes / Math.max(1, messages));
     let left = most;
     for (let next = isUpwards ? Math.max(start, first) : Math.min(start, last); next >= first && next <= last;) {
       const from = next;
-      const size = window.size(Math.min(left, isUpwards ? last - from + 1 : from - first + 1));
+      const size = this.#windowSize(Math.min(left, isUpwards ? last - from + 1 : from - first + 1));
       const positions = Array.from({ length: size }, (_, i) => from + i * direction);
-      const found = await this.#fetch(positions, (position) => this.at(position), window);
+      const found = await this.#fetch(positions, (position) => this.at(position));
       yield* found;
       left -= found.length;
       if (left <= 0) return;
@@ -67,8 +69,7 @@ export class EventWalk {
 
   /** The events on some subjects: with `after` those after that position, oldest first; otherwise newest first. */
   async *onSubjects(subjects: readonly string[], after: number | undefined, most: number): AsyncGenerator<PlacedEvent> {
-    const window = new Window(WINDOW_BYTES / UNKNOWN_MESSAGES, this.#windowMessages);
-    const found = this.#inWindows(subjects, async (subject) => placed(await this.#stream.last(subject)), window);
+    const found = this.#inWindows(subjects, async (subject) => placed(await this.#stream.last(subject)));
     // Their order is not known yet, and together they may be large: only the positions of several are kept.
     const positions: number[] = [];
     for await (const event of found) {
@@ -77,20 +78,24 @@ export class EventWalk {
       else positions.push(event.sequence);
     }
     positions.sort((a, b) => (after === undefined ? b - a : a - b));
-    yield* this.#inWindows(positions.slice(0, most), (position) => this.at(position), window);
+    yield* this.#inWindows(positions.slice(0, most), (position) => this.at(position));
   }
 
-  async *#inWindows<T>(items: readonly T[], get: Get<T>, window: Window): AsyncGenerator<PlacedEvent> {
+  async *#inWindows<T>(items: readonly T[], get: Get<T>): AsyncGenerator<PlacedEvent> {
     for (let done = 0; done < items.length;) {
-      const some = items.slice(done, done + window.size(items.length - done));
-      yield* await this.#fetch(some, get, window);
+      const some = items.slice(done, done + this.#windowSize(items.length - done));
+      yield* await this.#fetch(some, get);
       done += some.length;
     }
   }
 
-  async #fetch<T>(items: readonly T[], get: Get<T>, window: Window): Promise<PlacedEvent[]> {
+  #windowSize(most: number): number {
+    return Math.min(this.#windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
+  }
+
+  async #fetch<T>(items: readonly T[], get: Get<T>): Promise<PlacedEvent[]> {
     const found = (await Promise.all(items.map(get))).filter((event) => event !== undefined);
-    window.expect(found);
+    if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ bytes }) => bytes));
     return found;
   }
 
@@ -102,49 +107,18 @@ export class EventWalk {
 
   /** The last position up to one that holds a message; one before the first where there is no more. */
   async #lastUpTo(position: number, first: number): Promise<number> {
-    if (position < first) return position;
-    const firstFrom = async (from: number) => {
-      const next = await this.#stream.next(from);
-      return next !== undefined && next.seq <= position ? next.seq : undefined;
-    };
-    let found: number | undefined;
-    let from = position;
-    for (let step = 1; found === undefined; step *= 2) {
-      if (from === first) return first - 1;
-      from = Math.max(first, position - step);
-      found = await firstFrom(from);
-    }
+    let found = first - 1;
     for (let beyond = position + 1; found + 1 < beyond;) {
       const middle = Math.floor((found + beyond) / 2);
-      const next = await firstFrom(middle);
-      if (next === undefined) beyond = middle;
-      else found = next;
+      const next = await this.#stream.next(middle);
+      if (next === undefined || next.seq > position) beyond = middle;
+      else found = next.seq;
     }
     return found;
   }
 }
 
 type Get<T> = (item: T) => Promise<PlacedEvent | undefined>;
-
-/** Chooses how many messages to ask for at a time. */
-class Window {
-  #bytesEach: number;
-  readonly #messages: number;
-
-  constructor(bytesEach: number, messages: number) {
-    this.#bytesEach = Math.max(1, bytesEach);
-    this.#messages = messages;
-  }
-
-  size(most: number): number {
-    return Math.min(this.#messages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
-  }
-
-  /** Events come in kinds: after a large one, expect others as large. */
-  expect(events: readonly PlacedEvent[]): void {
-    if (events.length > 0) this.#bytesEach = Math.max(1, ...events.map(({ bytes }) => bytes));
-  }
-}
 
 function placed(message: StoredMsg | undefined): PlacedEvent | undefined {
   const decoded = message && decodeEvent(message.data);

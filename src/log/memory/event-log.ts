@@ -25,9 +25,6 @@ export class MemoryStore {
   /** In log order. */
   events: (NewEvent & { readonly position: number })[] = [];
   last = 0;
-  /** Positions by the keys of their events. */
-  readonly keys = new Map<string, number>();
-  readonly listeners = new Set<(newest: number) => void>();
 }
 
 /** An event log that lasts as long as its store: for tests, and for a look at what an engine has to do. */
@@ -40,7 +37,7 @@ export class MemoryEventLog extends EngineLog {
 class MemoryEngine implements LogEngine {
   readonly readsAtOnce = 2;
   readonly searchPause = 0;
-  readonly watchPause = 1000;
+  readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
   readonly #store: MemoryStore;
 
@@ -52,19 +49,14 @@ class MemoryEngine implements LogEngine {
 
   appendAll(events: readonly NewEvent[]): Promise<Recorded> {
     const appended = events.map((event) => this.#append(event));
-    for (const tell of this.#store.listeners) tell(this.#store.last);
     return Promise.resolve({ appended, newest: this.#store.last });
   }
 
   #append(event: NewEvent): Appended {
-    const { events, keys } = this.#store;
-    const names = keysOf(event);
-    const position = names.map((name) => keys.get(name)).find((found) => found !== undefined);
-    const first = position === undefined ? undefined : events.find((other) => other.position === position);
+    const { events } = this.#store;
+    const first = events.find((other) => hasKeyOf(other, event));
     if (first !== undefined) return { id: first.id, recorded: false };
-    const own = { ...event, position: ++this.#store.last };
-    events.push(own);
-    for (const name of names) keys.set(name, own.position);
+    events.push({ ...event, position: ++this.#store.last });
     return { id: event.id, recorded: true };
   }
 
@@ -147,15 +139,11 @@ class MemoryEngine implements LogEngine {
     return Promise.resolve(this.#store.last);
   }
 
-  follow(tell: (newest: number) => void): () => Promise<void> {
-    this.#store.listeners.add(tell);
-    return () => Promise.resolve(void this.#store.listeners.delete(tell));
-  }
-
   forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
     const held = new Set(this.#store.events.map(({ position }) => position));
     const forgotten = positions.filter((position) => held.has(Number(position)));
-    this.#remove(new Set(forgotten.map(Number)));
+    const gone = new Set(forgotten.map(Number));
+    this.#store.events = this.#store.events.filter(({ position }) => !gone.has(position));
     progress(positions.length, positions.length);
     return Promise.resolve(forgotten);
   }
@@ -164,17 +152,8 @@ class MemoryEngine implements LogEngine {
     const { events } = this.#store;
     const horizon = Date.now() - maxAge;
     const surplus = events.length - maxEvents;
-    const due = events.filter(({ recordedAt }, i) => i < surplus || recordedAt < horizon);
-    this.#remove(new Set(due.map(({ position }) => position)));
+    this.#store.events = events.filter(({ recordedAt }, i) => i >= surplus && recordedAt >= horizon);
     return false;
-  }
-
-  #remove(positions: ReadonlySet<number>): void {
-    const { events, keys } = this.#store;
-    for (const event of events.filter(({ position }) => positions.has(position))) {
-      for (const name of keysOf(event)) keys.delete(name);
-    }
-    this.#store.events = events.filter(({ position }) => !positions.has(position));
   }
 
   verify(): Promise<string[]> {
@@ -186,9 +165,11 @@ class MemoryEngine implements LogEngine {
   }
 }
 
-function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {
-  const keys = [['id', source, id]];
-  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
-  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
-  return keys.map((key) => JSON.stringify(key));
+/** Whether an event has a key that belongs to another one. */
+function hasKeyOf(other: NewEvent, { id, source, idempotencyKey, webhookId }: NewEvent): boolean {
+  return (
+    (id === other.id && source === other.source) ||
+    (idempotencyKey !== undefined && idempotencyKey === other.idempotencyKey) ||
+    (webhookId !== undefined && webhookId === other.webhookId)
+  );
 }

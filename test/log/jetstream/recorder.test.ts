@@ -10,7 +10,7 @@ describe('a claim that cannot be settled at first', () => {
 
   it('is erased as soon as that works, if it is of a repeat: nothing names its key once the event is removed', async () => {
     const { keys, begin } = fakeStreams();
-    const recorder = new JetStreamRecorder(begin, ['/own']);
+    const recorder = new JetStreamRecorder(begin);
     await recorder.record([event('first')]);
     const erase = jest.spyOn(keys, 'erase');
     for (let i = 0; i < 3; i++) erase.mockRejectedValueOnce(new Error('NATS did not answer in time'));
@@ -23,7 +23,7 @@ describe('a claim that cannot be settled at first', () => {
 
   it('gets its reference as soon as that works', async () => {
     const { keys, begin } = fakeStreams();
-    const recorder = new JetStreamRecorder(begin, ['/own']);
+    const recorder = new JetStreamRecorder(begin);
     const put = keys.put.bind(keys);
     const putAgain = jest.spyOn(keys, 'put').mockImplementationOnce(put).mockRejectedValueOnce(new Error('too late'));
     expect(await recorder.record([event('first')])).toEqual([{ id: 'same', recorded: true }]);
@@ -38,7 +38,7 @@ describe('a claim that cannot be settled at first', () => {
 
   it('is left when the log is closed, which waits for the try in progress alone', async () => {
     const { keys, begin } = fakeStreams();
-    const recorder = new JetStreamRecorder(begin, ['/own']);
+    const recorder = new JetStreamRecorder(begin);
     await recorder.record([event('first')]);
     const erase = jest.spyOn(keys, 'erase').mockRejectedValue(new Error('NATS did not answer in time'));
     await recorder.record([event('second')]);
