@@ -51,14 +51,10 @@ interface Checkpoint {
 export class SqliteConnection {
   readonly #options: SqliteOptions;
   readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
   readonly #files: DatabaseFiles;
   readonly #transactions: Transactions;
   readonly #stamps = new Stamps();
-  readonly #readMarks: Statement;
-  readonly #writeStamp: Statement;
-  readonly #emptyWal: Statement;
-  readonly #progress: Statement;
-  readonly #writeBack: Statement;
   /** What was recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
   /** What was recorded since the pages of the write-ahead log were last counted. */
@@ -92,11 +88,6 @@ export class SqliteConnection {
     database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
     this.#transactions = new Transactions(database);
-    this.#readMarks = this.prepare(readMarks());
-    this.#writeStamp = this.prepare(WRITE_STAMP);
-    this.#emptyWal = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
-    this.#writeBack = this.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-    this.#progress = this.prepare('PRAGMA wal_checkpoint(NOOP)');
     // The first read makes the write-ahead log where there is none.
     this.#marks();
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
@@ -105,8 +96,11 @@ export class SqliteConnection {
     if (!this.#writesBack()) this.#held.miss();
   }
 
+  /** Prepares a statement, the same text once. */
   prepare(sql: string): Statement {
-    return this.#database.prepare(sql);
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   execute(sql: string): void {
@@ -145,7 +139,7 @@ export class SqliteConnection {
         // Under the lock: a file that takes the place of this one does so with the lock, or without any.
         this.requireFiles();
         const inner = action();
-        this.#writeStamp.run(this.#stamps.next());
+        this.prepare(WRITE_STAMP).run(this.#stamps.next());
         return inner;
       }),
     );
@@ -163,7 +157,7 @@ export class SqliteConnection {
       return;
     }
     this.#uncountedBytes = 0;
-    const { log, checkpointed } = this.#progress.get() as Checkpoint;
+    const { log, checkpointed } = this.prepare('PRAGMA wal_checkpoint(NOOP)').get() as Checkpoint;
     if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
     else this.#held.add(recorded);
   }
@@ -176,7 +170,7 @@ export class SqliteConnection {
   #writesBack(): boolean {
     let pages: Checkpoint;
     try {
-      pages = this.#writeBack.get() as Checkpoint;
+      pages = this.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Checkpoint;
     } catch {
       return false;
     }
@@ -208,7 +202,7 @@ export class SqliteConnection {
     this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
-      return this.reading(() => (this.#emptyWal.get() as { busy: number }).busy === 0);
+      return this.reading(() => (this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }).busy === 0);
     } finally {
       this.setBusyTimeout();
     }
@@ -285,7 +279,7 @@ export class SqliteConnection {
   }
 
   #marks(): Marks {
-    return this.#readMarks.get() as Marks;
+    return this.prepare(readMarks()).get() as Marks;
   }
 }
 

@@ -2,12 +2,10 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { SqliteConnection, type SqliteOptions } from '../connection/connection';
 import { LostFileError } from '../connection/files';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../../event-log';
-import { SqliteTimes } from '../minutes';
 import { SqliteReader } from '../reader';
 import { SqliteRecorder } from '../recorder';
 import { SqliteSearch } from '../search';
-import { Deletion, FreePages, PAGE_BYTES } from '../upkeep/forgetting';
-import { SqliteRetention } from '../upkeep/retention';
+import { FreePages, PAGE_BYTES, SqliteRetention } from '../upkeep/retention';
 import { backUp, verify } from '../upkeep/verification';
 
 /** How long a step of a compaction should take, in milliseconds: it has a thread of its own, and only writes wait for it. */
@@ -24,12 +22,10 @@ export type Operations = ReturnType<typeof openOperations>;
 export function openOperations(options: SqliteOptions) {
   const connection = new SqliteConnection(options);
   const recorder = new SqliteRecorder(connection);
-  const times = new SqliteTimes(connection);
-  const reader = new SqliteReader(connection, times);
-  const search = new SqliteSearch(connection, times);
-  const deletion = new Deletion(connection);
+  const reader = new SqliteReader(connection);
+  const search = new SqliteSearch(connection, reader);
   const freePages = new FreePages(connection, COMPACTION_STEP);
-  const retention = options.retention && new SqliteRetention(connection, options.retention, deletion);
+  const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
   const stats = (): LogStats => ({ events: reader.count(), bytes: connection.bytes(), last: reader.last() });
   return {
     append: (batches: readonly Uint8Array[]) => recorder.append(batches),
@@ -41,7 +37,7 @@ export function openOperations(options: SqliteOptions) {
     newest: () => connection.reading(() => reader.newest()),
     stats: () => connection.reading(stats),
     search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
-    counts: (given: readonly number[]) => connection.snapshot(() => times.counts(given)),
+    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
     backup: (file: string) => {
       connection.reading(() => {
         backUp(connection, file);
@@ -49,7 +45,7 @@ export function openOperations(options: SqliteOptions) {
     },
     verify: () => verify(connection),
     /** Deletes the events at some positions, and returns those that had one. */
-    forget: (positions: readonly number[]) => connection.transaction(() => deletion.delete(positions)),
+    forget: (positions: readonly number[]) => connection.transaction(() => recorder.delete(positions)),
     vacuum: () => {
       connection.vacuum();
     },
