@@ -3,7 +3,7 @@ import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel, SharedWriter } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 
-export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/remote-writer';
+export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/batch';
 
 /** What the engines need to know besides the location. */
 export interface EventLogSettings {
@@ -40,7 +40,7 @@ export async function sharedWriter(
   settings: EventLogSettings,
 ): Promise<SharedWriter | undefined> {
   if (location.engine !== 'sqlite') return undefined;
-  const { SqliteSharedWriter } = await import('./sqlite/shared/shared-writer.js');
+  const { SqliteSharedWriter } = await import('./sqlite/shared-writer.js');
   return new SqliteSharedWriter(sqliteOptions(location, settings));
 }
 

@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import { MAX_POSITION, Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
-import type { SqliteConnection } from './connection/connection';
-import { MINUTE, minuteOf } from './schema';
-import { STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './table';
+import type { SqliteConnection } from './connection';
+import { MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
 
 interface SizeRow {
   readonly sequence: number;

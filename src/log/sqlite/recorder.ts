@@ -1,8 +1,7 @@
+import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
-import type { SqliteConnection } from './connection/connection';
-import { MINUTE, minuteOf } from './schema';
-import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, rowOf } from './table';
-import { unpackEvents, type PackedEvent } from './thread/batch';
+import type { SqliteConnection } from './connection';
+import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, MINUTE, minuteOf, rowOf } from './schema';
 
 /** What came of recording a batch of events. */
 export interface RecordedEvents {

@@ -1,5 +1,101 @@
-import { Transactions, type Database } from './binding';
-import { CREATE_EVENTS } from './table';
+import { randomBytes } from 'node:crypto';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { paddedSequence, type EventSize } from '../page';
+import { Transactions, type Database, type SqlValue } from './binding';
+
+/** What a row holds of an event besides its `sequence`. */
+export type Property = keyof NewEvent | keyof EventSize;
+
+/**
+ * The columns by the property that each one holds, and their types; everything else in this file follows from it. Columns
+ * that may be large come last, so that reading the others loads none of them.
+ */
+const COLUMNS: Readonly<Record<Property, string>> = {
+  recordedAt: 'INTEGER NOT NULL',
+  id: 'TEXT NOT NULL',
+  source: 'TEXT NOT NULL',
+  idempotencyKey: 'TEXT',
+  webhookId: 'TEXT',
+  headBytes: 'INTEGER NOT NULL',
+  dataBytes: 'INTEGER NOT NULL',
+  attributes: 'TEXT NOT NULL',
+  arrival: 'TEXT NOT NULL',
+  data: 'TEXT',
+};
+
+/** What no two events have in common, as far as they have it. */
+const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'], ['idempotencyKey'], ['webhookId']];
+
+/** What {@link INSERT_EVENT} takes, in its order. */
+export const PROPERTIES = Object.keys(COLUMNS) as Property[];
+
+/** Puts values in the order of {@link PROPERTIES}. Written out, since a loop over the names takes longer. */
+export function rowOf(values: Readonly<Record<Property, SqlValue>>): SqlValue[] {
+  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = values;
+  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
+}
+
+const EVENT_PROPERTIES = PROPERTIES.filter((property) => !isDerived(property));
+/** What {@link FIND_FIRST_ID} takes, in its order. */
+export const KEY_PROPERTIES = UNIQUE_KEYS.flat();
+
+/** Makes the table `events` and its indexes. */
+export const CREATE_EVENTS = `
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    ${PROPERTIES.map((property) => `${column(property)} ${COLUMNS[property]}`).join(',\n    ')}
+  ) STRICT;
+  ${UNIQUE_KEYS.map(uniqueIndex).join('\n  ')}
+`;
+
+/** Inserts an event, or nothing where an event with one of its keys is there. Takes texts as bytes in UTF-8. */
+export const INSERT_EVENT = `
+  INSERT INTO events (${PROPERTIES.map(column).join(', ')})
+  VALUES (${PROPERTIES.map(placeholder).join(', ')}) ON CONFLICT DO NOTHING`;
+
+/** Finds the `id` of the first event that has one of the keys of another. Takes texts as bytes in UTF-8. */
+export const FIND_FIRST_ID = `
+  SELECT id FROM events
+  WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ${placeholder(property)}`).join(' AND ')})`).join(' OR ')}
+  ORDER BY sequence LIMIT 1`;
+
+/** The columns of all texts, as the bytes that stand in the file. */
+export const TEXTS_AS_BYTES = PROPERTIES.filter((property) => COLUMNS[property].startsWith('TEXT'))
+  .map((property) => `CAST(${column(property)} AS BLOB) AS ${column(property)}`)
+  .join(', ');
+
+/** The columns of a {@link StoredRow}. */
+export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${column(name)} AS "${name}"`)].join(
+  ', ',
+);
+
+/** A row that was read with {@link STORED_COLUMNS}. */
+export type StoredRow = { readonly sequence: number } & Readonly<Record<keyof NewEvent, SqlValue>>;
+
+/** The event in a row. */
+export function storedEvent(row: StoredRow): StoredEvent {
+  const properties = EVENT_PROPERTIES.map((property) => [property, row[property] ?? undefined]);
+  return { ...(Object.fromEntries(properties) as NewEvent), sequence: paddedSequence(row.sequence) };
+}
+
+function isDerived(property: Property): property is keyof EventSize {
+  return property === 'headBytes' || property === 'dataBytes';
+}
+
+function uniqueIndex(key: readonly Property[]): string {
+  const columns = key.map(column);
+  const optional = key.filter((property) => !COLUMNS[property].includes('NOT NULL')).map(column);
+  const where = optional.map((name) => `${name} IS NOT NULL`).join(' AND ');
+  return `CREATE UNIQUE INDEX events_${columns[0] ?? ''} ON events (${columns.join(', ')})${where && ` WHERE ${where}`};`;
+}
+
+function placeholder(property: Property): string {
+  return COLUMNS[property].startsWith('TEXT') ? 'CAST(? AS TEXT)' : '?';
+}
+
+function column(property: Property): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */
 const APPLICATION_ID = 0x57484b31;
@@ -120,4 +216,41 @@ export function provideSchema(database: Database, stamp: string): void {
 
 function pragma(database: Database, name: string): number {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
+}
+
+/**
+ * Each transaction writes a stamp of its own into `totals`, beside the stamp of the one before. SQLite applies whatever
+ * write-ahead log lies beside a database file, even one that was written for another file, which destroys both. By the
+ * stamps the two can be told to belong together: the stamp in the database file, which is that of the last transaction
+ * written back to it, stands in the write-ahead log, as that of one of its transactions or of the one before its first.
+ */
+export class Stamps {
+  readonly #connection = randomBytes(9).toString('base64url');
+  #made = 0;
+
+  /** A text of 22 ASCII characters that no other transaction has. */
+  next(): string {
+    return `${this.#connection}${(this.#made++).toString(36).padStart(10, '0')}`;
+  }
+}
+
+/** The stamps of a transaction and of the one before, as they stand beside each other in a page. */
+export const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
+
+/** Gives a copy an identity and a stamp of its own: a write-ahead log of the original is not taken for one of the copy. */
+export function makeDistinct(copy: Database): void {
+  copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+}
+
+/** What a database file says of itself. */
+export interface Marks {
+  /** Tells the file from every other. Its page is never written again, so that no later transaction covers up a foreign one. */
+  readonly identity: string;
+  /** The stamp of the last transaction. */
+  readonly stamp: string;
+}
+
+/** Reads the {@link Marks} of an attached file. */
+export function readMarks(schema = 'main'): string {
+  return `SELECT id AS identity, stamp FROM ${schema}.identity, ${schema}.totals`;
 }

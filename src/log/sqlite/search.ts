@@ -2,7 +2,7 @@ import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../page';
 import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
 import { READ_AFTER, READ_BEFORE, SEARCHED, textForms, textPattern, type MatchSurroundings } from '../search/match';
-import type { SqliteConnection } from './connection/connection';
+import type { SqliteConnection } from './connection';
 import type { SqliteReader } from './reader';
 
 /** Most events that are looked at together, and most bytes, unless a single event has more. */

@@ -1,5 +1,5 @@
 import type { Retention } from '../../event-log';
-import type { SqliteConnection } from '../connection/connection';
+import type { SqliteConnection } from '../connection';
 import type { SqliteRecorder } from '../recorder';
 import { MINUTE, minuteOf } from '../schema';
 

@@ -1,12 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isBusy, openDatabase, Transactions, type Database, type Statement } from '../binding';
-import type { Retention } from '../../event-log';
-import { pause } from '../../../util/time';
-import { HeldBatches } from './held-batches';
-import { DatabaseFiles, hasCompanions, requireUsable } from './files';
-import { provideSchema, WRITE_STAMP } from '../schema';
-import { MarksReader, readMarks, Stamps, type Marks } from './stamp';
+import type { Retention } from '../event-log';
+import { pause } from '../../util/time';
+import { HeldBatches } from './batch';
+import { isBusy, openDatabase, Transactions, type Database, type Statement } from './binding';
+import { DatabaseFiles, hasCompanions, MarksReader, requireUsable } from './files';
+import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {

@@ -1,12 +1,12 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { SqliteConnection, type SqliteOptions } from '../connection/connection';
-import { LostFileError } from '../connection/files';
-import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../../event-log';
-import { SqliteReader } from '../reader';
-import { SqliteRecorder } from '../recorder';
-import { SqliteSearch } from '../search';
-import { FreePages, PAGE_BYTES, SqliteRetention } from '../upkeep/retention';
-import { backUp, verify } from '../upkeep/verification';
+import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
+import { SqliteConnection, type SqliteOptions } from './connection';
+import { LostFileError } from './files';
+import { SqliteReader } from './reader';
+import { SqliteRecorder } from './recorder';
+import { SqliteSearch } from './search';
+import { FreePages, PAGE_BYTES, SqliteRetention } from './upkeep/retention';
+import { backUp, verify } from './upkeep/verification';
 
 /** How long a step of a compaction should take, in milliseconds: it has a thread of its own, and only writes wait for it. */
 const COMPACTION_STEP = 20;

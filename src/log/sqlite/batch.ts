@@ -1,5 +1,5 @@
-import type { NewEvent } from '../../../events/stored-event';
-import { sizeOfUtf8, type EventSize } from '../../page';
+import type { NewEvent } from '../../events/stored-event';
+import { sizeOfUtf8, type EventSize } from '../page';
 
 /** The texts of an event, in the order in which they are packed. */
 const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
@@ -21,6 +21,12 @@ const TIME_BYTES = 8;
 const PLACE_BYTES = 8;
 const LENGTH_OFFSET = 4;
 const HEAD_BYTES = TIME_BYTES + TEXTS.length * PLACE_BYTES;
+
+/**
+ * The version of the messages between workers and the process that writes, of the packed batches in them and of the schema that is written. A worker of another version
+ * than its supervisor, which stays when a new build replaces the workers, does not start.
+ */
+export const PROTOCOL = 4;
 
 /** Where a text starts that an event does not have. */
 const NOWHERE = 0;
@@ -120,4 +126,63 @@ function addLength(sum: number, text: string | undefined): number {
 /** Where the head of an event stands in a batch. */
 function headOf(i: number): number {
   return PREFIX_BYTES + i * HEAD_BYTES;
+}
+
+/** Most bytes of events that are kept until the write-ahead log has been written back. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+
+/** Room that is kept for the next ones: about as much as is recorded until the write-ahead log is written back. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The batches of events that only the write-ahead log has, in case it is lost. They are copied: kept as they are, they would
+ * outlive the young generation, and 50 MB of them would pile up.
+ */
+export class HeldBatches {
+  #bytes = Buffer.alloc(0);
+  readonly #ends: number[] = [];
+  #isIncomplete = false;
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  /** Whether the write-ahead log has events that are not held. */
+  get isIncomplete(): boolean {
+    return this.#isIncomplete;
+  }
+
+  add(batches: readonly Uint8Array[]): void {
+    for (const batch of batches) {
+      const start = this.#ends.at(-1) ?? 0;
+      const end = start + batch.length;
+      if (end > MAX_HELD_BYTES) {
+        this.miss();
+        return;
+      }
+      if (end > this.#bytes.length) {
+        const bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * end, KEPT_BYTES), MAX_HELD_BYTES));
+        this.#bytes.copy(bytes, 0, 0, start);
+        this.#bytes = bytes;
+      }
+      this.#bytes.set(batch, start);
+      this.#ends.push(end);
+    }
+  }
+
+  /** Notes that the write-ahead log has events that are not held. */
+  miss(): void {
+    this.#isIncomplete = true;
+  }
+
+  /** Forgets them all: the write-ahead log has been written back. */
+  clear(): void {
+    this.#ends.length = 0;
+    this.#isIncomplete = false;
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+  }
+
+  all(): Uint8Array[] {
+    return this.#ends.map((end, i) => this.#bytes.subarray(this.#ends[i - 1] ?? 0, end));
+  }
 }

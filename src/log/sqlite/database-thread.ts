@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred, type Deferred } from '../../../util/promises';
-import type { RetentionSteps } from '../../engine';
-import { EventLogError } from '../../event-log';
-import { holdOpen } from '../binding';
-import type { SqliteOptions } from '../connection/connection';
+import { deferred, type Deferred } from '../../util/promises';
+import type { RetentionSteps } from '../engine';
+import { EventLogError } from '../event-log';
+import { holdOpen } from './binding';
+import type { SqliteOptions } from './connection';
+import type { RecordedEvents } from './recorder';
 import type { Operations, WorkerCall, WorkerReply } from './worker';
-import type { RecordedEvents } from '../recorder';
 
 /** How long a database that could not be opened is not tried again, in milliseconds. */
 const OPEN_PAUSE = 250;
