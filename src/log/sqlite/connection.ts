@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Retention } from '../event-log';
 import { pause } from '../../util/time';
 import { HeldBatches } from './batch';
-import { isBusy, openDatabase, Transactions, type Database, type Statement } from './binding';
+import { isBusy, openDatabase, type Database, type Statement } from './binding';
 import { DatabaseFiles, hasCompanions, MarksReader, requireUsable } from './files';
 import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
@@ -52,7 +52,6 @@ export class SqliteConnection {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #files: DatabaseFiles;
-  readonly #transactions: Transactions;
   readonly #stamps = new Stamps();
   /** What was recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
@@ -78,7 +77,9 @@ export class SqliteConnection {
         marksReader.requireKnown(path);
         this.#beAlone();
       }
-      provideSchema(database, this.#stamps.next());
+      this.#inTransaction('BEGIN', () => {
+        provideSchema(database, this.#stamps.next());
+      });
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     });
     // Written back only after a look whether the file is still the one at its path.
@@ -86,7 +87,6 @@ export class SqliteConnection {
     // What is deleted, by retention too, is overwritten. Off by default in SQLite.
     database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
-    this.#transactions = new Transactions(database);
     // The first read makes the write-ahead log where there is none.
     this.#marks();
     this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
@@ -95,7 +95,7 @@ export class SqliteConnection {
     if (!this.#writesBack()) this.#held.miss();
   }
 
-  /** Prepares a statement, the same text once. */
+  /** Prepares a statement, the same text once: parsing it may cost as much as an insert. */
   prepare(sql: string): Statement {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
@@ -122,7 +122,7 @@ export class SqliteConnection {
 
   /** As {@link reading}, but the action sees the database as it is at one moment, whatever others write meanwhile. */
   snapshot<T>(action: () => T): T {
-    return this.reading(() => this.#transactions.deferred(action));
+    return this.reading(() => this.#inTransaction('BEGIN', action));
   }
 
   /**
@@ -134,7 +134,7 @@ export class SqliteConnection {
    */
   transaction<T>(action: () => T, recorded: readonly Uint8Array[] = []): T {
     const result = this.#explaining(() =>
-      this.#transactions.run(() => {
+      this.#inTransaction('BEGIN IMMEDIATE', () => {
         // Under the lock: a file that takes the place of this one does so with the lock, or without any.
         this.requireFiles();
         const inner = action();
@@ -146,6 +146,22 @@ export class SqliteConnection {
     this.requireFiles();
     this.#hold(recorded);
     return result;
+  }
+
+  /**
+   * @param begin - `BEGIN IMMEDIATE` holds the write lock from the start. After `BEGIN` the first read decides at which moment the
+   * action sees the database; the first write takes the lock, or is refused as locked, without waiting, if another has it.
+   */
+  #inTransaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T): T {
+    try {
+      this.prepare(begin).run();
+      const result = action();
+      this.prepare('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.execute('ROLLBACK');
+      throw error;
+    }
   }
 
   #hold(recorded: readonly Uint8Array[]): void {

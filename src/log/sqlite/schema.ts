@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { paddedSequence, type EventSize } from '../page';
-import { Transactions, type Database, type SqlValue } from './binding';
+import type { Database, SqlValue } from './binding';
 
 /** What a row holds of an event besides its `sequence`. */
 export type Property = keyof NewEvent | keyof EventSize;
@@ -200,18 +200,17 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
  * Makes the schema where the file is empty, and brings an older one up to date; others may do the same at the same time. Has to
  * come before an empty file gets a write-ahead log: a file without a schema then never has one with events in it.
  *
+ * The caller's transaction must be deferred, and nothing outside of it: the setting would else be written to a file that another
+ * has made meanwhile, without a stamp; and it has no effect once a write lock has begun the file.
+ *
  * @param stamp - the stamp of this transaction.
  */
 export function provideSchema(database: Database, stamp: string): void {
-  // Deferred, and nothing outside of it: the setting would else be written to a file that another has made meanwhile, without
-  // a stamp; and it has no effect once a write lock has begun the file.
-  new Transactions(database).deferred(() => {
-    const state = schemaState(database);
-    if (state === 'current') return;
-    if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    database.exec(state === 'empty' ? SCHEMA : FROM_VERSION_1);
-    database.prepare(WRITE_STAMP).run(stamp);
-  });
+  const state = schemaState(database);
+  if (state === 'current') return;
+  if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  database.exec(state === 'empty' ? SCHEMA : FROM_VERSION_1);
+  database.prepare(WRITE_STAMP).run(stamp);
 }
 
 function pragma(database: Database, name: string): number {
