@@ -3,7 +3,6 @@ import type {
   Appended,
   EventQuery,
   LoggedEvent,
-  LogObserver,
   LogStats,
   Progress,
   ScanQuery,
@@ -90,15 +89,4 @@ export interface Channel {
   onMessage(listener: (message: unknown) => void): void;
   /** Calls a listener once, when the other side has gone. */
   onClose(listener: () => void): void;
-}
-
-/** Writes to one log for several processes. */
-export interface SharedWriter {
-  observe(observer: LogObserver): void;
-  /** Resolves once the log is open. @throws {EventLogError} as `openEventLog`. */
-  start(): Promise<void>;
-  /** Writes what the process at the other end records, until that has gone. */
-  serve(channel: Channel): void;
-  /** Resolves once all processes have gone and the log is closed. */
-  close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export async function sharedLog(options: ConstructorParameters<typeof SqliteShar
   };
   return {
     channel,
-    join: () => SqliteEventLog.withWriter(channel(), { file: options.file }),
+    join: () => SqliteEventLog.withWriter(channel(), options.file),
     lose: (n) => ports[n]?.close(),
     close() {
       for (const port of ports) port.close();

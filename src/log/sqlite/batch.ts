@@ -7,26 +7,22 @@ const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey'
 /** A text of an event. */
 export type TextProperty = (typeof TEXTS)[number];
 
-/** Most events that are packed together. */
-export const MAX_PACKED_EVENTS = 512;
+/**
+ * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
+ * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
+ */
+export const PROTOCOL = 5;
 
 /**
- * A batch is the version of this layout, the number of its events, a head for each of them, and their texts in UTF-8. A head is the
- * time and, for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,
+ * for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
  */
-const LAYOUT = 1;
 const COUNT_OFFSET = 4;
 const PREFIX_BYTES = 8;
 const TIME_BYTES = 8;
 const PLACE_BYTES = 8;
 const LENGTH_OFFSET = 4;
 const HEAD_BYTES = TIME_BYTES + TEXTS.length * PLACE_BYTES;
-
-/**
- * The version of the messages between workers and the process that writes, of the packed batches in them and of the schema that is written. A worker of another version
- * than its supervisor, which stays when a new build replaces the workers, does not start.
- */
-export const PROTOCOL = 4;
 
 /** Where a text starts that an event does not have. */
 const NOWHERE = 0;
@@ -37,8 +33,8 @@ const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i *
 >;
 
 /**
- * Packs up to {@link MAX_PACKED_EVENTS} events, in their order, into bytes with a buffer of their own: it can be
- * transferred to another thread, and the bytes sent to another process. A lone surrogate becomes U+FFFD.
+ * Packs events, in their order, into bytes with a buffer of their own: it can be transferred to another thread, and the bytes
+ * sent to another process. A lone surrogate becomes U+FFFD.
  */
 export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   let joined = '';
@@ -51,7 +47,7 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.
   const bytes = Buffer.allocUnsafeSlow(textsStart + size);
   const heads = new DataView(bytes.buffer);
-  heads.setUint32(0, LAYOUT, true);
+  heads.setUint32(0, PROTOCOL, true);
   heads.setUint32(COUNT_OFFSET, events.length, true);
   if (isAscii) bytes.write(joined, textsStart, 'latin1');
   let start = textsStart;
@@ -82,7 +78,7 @@ const NOTHING = new Uint8Array();
  */
 export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): PackedEvent[] {
   const heads = new DataView(buffer, byteOffset, byteLength);
-  if (heads.getUint32(0, true) !== LAYOUT) {
+  if (heads.getUint32(0, true) !== PROTOCOL) {
     throw new Error('the events were packed by another build of the service, which must be restarted');
   }
   return Array.from({ length: heads.getUint32(COUNT_OFFSET, true) }, (_, i) => {

@@ -11,15 +11,17 @@ import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './sch
 export interface SqliteOptions {
   /** Path of the database file. It is created where it is missing; its folder must exist. */
   readonly file: string;
-  /** How long a call waits for another program that holds the database's lock, in milliseconds. */
-  readonly busyTimeout: number;
+  /** How long a call waits for another program that holds the database's lock, in milliseconds; 5,000 by default. */
+  readonly busyTimeout?: number;
   /** Most pages (4,096 bytes each) that the database may grow to; without it, as many as the disk holds. */
   readonly maxPages?: number;
   /** Which events are forgotten; without it, none are. */
   readonly retention?: Retention;
-  /** How long retention pauses when nothing is due, in milliseconds. */
-  readonly retentionPause: number;
+  /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
+  readonly retentionPause?: number;
 }
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
 
 /** What the write-ahead log shrinks to once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
@@ -49,6 +51,7 @@ interface Checkpoint {
 /** The one connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
 export class SqliteConnection {
   readonly #options: SqliteOptions;
+  readonly #busyTimeout: number;
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #files: DatabaseFiles;
@@ -71,8 +74,9 @@ export class SqliteConnection {
     const database = openDatabase(file);
     this.#options = options;
     this.#database = database;
-    this.setBusyTimeout(options.busyTimeout);
-    retryWhileLocked(options.busyTimeout, () => {
+    this.#busyTimeout = options.busyTimeout ?? DEFAULT_BUSY_TIMEOUT;
+    this.setBusyTimeout();
+    retryWhileLocked(this.#busyTimeout, () => {
       if (!hasCompanions(path)) {
         marksReader.requireKnown(path);
         this.#beAlone();
@@ -106,7 +110,7 @@ export class SqliteConnection {
     this.#database.exec(sql);
   }
 
-  setBusyTimeout(milliseconds = this.#options.busyTimeout): void {
+  setBusyTimeout(milliseconds = this.#busyTimeout): void {
     this.execute(`PRAGMA busy_timeout = ${String(milliseconds)}`);
   }
 

@@ -15,12 +15,47 @@ const OPEN_PAUSE = 250;
 /** Pause between two steps of retention while there is more to forget, in milliseconds. */
 const BUSY_PAUSE = 2;
 
-const DEFAULT_BUSY_TIMEOUT = 5000;
 const DEFAULT_RETENTION_PAUSE = 1000;
+
+/** The answer to the question of the same number. */
+export type Reply =
+  { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
+
+/** The questions to another thread or process that it has not answered yet. They are numbered from 0. */
+export class Questions {
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  #asked = 0;
+  #error: Error | undefined;
+
+  /** @param send - sends the question with its number. */
+  ask(send: (call: number) => void): Promise<unknown> {
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    const answer = deferred<unknown>();
+    const call = this.#asked++;
+    this.#waiting.set(call, answer);
+    send(call);
+    return answer.promise;
+  }
+
+  answered(reply: Reply): void {
+    const answer = this.#waiting.get(reply.call);
+    this.#waiting.delete(reply.call);
+    if ('failure' in reply) answer?.reject(new Error(reply.failure));
+    else answer?.resolve(reply.result);
+  }
+
+  /** Rejects these questions and all later ones. */
+  rejectAll(error: Error): void {
+    this.#error = error;
+    for (const answer of this.#waiting.values()) answer.reject(error);
+    this.#waiting.clear();
+  }
+}
 
 /** A thread whose database is open. */
 interface OpenThread {
   readonly worker: Worker;
+  readonly questions: Questions;
   /** Ends the thread, whose connection is then the last to be closed. */
   close(): Promise<void>;
 }
@@ -35,13 +70,11 @@ export class DatabaseThread {
   /** When the thread before has ended. */
   #ended = Promise.resolve();
   #openFailure: { readonly at: number; readonly error: Error } | undefined;
-  #calls = 0;
-  readonly #answers = new Map<number, Deferred<unknown>>();
   /** Called when a file was lost, with what became of its events. */
   onLost: (problem: string) => void = () => undefined;
 
-  constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
-    this.#options = { busyTimeout: DEFAULT_BUSY_TIMEOUT, retentionPause: DEFAULT_RETENTION_PAUSE, ...options };
+  constructor(options: SqliteOptions) {
+    this.#options = options;
   }
 
   /**
@@ -70,16 +103,21 @@ export class DatabaseThread {
     argument?: Parameters<Operations[O]>[0],
     transferred: readonly ArrayBuffer[] = [],
   ): Promise<ReturnType<Operations[O]>> {
-    const { worker } = await (this.#opened ?? this.#connect());
-    const call = ++this.#calls;
-    const answer = deferred<unknown>();
-    this.#answers.set(call, answer);
-    worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
-    return (await answer.promise) as ReturnType<Operations[O]>;
+    const { worker, questions } = await (this.#opened ?? this.#connect());
+    const answer = questions.ask((call) => {
+      worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
+    });
+    return (await answer) as ReturnType<Operations[O]>;
   }
 
-  /** As `Operations.append`. Takes the batches away from the caller. */
-  append(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
+  /** Records a packed batch, which it takes away from the caller. */
+  async append(batch: Uint8Array<ArrayBuffer>): Promise<RecordedEvents> {
+    const [recorded] = await this.appendAll([batch]);
+    return recorded as RecordedEvents;
+  }
+
+  /** As {@link append}, all of the batches or none. */
+  appendAll(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
     return this.ask(
       'append',
       batches,
@@ -94,7 +132,7 @@ export class DatabaseThread {
 
   /** The steps of its retention, if it has one. */
   get retention(): RetentionSteps | undefined {
-    const { retention, retentionPause: idlePause } = this.#options;
+    const { retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE } = this.#options;
     return retention && { busyPause: BUSY_PAUSE, idlePause, step: () => this.ask('retain') };
   }
 
@@ -131,9 +169,9 @@ export class DatabaseThread {
 
   async #open(): Promise<OpenThread> {
     const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
-    const opened = deferred<unknown>();
+    const questions = new Questions();
+    const opened = questions.ask(() => undefined);
     const ended = deferred();
-    this.#answers.set(0, opened);
     this.#ended = ended.promise;
     let hold: ReturnType<typeof holdOpen> | undefined;
     let inUse = true;
@@ -141,15 +179,14 @@ export class DatabaseThread {
       if (!inUse) return;
       inUse = false;
       this.#opened = undefined;
-      for (const answer of this.#answers.values()) answer.reject(error);
-      this.#answers.clear();
+      questions.rejectAll(error);
     };
     worker.on('message', (reply: WorkerReply) => {
       if ('lost' in reply) {
         this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
         gone(new Error(reply.lost));
         void worker.terminate();
-      } else this.#answered(reply);
+      } else questions.answered(reply);
     });
     worker.on('error', gone);
     worker.on('exit', () => {
@@ -158,7 +195,7 @@ export class DatabaseThread {
       ended.resolve();
     });
     try {
-      await opened.promise;
+      await opened;
       hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
@@ -168,19 +205,13 @@ export class DatabaseThread {
     }
     return {
       worker,
+      questions,
       close: async () => {
         hold?.close();
         hold = undefined;
         await worker.terminate();
       },
     };
-  }
-
-  #answered(reply: { readonly call: number } & ({ readonly result: unknown } | { readonly failure: string })): void {
-    const answer = this.#answers.get(reply.call);
-    this.#answers.delete(reply.call);
-    if ('failure' in reply) answer?.reject(new Error(reply.failure));
-    else answer?.resolve(reply.result);
   }
 }
 

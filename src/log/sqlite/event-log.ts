@@ -5,7 +5,7 @@ import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
 import type { LogUpkeep, Progress } from '../event-log';
 import { sequenceNumber } from '../page';
-import { MAX_PACKED_EVENTS, packEvents } from './batch';
+import { packEvents } from './batch';
 import type { SqliteOptions } from './connection';
 import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared-writer';
@@ -31,7 +31,7 @@ export class SqliteEventLog extends EngineLog {
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
    * other methods, names the file.
    */
-  static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
+  static async open(options: SqliteOptions): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
     return new SqliteEventLog(new SqliteEngine(thread, options.file));
@@ -41,8 +41,8 @@ export class SqliteEventLog extends EngineLog {
    * Makes the log of one process of several, which reads the file itself, opening it for the first reader, and has its events
    * written by a `SharedWriter` at the other end of a channel.
    */
-  static withWriter(channel: Channel, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread(options), options.file, new RemoteWriter(channel)));
+  static withWriter(channel: Channel, file: string): SqliteEventLog {
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), file, new RemoteWriter(channel)));
   }
 }
 
@@ -70,12 +70,13 @@ class SqliteEngine implements LogEngine {
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const results = await (this.#remote ?? this.#thread).append(inBatches(events).map(packEvents));
+    const batch = packEvents(events);
+    const { firstIds, newest } = await (this.#remote ?? this.#thread).append(batch);
     const appended = events.map(({ id }, i) => {
-      const firstId = results[Math.floor(i / MAX_PACKED_EVENTS)]?.firstIds.get(i % MAX_PACKED_EVENTS);
+      const firstId = firstIds.get(i);
       return { id: firstId ?? id, recorded: firstId === undefined };
     });
-    return { appended, newest: results.findLast(({ newest }) => newest !== undefined)?.newest };
+    return { appended, newest };
   }
 
   readonly read: LogEngine['read'] = (query) => this.#thread.ask('read', query);
@@ -150,13 +151,7 @@ class SqliteEngine implements LogEngine {
   }
 
   async close(): Promise<void> {
-    await this.#remote?.close();
     await this.#searches.end();
     await this.#thread.end();
   }
-}
-
-function inBatches(events: readonly NewEvent[]): (readonly NewEvent[])[] {
-  const batches = Math.ceil(events.length / MAX_PACKED_EVENTS);
-  return Array.from({ length: batches }, (_, i) => events.slice(i * MAX_PACKED_EVENTS, (i + 1) * MAX_PACKED_EVENTS));
 }

@@ -1,54 +1,51 @@
-import { deferred, type Deferred } from '../../util/promises';
-import type { Channel, SharedWriter } from '../engine';
+import { deferred } from '../../util/promises';
+import type { Channel } from '../engine';
 import type { LogObserver } from '../event-log';
 import { GroupCommit } from '../group-commit';
 import { RetentionLoop } from '../retention-loop';
 import type { SqliteOptions } from './connection';
-import { DatabaseThread } from './database-thread';
+import { DatabaseThread, Questions, type Reply } from './database-thread';
 import type { RecordedEvents } from './recorder';
 
-/** What a worker asks the process that writes. Questions of one kind are answered in their order. */
-export type WriterQuestion =
-  /** Record these packed batches, all of them or none. */
-  | { readonly append: readonly Uint8Array[] }
+/** What a worker sends to the process that writes. Questions have numbers, under which they are answered. */
+type FromWorker =
+  /** Record this packed batch. */
+  | { readonly call: number; readonly append: Uint8Array }
   /** Can events be recorded? */
-  | 'check'
+  | { readonly call: number; readonly append?: undefined }
   /** Tell the newest position after each commit, or no longer. */
   | 'watch'
   | 'unwatch';
 
-/** What it is sent. A failure is the text of an error. */
-export type WriterAnswer =
-  | { readonly appended: readonly RecordedEvents[] }
-  | { readonly appendFailed: string }
-  | { readonly checked: string | undefined }
-  | { readonly newest: number };
+type ToWorker = Reply | { readonly newest: number };
 
-/** The writer in the supervisor, asked over a channel: a `SqliteSharedWriter` is at its other end. */
+/** The writer in the supervisor, asked over a channel: a {@link SqliteSharedWriter} is at its other end. */
 export class RemoteWriter {
   readonly #channel: Channel;
-  readonly #appends: Deferred<readonly RecordedEvents[]>[] = [];
-  readonly #checks: Deferred<undefined>[] = [];
+  readonly #questions = new Questions();
   readonly #listeners = new Set<(newest: number) => void>();
-  #isOpen = true;
 
   constructor(channel: Channel) {
     this.#channel = channel;
-    channel.onMessage((answer) => {
-      this.#received(answer as WriterAnswer);
+    channel.onMessage((message) => {
+      this.#received(message as ToWorker);
     });
     channel.onClose(() => {
-      this.#isOpen = false;
-      for (const answer of [...this.#appends, ...this.#checks]) answer.reject(gone());
+      this.#questions.rejectAll(new Error('the process that writes has ended'));
     });
   }
 
-  append(batches: readonly Uint8Array[]): Promise<readonly RecordedEvents[]> {
-    return this.#ask({ append: batches }, this.#appends);
+  /** Records a packed batch. */
+  append(batch: Uint8Array): Promise<RecordedEvents> {
+    return this.#questions.ask((call) => {
+      this.#send({ call, append: batch });
+    }) as Promise<RecordedEvents>;
   }
 
   async check(): Promise<void> {
-    await this.#ask('check', this.#checks);
+    await this.#questions.ask((call) => {
+      this.#send({ call });
+    });
   }
 
   watch(listener: (newest: number) => void): () => void {
@@ -60,41 +57,18 @@ export class RemoteWriter {
     };
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled([...this.#appends, ...this.#checks].map(({ promise }) => promise));
+  #send(message: FromWorker): void {
+    this.#channel.send(message);
   }
 
-  /** @param waiting - the questions of this kind that are not answered yet, in their order. */
-  #ask<T>(question: WriterQuestion, waiting: Deferred<T>[]): Promise<T> {
-    if (!this.#isOpen) return Promise.reject(gone());
-    const answer = deferred<T>();
-    waiting.push(answer);
-    this.#send(question);
-    return answer.promise;
+  #received(message: ToWorker): void {
+    if ('newest' in message) for (const listener of this.#listeners) listener(message.newest);
+    else this.#questions.answered(message);
   }
-
-  #send(question: WriterQuestion): void {
-    this.#channel.send(question);
-  }
-
-  #received(answer: WriterAnswer): void {
-    if ('appended' in answer) this.#appends.shift()?.resolve(answer.appended);
-    else if ('appendFailed' in answer) this.#appends.shift()?.reject(new Error(answer.appendFailed));
-    else if ('newest' in answer) for (const listener of this.#listeners) listener(answer.newest);
-    else if (answer.checked === undefined) this.#checks.shift()?.resolve(undefined);
-    else this.#checks.shift()?.reject(new Error(answer.checked));
-  }
-}
-
-function gone(): Error {
-  return new Error('the process that writes has ended');
 }
 
 /** Most bytes of batches that share a commit, unless a single request has more. */
 const COMMIT_BYTES = 1024 * 1024;
-
-/** What one worker asks to be recorded at once. */
-type Batches = readonly Uint8Array<ArrayBuffer>[];
 
 interface Worker {
   readonly channel: Channel;
@@ -108,22 +82,23 @@ interface Worker {
  * each other's lock commit less. Requests that arrive during a commit share the next one, which records all of their events or
  * none.
  */
-export class SqliteSharedWriter implements SharedWriter {
+export class SqliteSharedWriter {
   readonly #thread: DatabaseThread;
   readonly #workers = new Map<Worker, Promise<void>>();
-  readonly #group = new GroupCommit<Batches, readonly RecordedEvents[]>({
+  readonly #group = new GroupCommit<Uint8Array<ArrayBuffer>, RecordedEvents>({
     maxSize: COMMIT_BYTES,
-    sizeOf: (batches) => batches.reduce((sum, { length }) => sum + length, 0),
-    commit: (requests) => this.#commit(requests),
+    sizeOf: ({ length }) => length,
+    commit: (batches) => this.#commit(batches),
   });
   #retention: RetentionLoop | undefined;
   #observer: LogObserver = {};
 
-  constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
+  constructor(options: SqliteOptions) {
     this.#thread = new DatabaseThread(options);
     this.#thread.onLost = (problem) => this.#observer.lost?.(problem);
   }
 
+  /** Resolves once the log is open. @throws {EventLogError} as `SqliteEventLog.open`. */
   async start(): Promise<void> {
     await this.#thread.start();
     const { retention } = this.#thread;
@@ -139,8 +114,8 @@ export class SqliteSharedWriter implements SharedWriter {
     const gone = deferred();
     const worker = { channel, watches: false, isBehind: false };
     this.#workers.set(worker, gone.promise);
-    channel.onMessage((question) => {
-      this.#asked(worker, question as WriterQuestion);
+    channel.onMessage((message) => {
+      this.#received(worker, message as FromWorker);
     });
     channel.onClose(() => {
       this.#workers.delete(worker);
@@ -156,36 +131,25 @@ export class SqliteSharedWriter implements SharedWriter {
     await this.#thread.end();
   }
 
-  #asked(worker: Worker, question: WriterQuestion): void {
-    if (question === 'check') void this.#answer(worker, this.#check());
-    else if (typeof question === 'string') worker.watches = question === 'watch';
-    else void this.#answer(worker, this.#append(question.append));
+  #received(worker: Worker, message: FromWorker): void {
+    if (typeof message === 'string') worker.watches = message === 'watch';
+    else void this.#answer(worker, message);
   }
 
-  async #answer({ channel }: Worker, answer: Promise<WriterAnswer>): Promise<void> {
-    channel.send(await answer);
+  async #answer({ channel }: Worker, { call, append: batch }: Exclude<FromWorker, string>): Promise<void> {
+    try {
+      // A copy has a buffer of its own, which can be transferred to the thread.
+      const result = await (batch ? this.#group.add(new Uint8Array(batch)) : this.#thread.check());
+      channel.send({ call, result } satisfies Reply);
+    } catch (error) {
+      channel.send({ call, failure: (error as Error).message } satisfies Reply);
+    }
   }
 
-  #check(): Promise<WriterAnswer> {
-    return this.#thread.check().then(
-      () => ({ checked: undefined }),
-      (error: unknown) => ({ checked: (error as Error).message }),
-    );
-  }
-
-  #append(batches: readonly Uint8Array[]): Promise<WriterAnswer> {
-    // Each with a buffer of its own, which can be transferred to the thread.
-    return this.#group.add(batches.map((batch) => new Uint8Array(batch))).then(
-      (appended) => ({ appended }),
-      (error: unknown) => ({ appendFailed: (error as Error).message }),
-    );
-  }
-
-  async #commit(requests: readonly Batches[]): Promise<(readonly RecordedEvents[])[]> {
-    const recorded = await this.#thread.append(requests.flat());
+  async #commit(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
+    const recorded = await this.#thread.appendAll(batches);
     this.#tell(Math.max(0, ...recorded.map(({ newest }) => newest ?? 0)));
-    let place = 0;
-    return requests.map(({ length }) => recorded.slice(place, (place += length)));
+    return recorded;
   }
 
   #tell(newest: number): void {
@@ -193,7 +157,7 @@ export class SqliteSharedWriter implements SharedWriter {
     for (const worker of this.#workers.keys()) {
       if (!worker.watches || worker.isBehind) continue;
       worker.isBehind = true;
-      worker.channel.send({ newest }, () => {
+      worker.channel.send({ newest } satisfies ToWorker, () => {
         worker.isBehind = false;
       });
     }

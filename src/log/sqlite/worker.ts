@@ -1,6 +1,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
 import { SqliteConnection, type SqliteOptions } from './connection';
+import type { Reply } from './database-thread';
 import { LostFileError } from './files';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
@@ -73,10 +74,9 @@ export interface WorkerCall {
   readonly argument: unknown;
 }
 
-/** The answer to the question of the same number. The opening of the database answers question 0. */
+/** The answer to a question; the opening of the database answers question 0. */
 export type WorkerReply =
-  | { readonly call: number; readonly result: unknown }
-  | { readonly call: number; readonly failure: string }
+  | Reply
   /** The file was lost: the thread answers nothing more, and has done what it can for the events that no other place has. */
   | { readonly lost: string; readonly saved: string | undefined };
 

@@ -143,6 +143,5 @@ describe('a log that several processes write through one', () => {
     await other.append(newEvent());
     await writer.check();
     expect(listener).toHaveBeenCalledTimes(1);
-    await writer.close();
   });
 });
