@@ -1,7 +1,16 @@
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../page';
-import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
-import { READ_AFTER, READ_BEFORE, SEARCHED, textForms, textPattern, type MatchSurroundings } from '../search/match';
+import {
+  DATA_HEAD,
+  DATA_TAIL,
+  foundEvent,
+  READ_AFTER,
+  READ_BEFORE,
+  SEARCHED,
+  textForms,
+  textPattern,
+  type MatchSurroundings,
+} from '../search';
 import type { SqliteConnection } from './connection';
 import type { SqliteReader } from './reader';
 

@@ -1,8 +1,8 @@
 import { deferred } from '../../util/promises';
 import type { Channel } from '../engine';
+import { RetentionLoop } from '../background';
 import type { LogObserver } from '../event-log';
-import { GroupCommit } from '../group-commit';
-import { RetentionLoop } from '../retention-loop';
+import { GroupCommit } from '../engine-log';
 import type { SqliteOptions } from './connection';
 import { DatabaseThread, Questions, type Reply } from './database-thread';
 import type { RecordedEvents } from './recorder';
@@ -85,11 +85,9 @@ interface Worker {
 export class SqliteSharedWriter {
   readonly #thread: DatabaseThread;
   readonly #workers = new Map<Worker, Promise<void>>();
-  readonly #group = new GroupCommit<Uint8Array<ArrayBuffer>, RecordedEvents>({
-    maxSize: COMMIT_BYTES,
-    sizeOf: ({ length }) => length,
-    commit: (batches) => this.#commit(batches),
-  });
+  readonly #group = new GroupCommit<Uint8Array<ArrayBuffer>, RecordedEvents>(COMMIT_BYTES, (batches) =>
+    this.#commit(batches),
+  );
   #retention: RetentionLoop | undefined;
   #observer: LogObserver = {};
 
@@ -139,7 +137,7 @@ export class SqliteSharedWriter {
   async #answer({ channel }: Worker, { call, append: batch }: Exclude<FromWorker, string>): Promise<void> {
     try {
       // A copy has a buffer of its own, which can be transferred to the thread.
-      const result = await (batch ? this.#group.add(new Uint8Array(batch)) : this.#thread.check());
+      const result = await (batch ? this.#group.add(new Uint8Array(batch), batch.length) : this.#thread.check());
       channel.send({ call, result } satisfies Reply);
     } catch (error) {
       channel.send({ call, failure: (error as Error).message } satisfies Reply);
