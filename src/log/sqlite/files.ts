@@ -114,9 +114,15 @@ export class DatabaseFiles {
 
   /** Sets a write-ahead log aside that does not belong to the file beside it, so that this file can be opened. */
   setWalAside(): void {
-    if (!isAt(this.#wal, this.#walStats) || statSync(this.#wal).size === 0) return;
-    renameSync(this.#wal, `${this.#wal}.lost-${timestamp()}`);
-    if (isAt(this.#shm, this.#shmStats)) rmSync(this.#shm);
+    const wal = statSync(this.#wal, { throwIfNoEntry: false });
+    if (wal === undefined || !isSame(wal, this.#walStats) || wal.size === 0) return;
+    try {
+      renameSync(this.#wal, `${this.#wal}.lost-${timestamp()}`);
+    } catch (error) {
+      // Another connection that lost the file at the same moment has set it aside.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    if (isAt(this.#shm, this.#shmStats)) rmSync(this.#shm, { force: true });
   }
 
   /** A name beside the file for events that are in no other. */
