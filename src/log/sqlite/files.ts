@@ -16,14 +16,14 @@ import { pause } from '../../util/time';
 import { isNoDatabase, openInMemory } from './binding';
 import { readMarks, schemaState, STAMPS, type Marks } from './schema';
 
-/** Thrown when a file of the database was removed, moved, replaced or overwritten: its connection never writes again. */
+/** Thrown when a file of the database was removed, moved, replaced or overwritten: the connection never writes again. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError';
 }
 
 /**
  * The files of an open database: the file itself, its write-ahead log (`-wal`) and the index of that (`-shm`). SQLite opens
- * each once by its name and goes on with what it opened, wherever that may be by then; others find the files by name.
+ * each once by its name and goes on with it wherever it is moved; others find the files by name.
  */
 export class DatabaseFiles {
   readonly #file: string;
@@ -67,8 +67,8 @@ export class DatabaseFiles {
   }
 
   /**
-   * Makes sure that the files that are open are those that others find under their names, and that no one else wrote to the
-   * database file. Costs the time of three `stat` calls, and about 0.2 ms when the file has changed.
+   * Makes sure that the open files are those at their paths, and that no one else wrote to the database file. Costs three `stat`
+   * calls, and about 0.2 ms when the file has changed.
    *
    * @throws {LostFileError}
    */
@@ -88,8 +88,8 @@ export class DatabaseFiles {
   }
 
   /**
-   * Whether the database file has the content that was written back to it, and no other: not an older state of it either, to
-   * which SQLite would not write again what it has written back.
+   * Whether the database file has the content that was written back to it. An older state of it has not: SQLite would not write
+   * the same back again.
    */
   #isOurs(): boolean {
     try {
@@ -97,7 +97,7 @@ export class DatabaseFiles {
         const current = this.#current().stamp;
         const isOurs =
           identity === this.#identity &&
-          // After a checkpoint the first is nearly always so, and reading the whole write-ahead log takes milliseconds.
+          // The first holds after nearly every checkpoint; reading the whole write-ahead log takes milliseconds.
           (stamp === current || (current !== this.#stamp && searchWal(this.#wal, stamp, this.#stamp) === 'found'));
         if (isOurs) this.#stamp = stamp;
         return isOurs;
@@ -107,12 +107,12 @@ export class DatabaseFiles {
     }
   }
 
-  /** Whether the events in the write-ahead log are still found by those who open the file by its name. */
+  /** Whether those who open the file by its name still find the events in the write-ahead log. */
   get hasWal(): boolean {
     return isAt(this.#wal, this.#walStats) && isAt(this.#file, this.#fileStats) && this.#isOurs();
   }
 
-  /** Sets a write-ahead log aside that does not belong to the file beside it, so that this file can be opened. */
+  /** Sets aside a write-ahead log that does not belong to the file beside it, so that this file can be opened. */
   setWalAside(): void {
     const wal = statSync(this.#wal, { throwIfNoEntry: false });
     if (wal === undefined || !isSame(wal, this.#walStats) || wal.size === 0) return;
@@ -136,10 +136,7 @@ export function hasCompanions(file: string): boolean {
   return existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
 }
 
-/**
- * @throws the file cannot be written, or has more names than one: under each of them SQLite would keep a write-ahead log of its
- * own.
- */
+/** @throws the file cannot be written, or has several names: under each of them SQLite would keep its own write-ahead log. */
 export function requireUsable(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -173,26 +170,22 @@ function isUnchanged(one: Stats, other: Stats): boolean {
   return one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs && one.size === other.size;
 }
 
-/** How often, and after how many milliseconds, files are looked at again while another process may be writing them. */
+/** How often, and after how many milliseconds, marks are read again while another process may be writing them. */
 const LOOKS = 5;
 const PAUSE = 20;
 
 /** Reads the marks in a database file itself, without what its write-ahead log adds. */
 export class MarksReader {
-  // The files are attached to it: DETACH lets go of one at once, while a connection goes on until its statements are collected.
+  // The files are attached to it: DETACH lets go of them at once, a closed connection when its statements are collected.
   readonly #database = openInMemory();
 
   constructor() {
-    // While a reader holds back a checkpoint, the file may lack pages at its end that it says it has: they are in the write-ahead
-    // log. Without this SQLite takes it for malformed. Nothing is ever written over this connection.
+    // While a reader holds back a checkpoint, pages at the end of the file may be in the write-ahead log only. Without this SQLite
+    // takes the file for malformed. Nothing is ever written over this connection.
     this.#database.exec('PRAGMA writable_schema = ON');
   }
 
-  /**
-   * Makes sure that the write-ahead log beside a database file, if there is one, was written for this file.
-   *
-   * @throws it was not, so that the file must not be opened; or the file is not a database of this program and version.
-   */
+  /** @throws the write-ahead log beside a file belongs to another; or the file is not a database of this program and version. */
   requirePair(file: string): void {
     const wal = `${file}-wal`;
     if (searchWal(wal) === 'empty') return;
@@ -212,8 +205,7 @@ export class MarksReader {
   }
 
   /**
-   * Whether the marks in a database file are right. Looks again where they are not, or cannot be read: another process may be
-   * writing the file.
+   * Whether the marks in a database file are right. Reads them again where they are not: another process may be writing the file.
    *
    * @throws the file is not a database of this program and version.
    */
@@ -255,17 +247,17 @@ const FRAME_HEADER_BYTES = 24;
 const FRAME_SALTS_OFFSET = 8;
 
 /**
- * What a write-ahead log says of a stamp: whether it has it, has only others, or has none, because only other programs wrote;
- * `empty` where SQLite would apply no page.
+ * What a write-ahead log says of a stamp: it has it, or only others, or none, as only other programs wrote; `empty`: SQLite would
+ * apply no page.
  */
-export type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
+type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
 
 /**
- * Searches the pages of a write-ahead log that are in use, leaving out those that remain from before it was last reset.
+ * Searches the pages of a write-ahead log that were written since it was last reset.
  *
  * @param known - a stamp of the file itself: one of an earlier transaction is not taken for found.
  */
-export function searchWal(file: string, stamp?: string, known?: string): WalSearch {
+function searchWal(file: string, stamp?: string, known?: string): WalSearch {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');

@@ -122,7 +122,7 @@ export class SqliteRecorder {
 
   /** Returns if events can be recorded: after a call that failed, if as much as it could not write can be written now. */
   check(): void {
-    this.#connection.requireFiles();
+    this.#connection.files.require();
     if (this.#failed === undefined) return;
     this.#probe(this.#failed);
     this.#failed = undefined;

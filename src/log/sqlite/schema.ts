@@ -7,8 +7,8 @@ import type { Database, SqlValue } from './binding';
 export type Property = keyof NewEvent | keyof EventSize;
 
 /**
- * The columns by the property that each one holds, and their types; everything else in this file follows from it. Columns
- * that may be large come last, so that reading the others loads none of them.
+ * The type of the column for each property; the SQL of this file follows from it. Columns that may be large come last, so that
+ * reading the others loads none of them.
  */
 const COLUMNS: Readonly<Record<Property, string>> = {
   recordedAt: 'INTEGER NOT NULL',
@@ -23,7 +23,7 @@ const COLUMNS: Readonly<Record<Property, string>> = {
   data: 'TEXT',
 };
 
-/** What no two events have in common, as far as they have it. */
+/** Keys that no two events share, where they have them. */
 const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'], ['idempotencyKey'], ['webhookId']];
 
 /** What {@link INSERT_EVENT} takes, in its order. */
@@ -106,12 +106,12 @@ export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)
 /** Writes the stamp of a transaction, its one parameter; see `Stamps`. */
 export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
-/** The version of the schema below. A change to it needs the next number, and a way to bring older files up to it. */
+/** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 2;
 
 /**
- * How many events of each minute since 1970-01-01T00:00Z the log holds, positions between which all of them are, and the sum of
- * the milliseconds of the minute at which they were recorded.
+ * For each minute since 1970-01-01T00:00Z the number of its events, positions between which all of them are, and the sum of the
+ * milliseconds of the minute at which they were recorded.
  */
 const CREATE_MINUTES = `
   CREATE TABLE minutes (
@@ -124,8 +124,8 @@ const CREATE_MINUTES = `
 `;
 
 /**
- * `totals` is one row about all events: how many there are, and the stamps of the last two transactions. `identity` tells this
- * file from every other, copies included. `probe` is empty but while a check tries whether there is room for an event.
+ * `totals` is one row: the number of events, and the stamps of the last two transactions. `identity` tells this file from every
+ * other, copies included. `probe` is empty except while a check tries whether there is room for an event.
  */
 const SCHEMA = `
   ${CREATE_EVENTS}
@@ -160,7 +160,7 @@ export const COUNT_MINUTES = `
                (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute FROM events)
   GROUP BY minute`;
 
-/** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads: they stay where they are. */
+/** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads. */
 const FROM_VERSION_1 = `
   ${CREATE_MINUTES}
   INSERT INTO minutes ${COUNT_MINUTES};
@@ -219,9 +219,9 @@ function pragma(database: Database, name: string): number {
 
 /**
  * Each transaction writes a stamp of its own into `totals`, beside the stamp of the one before. SQLite applies whatever
- * write-ahead log lies beside a database file, even one that was written for another file, which destroys both. By the
- * stamps the two can be told to belong together: the stamp in the database file, which is that of the last transaction
- * written back to it, stands in the write-ahead log, as that of one of its transactions or of the one before its first.
+ * write-ahead log lies beside a file, even that of another file, which destroys both. The stamps tell whether they belong
+ * together: the one in the file, of the last transaction written back, also stands in its write-ahead log, as that of one of its
+ * transactions or of the one before the first.
  */
 export class Stamps {
   readonly #connection = randomBytes(9).toString('base64url');
@@ -236,7 +236,7 @@ export class Stamps {
 /** The stamps of a transaction and of the one before, as they stand beside each other in a page. */
 export const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
 
-/** Gives a copy an identity and a stamp of its own: a write-ahead log of the original is not taken for one of the copy. */
+/** Gives a copy its own identity and stamp, so that the original's write-ahead log is not taken for the copy's. */
 export function makeDistinct(copy: Database): void {
   copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
 }

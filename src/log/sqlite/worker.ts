@@ -27,7 +27,7 @@ export function openOperations(options: SqliteOptions) {
   const search = new SqliteSearch(connection, reader);
   const freePages = new FreePages(connection, COMPACTION_STEP);
   const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
-  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.bytes(), last: reader.last() });
+  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
   return {
     append: (batches: readonly Uint8Array[]) => recorder.append(batches),
     check: () => {
@@ -56,7 +56,7 @@ export function openOperations(options: SqliteOptions) {
     giveBack: () => freePages.giveBack(0) * PAGE_BYTES,
     emptyWal: () => connection.emptyWal(),
     requireFiles: () => {
-      connection.requireFiles();
+      connection.files.require();
     },
     saveLost: () => connection.saveLost((saved, batches) => new SqliteRecorder(saved).append(batches)),
     /** Takes a step of retention. Returns whether there is more to do. */
