@@ -1,7 +1,7 @@
 import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection';
-import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, MINUTE, minuteOf, rowOf } from './schema';
+import { FIND_FIRST_ID, INSERT_EVENT, MINUTE, minuteOf, rowOf } from './schema';
 
 /** What came of recording a batch of events. */
 export interface RecordedEvents {
@@ -66,8 +66,9 @@ export class SqliteRecorder {
       // The texts stay the bytes that they are in the batch.
       const { changes, lastInsertRowid } = this.#insert.run(...rowOf(event));
       if (changes === 0) {
-        const keys = KEY_PROPERTIES.map((property) => event[property]);
-        firstIds.set(i, (this.#connection.prepare(FIND_FIRST_ID).get(...keys) as { id: string }).id);
+        const { id, source, idempotencyKey, webhookId } = event;
+        const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
+        firstIds.set(i, (first as { id: string }).id);
       } else {
         newest = Number(lastInsertRowid);
         note(minutes, event.recordedAt, newest);

@@ -1,100 +1,82 @@
 import { randomBytes } from 'node:crypto';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { paddedSequence, type EventSize } from '../page';
+import { paddedSequence } from '../page';
+import type { PackedEvent } from './batch';
 import type { Database, SqlValue } from './binding';
 
-/** What a row holds of an event besides its `sequence`. */
-export type Property = keyof NewEvent | keyof EventSize;
-
 /**
- * The type of the column for each property; the SQL of this file follows from it. Columns that may be large come last, so that
+ * Makes the table `events` and its indexes: no two events share a key that they have. Columns that may be large come last, so that
  * reading the others loads none of them.
  */
-const COLUMNS: Readonly<Record<Property, string>> = {
-  recordedAt: 'INTEGER NOT NULL',
-  id: 'TEXT NOT NULL',
-  source: 'TEXT NOT NULL',
-  idempotencyKey: 'TEXT',
-  webhookId: 'TEXT',
-  headBytes: 'INTEGER NOT NULL',
-  dataBytes: 'INTEGER NOT NULL',
-  attributes: 'TEXT NOT NULL',
-  arrival: 'TEXT NOT NULL',
-  data: 'TEXT',
-};
+const CREATE_EVENTS = `
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    recorded_at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    idempotency_key TEXT,
+    webhook_id TEXT,
+    head_bytes INTEGER NOT NULL,
+    data_bytes INTEGER NOT NULL,
+    attributes TEXT NOT NULL,
+    arrival TEXT NOT NULL,
+    data TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX events_id ON events (id, source);
+  CREATE UNIQUE INDEX events_idempotency_key ON events (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE UNIQUE INDEX events_webhook_id ON events (webhook_id) WHERE webhook_id IS NOT NULL;
+`;
 
-/** Keys that no two events share, where they have them. */
-const UNIQUE_KEYS: readonly (readonly (keyof NewEvent)[])[] = [['id', 'source'], ['idempotencyKey'], ['webhookId']];
+/** A parameter that takes a text as bytes in UTF-8. */
+const TEXT = 'CAST(? AS TEXT)';
 
-/** What {@link INSERT_EVENT} takes, in its order. */
-export const PROPERTIES = Object.keys(COLUMNS) as Property[];
+/** Inserts an event, or nothing where an event with one of its keys is there. Takes the values of {@link rowOf}. */
+export const INSERT_EVENT = `
+  INSERT INTO events
+    (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, attributes, arrival, data)
+  VALUES (?, ${TEXT}, ${TEXT}, ${TEXT}, ${TEXT}, ?, ?, ${TEXT}, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`;
 
-/** Puts values in the order of {@link PROPERTIES}. Written out, since a loop over the names takes longer. */
-export function rowOf(values: Readonly<Record<Property, SqlValue>>): SqlValue[] {
-  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = values;
+export function rowOf(event: PackedEvent): SqlValue[] {
+  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = event;
   return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
 }
 
-const EVENT_PROPERTIES = PROPERTIES.filter((property) => !isDerived(property));
-/** What {@link FIND_FIRST_ID} takes, in its order. */
-export const KEY_PROPERTIES = UNIQUE_KEYS.flat();
-
-/** Makes the table `events` and its indexes. */
-export const CREATE_EVENTS = `
-  CREATE TABLE events (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    ${PROPERTIES.map((property) => `${column(property)} ${COLUMNS[property]}`).join(',\n    ')}
-  ) STRICT;
-  ${UNIQUE_KEYS.map(uniqueIndex).join('\n  ')}
-`;
-
-/** Inserts an event, or nothing where an event with one of its keys is there. Takes texts as bytes in UTF-8. */
-export const INSERT_EVENT = `
-  INSERT INTO events (${PROPERTIES.map(column).join(', ')})
-  VALUES (${PROPERTIES.map(placeholder).join(', ')}) ON CONFLICT DO NOTHING`;
-
-/** Finds the `id` of the first event that has one of the keys of another. Takes texts as bytes in UTF-8. */
+/** Finds the first event that has one of the keys of another: its id and source, its idempotency key, its webhook id. */
 export const FIND_FIRST_ID = `
   SELECT id FROM events
-  WHERE ${UNIQUE_KEYS.map((key) => `(${key.map((property) => `${column(property)} = ${placeholder(property)}`).join(' AND ')})`).join(' OR ')}
+  WHERE (id = ${TEXT} AND source = ${TEXT}) OR (idempotency_key = ${TEXT}) OR (webhook_id = ${TEXT})
   ORDER BY sequence LIMIT 1`;
 
 /** The columns of all texts, as the bytes that stand in the file. */
-export const TEXTS_AS_BYTES = PROPERTIES.filter((property) => COLUMNS[property].startsWith('TEXT'))
-  .map((property) => `CAST(${column(property)} AS BLOB) AS ${column(property)}`)
+export const TEXTS_AS_BYTES = ['id', 'source', 'idempotency_key', 'webhook_id', 'attributes', 'arrival', 'data']
+  .map((column) => `CAST(${column} AS BLOB) AS ${column}`)
   .join(', ');
 
 /** The columns of a {@link StoredRow}. */
-export const STORED_COLUMNS = ['sequence', ...EVENT_PROPERTIES.map((name) => `${column(name)} AS "${name}"`)].join(
-  ', ',
-);
+export const STORED_COLUMNS = `
+  sequence, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey", webhook_id AS "webhookId",
+  attributes, arrival, data`;
 
-/** A row that was read with {@link STORED_COLUMNS}. */
-export type StoredRow = { readonly sequence: number } & Readonly<Record<keyof NewEvent, SqlValue>>;
+export interface StoredRow extends Omit<NewEvent, 'idempotencyKey' | 'webhookId' | 'data'> {
+  readonly sequence: number;
+  readonly idempotencyKey: string | null;
+  readonly webhookId: string | null;
+  readonly data: string | null;
+}
 
-/** The event in a row. */
 export function storedEvent(row: StoredRow): StoredEvent {
-  const properties = EVENT_PROPERTIES.map((property) => [property, row[property] ?? undefined]);
-  return { ...(Object.fromEntries(properties) as NewEvent), sequence: paddedSequence(row.sequence) };
-}
-
-function isDerived(property: Property): property is keyof EventSize {
-  return property === 'headBytes' || property === 'dataBytes';
-}
-
-function uniqueIndex(key: readonly Property[]): string {
-  const columns = key.map(column);
-  const optional = key.filter((property) => !COLUMNS[property].includes('NOT NULL')).map(column);
-  const where = optional.map((name) => `${name} IS NOT NULL`).join(' AND ');
-  return `CREATE UNIQUE INDEX events_${columns[0] ?? ''} ON events (${columns.join(', ')})${where && ` WHERE ${where}`};`;
-}
-
-function placeholder(property: Property): string {
-  return COLUMNS[property].startsWith('TEXT') ? 'CAST(? AS TEXT)' : '?';
-}
-
-function column(property: Property): string {
-  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const { sequence, recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = row;
+  return {
+    recordedAt,
+    id,
+    source,
+    idempotencyKey: idempotencyKey ?? undefined,
+    webhookId: webhookId ?? undefined,
+    attributes,
+    arrival,
+    data: data ?? undefined,
+    sequence: paddedSequence(sequence),
+  };
 }
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */

@@ -1,8 +1,8 @@
 import { deferred } from '../../util/promises';
-import type { Channel } from '../engine';
 import { RetentionLoop } from '../background';
-import type { LogObserver } from '../event-log';
+import type { Channel } from '../engine';
 import { GroupCommit } from '../engine-log';
+import type { LogObserver } from '../event-log';
 import type { SqliteOptions } from './connection';
 import { DatabaseThread, Questions, type Reply } from './database-thread';
 import type { RecordedEvents } from './recorder';

@@ -2,16 +2,8 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
-import { PROPERTIES, rowOf } from '../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { directly, rowsOf } from '../../support/sqlite';
-
-describe('a row of the table of events', () => {
-  it('has the values in the order of the columns', () => {
-    const named = Object.fromEntries(PROPERTIES.map((property) => [property, property]));
-    expect(rowOf(named as Parameters<typeof rowOf>[0])).toEqual(PROPERTIES);
-  });
-});
 
 describe('the schema of a SQLite event log', () => {
   const folder = useTemporaryFolder();
