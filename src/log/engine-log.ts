@@ -28,13 +28,13 @@ import { requireSearchable } from './search';
  */
 const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
 
-/** How long a search goes on, in milliseconds; then it says how far it came. */
+/** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
 
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
 
-/** What an event counts beside its texts against `LogEngine.commitSize`, in characters. */
+/** What an event counts against `LogEngine.commitSize` besides its texts, in characters. */
 const EVENT_CHARACTERS = 2048;
 
 /**
@@ -49,7 +49,7 @@ export class EngineLog implements EventLog {
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
   readonly #reads: Turns;
-  /** How many calls are in progress; `close` sets what is called when the last of them has ended. */
+  /** Calls in progress; `close` sets what is called when the last of them has ended. */
   #calls = 0;
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
@@ -62,18 +62,16 @@ export class EngineLog implements EventLog {
   constructor(engine: LogEngine) {
     this.#engine = engine;
     this.#reads = new Turns(engine.readsAtOnce);
-    if (engine.commitSize !== undefined) {
+    if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
-    }
     if (engine.backup)
       this.backup = (file) => this.#call('The event log could not be copied.', async () => engine.backup?.(file));
     if (engine.compact)
       this.compact = (progress = () => undefined) =>
         this.#call('The log could not be compacted.', async () => (await engine.compact?.(progress)) ?? 0);
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
-    if (engine.retention) {
+    if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
-    }
   }
 
   append(event: NewEvent): Promise<Appended> {

@@ -4,8 +4,7 @@ import { sizeOfUtf8, type EventSize } from '../page';
 /** The texts of an event, in the order in which they are packed. */
 const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
 
-/** A text of an event. */
-export type TextProperty = (typeof TEXTS)[number];
+type TextProperty = (typeof TEXTS)[number];
 
 /**
  * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
@@ -124,15 +123,15 @@ function headOf(i: number): number {
   return PREFIX_BYTES + i * HEAD_BYTES;
 }
 
-/** Most bytes of events that are kept until the write-ahead log has been written back. */
+/** Most bytes that are held until the write-ahead log has been written back. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
-/** Room that is kept for the next ones: about as much as is recorded until the write-ahead log is written back. */
+/** Room that is kept for the next batches: about as much as is recorded until the write-ahead log is written back. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
- * The batches of events that only the write-ahead log has, in case it is lost. They are copied: kept as they are, they would
- * outlive the young generation, and 50 MB of them would pile up.
+ * The batches of events that only the write-ahead log has, in case it is lost. They are copied: the originals would outlive the
+ * young generation, and 50 MB of them would pile up.
  */
 export class HeldBatches {
   #bytes = Buffer.alloc(0);
@@ -143,7 +142,6 @@ export class HeldBatches {
     return this.#ends.length === 0;
   }
 
-  /** Whether the write-ahead log has events that are not held. */
   get isIncomplete(): boolean {
     return this.#isIncomplete;
   }
@@ -171,7 +169,7 @@ export class HeldBatches {
     this.#isIncomplete = true;
   }
 
-  /** Forgets them all: the write-ahead log has been written back. */
+  /** For a write-ahead log that has been written back. */
   clear(): void {
     this.#ends.length = 0;
     this.#isIncomplete = false;

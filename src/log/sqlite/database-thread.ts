@@ -9,7 +9,7 @@ import type { SqliteOptions } from './connection';
 import type { RecordedEvents } from './recorder';
 import type { Operations, WorkerCall, WorkerReply } from './worker';
 
-/** How long a database that could not be opened is not tried again, in milliseconds. */
+/** Pause after a database could not be opened, in milliseconds; calls are refused meanwhile. */
 const OPEN_PAUSE = 250;
 
 /** Pause between two steps of retention while there is more to forget, in milliseconds. */
@@ -21,7 +21,7 @@ const DEFAULT_RETENTION_PAUSE = 1000;
 export type Reply =
   { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
 
-/** The questions to another thread or process that it has not answered yet. They are numbered from 0. */
+/** The questions to another thread or process that it has not answered yet, numbered from 0. */
 export class Questions {
   readonly #waiting = new Map<number, Deferred<unknown>>();
   #asked = 0;
@@ -56,21 +56,21 @@ export class Questions {
 interface OpenThread {
   readonly worker: Worker;
   readonly questions: Questions;
-  /** Ends the thread, whose connection is then the last to be closed. */
+  /** Ends the thread, whose connection is then the last to close. */
   close(): Promise<void>;
 }
 
 /**
  * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
- * answers requests. A thread that ended, because its file was lost or by accident, is replaced on the next call.
+ * answers requests. A thread that ended, as when its file was lost, is replaced on the next call.
  */
 export class DatabaseThread {
   readonly #options: SqliteOptions;
   #opened: Promise<OpenThread> | undefined;
-  /** When the thread before has ended. */
+  /** Resolves when the thread before has ended. */
   #ended = Promise.resolve();
   #openFailure: { readonly at: number; readonly error: Error } | undefined;
-  /** Called when a file was lost, with what became of its events. */
+  /** Called when a file was lost; the problem says what became of its events. */
   onLost: (problem: string) => void = () => undefined;
 
   constructor(options: SqliteOptions) {
@@ -78,7 +78,7 @@ export class DatabaseThread {
   }
 
   /**
-   * Opens the database and creates it, folders included, where it is missing. The first question opens it too.
+   * Opens the database, as the first question does too, and creates it, folders included, where it is missing.
    *
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
    */
@@ -94,7 +94,7 @@ export class DatabaseThread {
   }
 
   /**
-   * Asks the database to do something; rejects with an error that has its message. Questions are answered in their order.
+   * Asks the database to do something. Questions are answered in their order.
    *
    * @param transferred - buffers in the argument that are handed over rather than copied.
    */

@@ -10,13 +10,13 @@ import type { SqliteOptions } from './connection';
 import { DatabaseThread } from './database-thread';
 import { RemoteWriter } from './shared-writer';
 
-/** Pause after each step that took the write lock, in milliseconds: a writer that waits for it looks again and again. */
+/** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */
 const REST = 20;
 
 /** Most events that are deleted in one step. */
 const MOST_DELETED = 64;
 
-/** How often, and after how many milliseconds, the write-ahead log is tried to be emptied while readers need it. */
+/** How often, and after how many milliseconds, emptying the write-ahead log is tried again while readers need it. */
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
@@ -38,8 +38,8 @@ export class SqliteEventLog extends EngineLog {
   }
 
   /**
-   * Makes the log of one process of several, which reads the file itself, opening it for the first reader, and has its events
-   * written by a `SharedWriter` at the other end of a channel.
+   * Makes the log of one process of several. It opens the file for the first reader, and has its events written by a
+   * `SqliteSharedWriter` at the other end of a channel.
    */
   static withWriter(channel: Channel, file: string): SqliteEventLog {
     return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), file, new RemoteWriter(channel)));
@@ -59,7 +59,7 @@ class SqliteEngine implements LogEngine {
   readonly #thread: DatabaseThread;
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
-  /** The writer in the supervisor, which takes the place of this process's thread. */
+  /** Writes in place of this process's thread. */
   readonly #remote: RemoteWriter | undefined;
 
   constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {

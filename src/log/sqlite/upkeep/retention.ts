@@ -3,7 +3,7 @@ import type { SqliteConnection } from '../connection';
 import type { SqliteRecorder } from '../recorder';
 import { MINUTE, minuteOf } from '../schema';
 
-/** How long one step should take, in milliseconds: a write that arrives meanwhile waits for it. */
+/** How long one step should take, in milliseconds: writes wait for it. */
 const STEP_TARGET = 4;
 
 /** Bounds between which the work of a step adapts to the time that it should take. */
@@ -65,7 +65,7 @@ export class SqliteRetention {
     this.#freePages = new FreePages(connection, STEP_TARGET);
   }
 
-  /** Takes one step: forgets events or, when none is due and now and then in between, shrinks. Returns whether to go on. */
+  /** Forgets events or, when none is due and now and then in between, shrinks. Returns whether there is more to do. */
   step(): boolean {
     const started = performance.now();
     if (++this.#turn % SHRINK_EVERY !== 0 && this.#isDue()) {
@@ -145,13 +145,13 @@ function withinBounds(rows: readonly OldRow[], most: number): number[] {
   return rows.slice(0, end === -1 ? rows.length : end).map(({ sequence }) => sequence);
 }
 
-/** The pages of the file that hold nothing, because what they held was forgotten. */
+/** The pages of the file whose content was forgotten. */
 export class FreePages {
   readonly #connection: SqliteConnection;
   readonly #stepTarget: number;
   #pages = 16;
 
-  /** @param stepTarget - how long one step should take, in milliseconds: a write that arrives meanwhile waits for it. */
+  /** @param stepTarget - how long one step should take, in milliseconds: writes wait for it. */
   constructor(connection: SqliteConnection, stepTarget: number) {
     this.#connection = connection;
     this.#stepTarget = stepTarget;
@@ -162,16 +162,15 @@ export class FreePages {
     return (row as { freelist_count: number }).freelist_count;
   }
 
-  /** Bytes that free pages take, or undefined if another program has made the file anew so that it cannot shrink while in use. */
+  /** Bytes of free pages; undefined where another program has made the file anew so that it cannot shrink while in use. */
   bytes(): number | undefined {
     const { auto_vacuum: mode } = this.#connection.prepare('PRAGMA auto_vacuum').get() as { auto_vacuum: number };
     return mode === INCREMENTAL ? this.#count() * PAGE_BYTES : undefined;
   }
 
   /**
-   * Gives some pages back to the file system, in a few milliseconds, and returns how many. The write-ahead log is written back
-   * at once: pages that were moved are scattered over the file, and a thousand of them would hold up the write that comes
-   * to write them back.
+   * Gives some pages back to the file system and returns how many. The write-ahead log is written back at once: the pages that
+   * were moved are scattered over the file, and a thousand of them would hold up the write that has to write them back.
    *
    * @param spare - how many stay in the file for new events.
    */
@@ -191,7 +190,7 @@ export class FreePages {
   }
 }
 
-/** Halves or doubles the work of a step, by how long the last one took and how long it should take, in milliseconds. */
+/** Halves or doubles the work of a step by the time that the last one took, and its target, in milliseconds. */
 function adapted(amount: number, elapsed: number, target: number, { from, to }: Bounds): number {
   if (elapsed > target) return Math.max(from, amount >> 1);
   return elapsed < target / 2 ? Math.min(to, amount * 2) : amount;
