@@ -228,7 +228,7 @@ export class SqliteConnection {
   /**
    * Closes the database, which writes its write-ahead log back where no other connection is open.
    *
-   * @throws {LostFileError} a file was lost: `holdOpen` must be in effect until this thread has ended, so that nothing is written.
+   * @throws {LostFileError} a file was lost: `holdOpen` keeps SQLite from writing to it until this thread has ended.
    */
   close(): void {
     this.files.require();

@@ -59,19 +59,21 @@ class SqliteEngine implements LogEngine {
   readonly #thread: DatabaseThread;
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
-  /** Writes in place of this process's thread. */
   readonly #remote: RemoteWriter | undefined;
+  /** What records events: the writer in the supervisor, or this process's thread. */
+  readonly #writer: RemoteWriter | DatabaseThread;
 
   constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
     this.#thread = thread;
     this.#searches = new DatabaseThread({ file });
     this.#remote = remote;
+    this.#writer = remote ?? thread;
     this.retention = thread.retention;
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
     const batch = packEvents(events);
-    const { firstIds, newest } = await (this.#remote ?? this.#thread).append(batch);
+    const { firstIds, newest } = await this.#writer.append(batch);
     const appended = events.map(({ id }, i) => {
       const firstId = firstIds.get(i);
       return { id: firstId ?? id, recorded: firstId === undefined };
@@ -88,7 +90,7 @@ class SqliteEngine implements LogEngine {
   readonly verify: LogEngine['verify'] = () => this.#thread.ask('verify');
 
   check(): Promise<void> {
-    return (this.#remote ?? this.#thread).check();
+    return this.#writer.check();
   }
 
   onLost(listener: (problem: string) => void): void {

@@ -185,7 +185,7 @@ export class MarksReader {
     this.#database.exec('PRAGMA writable_schema = ON');
   }
 
-  /** @throws the write-ahead log beside a file belongs to another; or the file is not a database of this program and version. */
+  /** @throws the write-ahead log beside a file belongs to another, or the file is no database of this program and version. */
   requirePair(file: string): void {
     const wal = `${file}-wal`;
     if (searchWal(wal) === 'empty') return;
