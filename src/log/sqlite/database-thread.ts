@@ -7,7 +7,7 @@ import { EventLogError } from '../event-log';
 import { holdOpen } from './binding';
 import type { SqliteOptions } from './connection';
 import type { RecordedEvents } from './recorder';
-import type { Operations, WorkerCall, WorkerReply } from './worker';
+import type { Operations, Reply, WorkerCall, WorkerReply } from './worker';
 
 /** Pause after a database could not be opened, in milliseconds; calls are refused meanwhile. */
 const OPEN_PAUSE = 250;
@@ -16,10 +16,6 @@ const OPEN_PAUSE = 250;
 const BUSY_PAUSE = 2;
 
 const DEFAULT_RETENTION_PAUSE = 1000;
-
-/** The answer to the question of the same number. */
-export type Reply =
-  { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
 
 /** The questions to another thread or process that it has not answered yet, numbered from 0. */
 export class Questions {

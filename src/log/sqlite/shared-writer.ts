@@ -4,8 +4,9 @@ import type { Channel } from '../engine';
 import { GroupCommit } from '../engine-log';
 import type { LogObserver } from '../event-log';
 import type { SqliteOptions } from './connection';
-import { DatabaseThread, Questions, type Reply } from './database-thread';
+import { DatabaseThread, Questions } from './database-thread';
 import type { RecordedEvents } from './recorder';
+import type { Reply } from './worker';
 
 /** What a worker sends to the process that writes. Questions have numbers, under which they are answered. */
 type FromWorker =

@@ -1,7 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
 import { SqliteConnection, type SqliteOptions } from './connection';
-import type { Reply } from './database-thread';
 import { LostFileError } from './files';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
@@ -72,6 +71,10 @@ export interface WorkerCall {
   readonly operation: keyof Operations;
   readonly argument: unknown;
 }
+
+/** The answer to the question of the same number. */
+export type Reply =
+  { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
 
 /** The answer to a question; the opening of the database answers question 0. */
 export type WorkerReply =
