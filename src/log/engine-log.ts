@@ -1,5 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { deferred, LARGE_MESSAGE, letOthersRun, Turns, type Deferred } from '../util/promises';
+import { LogWatch, RetentionLoop } from './background';
 import type { LogEngine } from './engine';
 import {
   EventLogError,
@@ -17,23 +20,26 @@ import {
   type SearchQuery,
   type SearchResult,
 } from './event-log';
-import { GroupCommit } from './group-commit';
-import { RetentionLoop } from './retention-loop';
-import { requireSearchable } from './search/match';
-import { deferred, LARGE_MESSAGE, letOthersRun, Turns } from '../util/promises';
+import { requireSearchable } from './search';
 
-/** How long a search goes on, in milliseconds; then it says how far it came. */
+/**
+ * How long requests that keep coming are gathered for one commit, in milliseconds. With one processor a commit keeps the calls
+ * waiting that would bring further requests; with several it begins at once.
+ */
+const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
+
+/** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
 
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
 
-/** What an event counts beside its texts against `LogEngine.commitSize`, in characters. */
+/** What an event counts against `LogEngine.commitSize` besides its texts, in characters. */
 const EVENT_CHARACTERS = 2048;
 
 /**
- * The event log on an engine. Does what every engine needs: refuses calls after `close`, wraps errors, waits for calls in
- * progress, groups commits, drives searches, watches and retention.
+ * Makes an event log of an engine: refuses calls after `close`, wraps errors, waits for calls in progress, groups commits, and
+ * drives searches, watches and retention.
  */
 export class EngineLog implements EventLog {
   readonly backup?: (file: string) => Promise<void>;
@@ -43,40 +49,35 @@ export class EngineLog implements EventLog {
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
   readonly #reads: Turns;
-  /** How many calls are in progress, and what `close` waits for: called when the last of them has ended. */
+  /** Calls in progress; `close` sets what is called when the last of them has ended. */
   #calls = 0;
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   #commits = 0;
   #lastCommit = -Infinity;
   #observer: LogObserver = {};
-  /** Resolves when the next step of a search may begin: other calls wait for one step at most. */
+  /** Resolves when the next step of a search may begin. */
   #searchTurn: Promise<unknown> = Promise.resolve();
 
   constructor(engine: LogEngine) {
     this.#engine = engine;
     this.#reads = new Turns(engine.readsAtOnce);
-    if (engine.commitSize !== undefined) {
-      this.#group = new GroupCommit({
-        maxSize: engine.commitSize,
-        sizeOf,
-        commit: (requests) => this.#commit(requests),
-      });
-    }
+    if (engine.commitSize !== undefined)
+      this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
     if (engine.backup)
       this.backup = (file) => this.#call('The event log could not be copied.', async () => engine.backup?.(file));
-    if (engine.compact) {
-      this.compact = (progress = ignored) =>
+    if (engine.compact)
+      this.compact = (progress = () => undefined) =>
         this.#call('The log could not be compacted.', async () => (await engine.compact?.(progress)) ?? 0);
-    }
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
-    if (engine.retention) {
+    if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
-    }
   }
 
   append(event: NewEvent): Promise<Appended> {
-    return this.#call('The event could not be recorded.', () => this.#record([event])).then(onlyOne);
+    return this.#call('The event could not be recorded.', () => this.#record([event])).then(
+      ([appended]) => appended as Appended,
+    );
   }
 
   appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
@@ -86,7 +87,7 @@ export class EngineLog implements EventLog {
   }
 
   #record(events: readonly NewEvent[]): Promise<Appended[]> {
-    return this.#group?.add(events) ?? this.#commit([events]).then(([appended = []]) => appended);
+    return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events]).then(([appended = []]) => appended);
   }
 
   async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
@@ -181,7 +182,7 @@ export class EngineLog implements EventLog {
     return this.#call('The event log cannot take events.', () => this.#engine.check());
   }
 
-  forget(positions: readonly bigint[], progress: Progress = ignored): Promise<bigint[]> {
+  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
     return this.#call('The events could not be removed.', () => this.#engine.forget(positions, progress));
   }
 
@@ -220,10 +221,6 @@ export class EngineLog implements EventLog {
   }
 }
 
-function onlyOne([appended]: readonly Appended[]): Appended {
-  return appended as Appended;
-}
-
 function sizeOf(events: readonly NewEvent[]): number {
   return events.reduce(
     (sum, { attributes, arrival, data }) =>
@@ -232,51 +229,71 @@ function sizeOf(events: readonly NewEvent[]): number {
   );
 }
 
-function ignored(): void {
-  // The caller does not follow the progress.
+interface Waiting<Request, Result> extends Omit<Deferred<Result>, 'promise'> {
+  readonly request: Request;
+  readonly size: number;
 }
 
-/** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
-export class LogWatch {
-  readonly #engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
-  readonly #listener: (newest: bigint) => void;
-  readonly #endFollowing: (() => Promise<void>) | undefined;
-  #told: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isEnded = false;
+/** Commits requests in groups: those that arrive during a commit share the next one. */
+export class GroupCommit<Request, Result> {
+  readonly #maxSize: number;
+  readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
+  #waiting: Waiting<Request, Result>[] = [];
+  #committing: Promise<void> | undefined;
 
-  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: bigint) => void) {
-    this.#engine = engine;
-    this.#listener = listener;
-    this.#endFollowing = engine.follow?.((newest) => {
-      this.tell(newest);
+  /**
+   * @param maxSize - maximum size of a group, unless a single request is larger.
+   * @param commit - commits all of the requests or none; resolves to their results, in their order.
+   */
+  constructor(maxSize: number, commit: (requests: readonly Request[]) => Promise<readonly Result[]>) {
+    this.#maxSize = maxSize;
+    this.#commit = commit;
+  }
+
+  /** Resolves to the result of the request once its commit is done; rejects with the error of the commit. */
+  add(request: Request, size: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, size, resolve, reject });
+      this.#committing ??= this.#commitWaiting();
     });
-    void this.#look();
   }
 
-  /** Calls the listener, unless it was told this position last. */
-  tell(newest: number): void {
-    if (this.#isEnded || newest === this.#told) return;
-    this.#told = newest;
-    this.#listener(BigInt(newest));
+  /** Resolves when no request waits. */
+  async settled(): Promise<void> {
+    await this.#committing;
   }
 
-  async #look(): Promise<void> {
-    const told = this.#told;
-    try {
-      const newest = await this.#engine.newest();
-      // A position told meanwhile may be newer than what the look saw.
-      if (this.#told === told) this.tell(newest);
-    } catch {
-      // Calls that read or record say why; the next look may go well.
+  async #commitWaiting(): Promise<void> {
+    // Not at once: requests that arrive in the same turn of the event loop share the commit.
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      await this.#gather();
+      const group = this.#takeGroup();
+      try {
+        const results = await this.#commit(group.map(({ request }) => request));
+        results.forEach((result, i) => group[i]?.resolve(result));
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
     }
-    if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
+    this.#committing = undefined;
   }
 
-  /** Calls the listener no more; resolves once nothing is in progress. */
-  async end(): Promise<void> {
-    this.#isEnded = true;
-    clearTimeout(this.#timer);
-    await this.#endFollowing?.();
+  /** Waits for up to `GATHER_TIME` while each turn of the event loop brings further requests. */
+  async #gather(): Promise<void> {
+    const deadline = performance.now() + GATHER_TIME;
+    for (let before = 0; this.#waiting.length > before && performance.now() < deadline;) {
+      before = this.#waiting.length;
+      await nextTurn();
+    }
+  }
+
+  #takeGroup(): Waiting<Request, Result>[] {
+    let total = 0;
+    const end = this.#waiting.findIndex(({ size }, i) => {
+      total += size;
+      return i > 0 && total > this.#maxSize;
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }

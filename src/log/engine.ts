@@ -3,7 +3,6 @@ import type {
   Appended,
   EventQuery,
   LoggedEvent,
-  LogObserver,
   LogStats,
   Progress,
   ScanQuery,
@@ -20,18 +19,15 @@ export interface Recorded {
 }
 
 /**
- * What an engine of the event log supplies; `EngineLog` makes an `EventLog` of it. An engine throws any error, is not called
- * after `close`, and keeps the promises of the methods of `EventLog` that have the same names, where nothing else is said.
+ * What an engine supplies; `EngineLog` makes an `EventLog` of it. An engine may throw any error and is not called after `close`.
+ * Methods without a description promise what those of `EventLog` with the same names do.
  */
 export interface LogEngine {
   /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
   readonly commitSize?: number;
   appendAll(events: readonly NewEvent[]): Promise<Recorded>;
 
-  /**
-   * How many reads and scans it is asked for at once, the others waiting: each may bring several megabytes, which count as the
-   * memory of an answer only when the caller has made it.
-   */
+  /** Maximum reads and scans at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
   read(query: EventQuery): Promise<LoggedEvent[]>;
   scan(query: ScanQuery): Promise<StoredEvent[]>;
@@ -81,24 +77,13 @@ export interface RetentionSteps {
 }
 
 /**
- * Leads to another process. Messages arrive whole, once and in order, as copies that the structured clone algorithm makes. What
- * is sent after the other side has gone is lost.
+ * Leads to another process. Messages arrive once and in order, as structured clones. What is sent after the other side has gone
+ * is lost.
  */
 export interface Channel {
-  /** Calls `sent` once the message is on its way: what a process that hangs does not take is held here. */
+  /** Calls `sent` once the message has left this process, which holds what a process that hangs does not take. */
   send(message: unknown, sent?: () => void): void;
   onMessage(listener: (message: unknown) => void): void;
   /** Calls a listener once, when the other side has gone. */
   onClose(listener: () => void): void;
-}
-
-/** Writes to one log for several processes. */
-export interface SharedWriter {
-  observe(observer: LogObserver): void;
-  /** Resolves once the log is open. @throws {EventLogError} as `openEventLog`. */
-  start(): Promise<void>;
-  /** Writes what the process at the other end records, until that has gone. */
-  serve(channel: Channel): void;
-  /** Resolves once all processes have gone and the log is closed. */
-  close(): Promise<void>;
 }

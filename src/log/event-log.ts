@@ -2,9 +2,9 @@ import type { NewEvent, StoredEvent } from '../events/stored-event';
 
 /** What {@link ServiceLog.append} returns. */
 export interface Appended {
-  /** The id under which the event is in the log; for a repetition, the id of the first. */
+  /** The event's id; for a repetition, the id of the first. */
   readonly id: string;
-  /** False for an event that was in the log before: nothing was recorded. */
+  /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
 }
 
@@ -38,10 +38,7 @@ export interface EventQuery {
   readonly referenceBytes: number;
 }
 
-/**
- * Thrown when the log cannot do what was asked: the disk is full, the database is locked, the file is not a database.
- * The message is fit for a caller and names no file. The `cause` says why.
- */
+/** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
 }
@@ -51,27 +48,24 @@ export interface LogStats {
   readonly events: number;
   /** Bytes that the log takes up where it is kept. */
   readonly bytes: number;
-  /** The last position that was given to an event, which may have been forgotten or found to be a repetition since; 0 at first. */
+  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
   readonly last: bigint;
 }
 
-/** Events that became durable together, in one commit. */
+/** A commit: how many events it was given, how many of them were new, and how long it took. */
 export interface Commit {
-  /** Number of events given. */
   readonly events: number;
-  /** Number of those that were new. */
   readonly recorded: number;
-  /** Duration of the commit. */
   readonly milliseconds: number;
 }
 
-/** Called when something happens to a log, besides the answers to its calls. */
+/** Called when something happens to a log besides its calls. */
 export interface LogObserver {
   /** Events were committed by this process. */
   committed?(commit: Commit): void;
-  /** Nothing is left that is past retention; or, with an error, a step failed, which is tried again soon. */
+  /** Nothing is left that is past retention; or, with an error, a step failed and will be tried again. */
   retained?(error?: unknown): void;
-  /** A file of the log was moved, removed or replaced. The problem names the file that holds what would be lost. */
+  /** A file of the log was moved, removed or replaced. The problem names the file with the events that it held. */
   lost?(problem: string): void;
 }
 
@@ -85,7 +79,7 @@ export interface ScanQuery {
   readonly since?: number | undefined;
 }
 
-/** Longest text that can be searched for, in UTF-16 code units. */
+/** Longest text that can be searched for, in characters. */
 export const MAX_SEARCH_TEXT = 200;
 
 /** Maximum characters of an event's data that a search returns. */
@@ -95,16 +89,14 @@ export const DATA_START = 120;
 export interface SearchQuery {
   /** Only events before this position. */
   readonly before?: bigint | undefined;
-  /** Only events after this position: the search goes from there to newer events, and without it from the newest to older. */
+  /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
   readonly after?: bigint | undefined;
-  /** Maximum number of events, those that are met first; at least 1. */
+  /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in their attributes, their data or their arrival (method, path,
-   * address, header fields), each taken as the JSON text that the log keeps, with the names of its members. ASCII letters match
-   * in either case, and every character stands for itself. The text also matches where JSON writes it with escapes: as
-   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. Data that is not text
-   * (`data_base64`) is not searched.
+   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
+   * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
+   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
    */
   readonly text?: string | undefined;
   /** Only events whose `binding` and `type` are exactly these. */
@@ -120,7 +112,7 @@ export interface SearchQuery {
   readonly to?: number | undefined;
 }
 
-/** An event in a list: what helps to recognize it. Each text is cut after some 200 characters, and ends with `…` then. */
+/** What a list shows of an event. A text with more than some 200 characters is cut and ends with `…`. */
 export interface FoundEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'recordedAt'> {
   readonly binding: string | undefined;
   readonly type: string | undefined;
@@ -131,15 +123,14 @@ export interface FoundEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'recor
   readonly match?: Match | undefined;
 }
 
-/** The first place in an event with a text that was searched for, and what is around it. */
+/** The first place with a text that was searched for: in the data, else the attributes, else the arrival. */
 export interface Match {
-  /** What of the event it is in; its data where the text is in several. */
   readonly in: 'data' | 'attributes' | 'arrival';
-  /** What stands before it, some 24 characters; begins with `…` where there is more. Data that is a string is shown as that string. */
+  /** Some 24 characters before the text, after `…` where there are more. Data that is a string is shown as that string. */
   readonly before: string;
-  /** The text, as it stands there. */
+  /** The text as it stands there. */
   readonly text: string;
-  /** What stands after it, some 96 characters; ends with `…` where there is more. */
+  /** Some 96 characters after the text, and `…` where there are more. */
   readonly after: string;
 }
 
@@ -147,7 +138,7 @@ export interface Match {
 export interface DataSummary {
   /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
   readonly kind: 'json' | 'text' | 'bytes';
-  /** Size in bytes: of bytes, of JSON text in UTF-8, of a string as JSON writes it, without its quotes. */
+  /** Size in bytes. A string counts as JSON writes it in UTF-8, without its quotes. */
   readonly bytes: number;
   /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
   readonly start: string;
@@ -159,13 +150,13 @@ export interface DataSummary {
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];
-  /** The last event that was looked at; undefined if there was none. */
+  /** The last event that was looked at, if any. */
   readonly reached: { readonly position: bigint; readonly recordedAt: number } | undefined;
-  /** Whether events are left to look at: a search `before` (or `after`) the position reached goes on with them. */
+  /** Whether events are left to look at, `before` (or `after`) the position reached. */
   readonly more: boolean;
 }
 
-/** Consecutive spans of time of which {@link LogQueries.rates} counts the events. */
+/** Consecutive spans of time. */
 export interface RatesQuery {
   /** Where the last span ends, in milliseconds since 1970-01-01T00:00Z. */
   readonly until: number;
@@ -175,17 +166,17 @@ export interface RatesQuery {
   readonly spans: number;
 }
 
-/** How many events were recorded in a span of time. */
+/** The number of events in a span of time. */
 export interface Rate {
   /** Where the span begins, in milliseconds since 1970-01-01T00:00Z. */
   readonly from: number;
   readonly events: number;
 }
 
-/** Called now and then during a long task. `total` may change while others write. */
+/** Called during a long task. `total` may change while others write. */
 export type Progress = (done: number, total: number) => void;
 
-/** What the service does with the log: record events, read them, wait for more. Promises reject with an {@link EventLogError}. */
+/** What the service needs: record events, read them, wait for more. Promises reject with an {@link EventLogError}. */
 export interface ServiceLog {
   /**
    * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
@@ -195,26 +186,24 @@ export interface ServiceLog {
 
   /**
    * Records up to 1,000 events as {@link append} does, in the order given; an event may repeat one before it. SQLite records
-   * all of them in one commit or none. JetStream records one after the other: where it fails, some are recorded, and sending
-   * all of them again completes the rest.
+   * all of them or none. JetStream records one after the other; after a failure, sending all of them again records the rest.
    *
    * @throws {EventLogError} at least one of the events was not recorded.
    */
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
   /**
-   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`. Returns none
-   * after a position only where there are none. The cost does not depend on the size of the log.
+   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`; none after a
+   * position only where there are none. The cost does not depend on the size of the log.
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
   /**
-   * Calls a listener with the position of the newest event: once soon after the watch begins, and then soon after each commit
-   * that recorded events, in any process. A read that begins after the call finds the events up to that position. Several
-   * commits may share a call. For a log without events the position is 0, or that of the last one that was forgotten. While
-   * the log cannot be read the listener is not called; it catches up as soon as the log can be read again.
+   * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
+   * A read that begins after the call finds the events up to that position. For a log without events the position is 0, or that
+   * of the last one that was forgotten. While the log cannot be read the listener is not called.
    *
-   * @returns ends the watch; the listener is not called afterwards. Closing the log ends it too.
+   * @returns ends the watch, as closing the log does; the listener is not called afterwards.
    */
   watch(listener: (newest: bigint) => void): () => void;
 
@@ -230,72 +219,37 @@ export interface ServiceLog {
   close(): Promise<void>;
 }
 
-/** How the pages and the operator's tools look through the log. Promises reject with an {@link EventLogError}. */
+/** What the pages and the operator's tools need to look through the log. Promises reject with an {@link EventLogError}. */
 export interface LogQueries {
   /**
-   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, at most `limit`,
-   * fewer where they are large, none only where there are no more. Times need not grow with positions, as events may be
-   * imported.
+   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
+   * where they are large, none only where there are no more. Imported events may have times that do not grow with positions.
    */
   scan(query: ScanQuery): Promise<StoredEvent[]>;
 
   /**
-   * Searches for events by their positions, from the newest to older ones, and returns what a list shows of them. Each call
-   * does a limited amount of work, half a second or little more, and says how far it came; recording an event never
-   * waits for more than a few milliseconds of it, or for as long as one large event takes. So a call may find nothing and
-   * still leave `more`. A time range skips what lies outside of it where times grow with positions; elsewhere it is looked at.
+   * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for half a second
+   * or little more and says how far it came, so it may find nothing and still leave `more`. Recording an event waits for a few
+   * milliseconds of it at most, or for as long as one large event takes.
    *
    * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
    */
   search(query: SearchQuery): Promise<SearchResult>;
 
   /**
-   * Counts the events that were recorded in each of some spans of time, oldest span first: only those that the log still holds.
-   * Recording an event does not wait for it.
+   * Counts the events that were recorded in spans of time and that the log still holds, oldest span first. Recording an event
+   * does not wait for it.
    *
-   * JetStream counts how many events were stored in a span: an imported event counts when it was imported. Those that are stored
-   * during the count, which takes milliseconds, may be subtracted from an earlier span.
+   * JetStream counts an imported event when it was imported, and may subtract those that are stored during the count, which takes
+   * milliseconds, from an earlier span.
    */
   rates(query: RatesQuery): Promise<Rate[]>;
 }
 
-/** What keeps a log in order. Promises reject with an {@link EventLogError}. */
-export interface LogUpkeep {
-  /**
-   * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more, copies
-   * and backups elsewhere apart. Their positions are not used again, and an event that is sent again is recorded anew. Others
-   * can go on reading and writing.
-   *
-   * @returns the positions of those events that the log held.
-   */
-  forget(positions: readonly bigint[], progress?: Progress): Promise<bigint[]>;
-
-  /**
-   * Looks for damage in how the log is kept, and writes nothing. Resolves to what it found, a line each. Does not look at what
-   * the events say.
-   */
-  verify(): Promise<string[]>;
-
-  /**
-   * Copies the log, as it is at one moment, to a new file, while others go on writing. Only engines that keep a log in a file
-   * have this method; a log of another engine is exported.
-   *
-   * @throws {EventLogError} the file exists already, or cannot be written.
-   */
-  backup?(file: string): Promise<void>;
-
-  /**
-   * Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. Only
-   * engines whose servers do not do so by themselves have this method.
-   */
-  compact?(progress?: Progress): Promise<number>;
-}
-
 /**
- * An append-only log of events in one order, which several processes may use at the same time: what the service, the pages and
- * the tools each need of it. No event becomes visible at a position below one that is already visible, so a reader that goes on
- * after the last position it has seen misses none. Each engine keeps it in a folder of its own; the suite in
- * `test/log/event-log-suite.ts` is what they all promise.
+ * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
+ * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. The suite
+ * in `test/log/event-log-suite.ts` is what all engines promise.
  *
  * @example Record an event, then read on from where a reader stopped.
  *
@@ -304,4 +258,28 @@ export interface LogUpkeep {
  *     for (const { sequence, attributes } of await log.read({ ...query, after: lastSeen })) lastSeen = BigInt(sequence);
  *     await log.close();
  */
-export interface EventLog extends ServiceLog, LogQueries, LogUpkeep {}
+export interface EventLog extends ServiceLog, LogQueries {
+  /**
+   * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more. Their
+   * positions are not used again; an event that is sent again is recorded anew. Others can go on reading and writing.
+   *
+   * @returns the positions of those that the log held.
+   */
+  forget(positions: readonly bigint[], progress?: Progress): Promise<bigint[]>;
+
+  /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
+  verify(): Promise<string[]>;
+
+  /**
+   * Copies the log, as it is at one moment, to a new file, while others go on writing. Only logs in a file have this method.
+   *
+   * @throws {EventLogError} the file exists already, or cannot be written.
+   */
+  backup?(file: string): Promise<void>;
+
+  /**
+   * Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. Logs that
+   * do so by themselves lack this method.
+   */
+  compact?(progress?: Progress): Promise<number>;
+}

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { EventLogLocation } from '../config/event-log-location';
-import type { Channel, SharedWriter } from './engine';
+import type { Channel } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
+import type { SqliteSharedWriter } from './sqlite/shared-writer';
 
-export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/shared/remote-writer';
+export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/batch';
 
 /** What the engines need to know besides the location. */
 export interface EventLogSettings {
@@ -17,7 +18,7 @@ export interface EventLogSettings {
 /**
  * Opens the event log at a location, and creates it where it is missing.
  *
- * @param channel - to a {@link SharedWriter}, which then writes what this process records.
+ * @param channel - to a {@link sharedWriter}, which then writes what this process records.
  * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
  */
 export async function openEventLog(
@@ -30,7 +31,7 @@ export async function openEventLog(
     return JetStreamEventLog.open({ ...location, ...settings, create: true });
   }
   const { SqliteEventLog } = await loadSqlite();
-  if (channel !== undefined) return SqliteEventLog.withWriter(channel, { file: location.file });
+  if (channel !== undefined) return SqliteEventLog.withWriter(channel, location.file);
   return SqliteEventLog.open(sqliteOptions(location, settings));
 }
 
@@ -38,9 +39,9 @@ export async function openEventLog(
 export async function sharedWriter(
   location: EventLogLocation,
   settings: EventLogSettings,
-): Promise<SharedWriter | undefined> {
+): Promise<SqliteSharedWriter | undefined> {
   if (location.engine !== 'sqlite') return undefined;
-  const { SqliteSharedWriter } = await import('./sqlite/shared/shared-writer.js');
+  const { SqliteSharedWriter } = await import('./sqlite/shared-writer.js');
   return new SqliteSharedWriter(sqliteOptions(location, settings));
 }
 

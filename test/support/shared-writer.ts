@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Channel } from '../../src/log/engine';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
-import { SqliteSharedWriter } from '../../src/log/sqlite/shared/shared-writer';
+import { SqliteSharedWriter } from '../../src/log/sqlite/shared-writer';
 
 /** A log that several processes write through one, as far as one process can show it. */
 export interface SharedLog {
@@ -27,7 +27,7 @@ export async function sharedLog(options: ConstructorParameters<typeof SqliteShar
   };
   return {
     channel,
-    join: () => SqliteEventLog.withWriter(channel(), { file: options.file }),
+    join: () => SqliteEventLog.withWriter(channel(), options.file),
     lose: (n) => ports[n]?.close(),
     close() {
       for (const port of ports) port.close();

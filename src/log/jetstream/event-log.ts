@@ -16,8 +16,7 @@ import {
   type SearchResult,
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
-import { dataMemberOf, foundEvent } from '../search/found-event';
-import { eventMatcher, type Matched } from '../search/match';
+import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
 import { JetStreamConnection } from './connection';
 import { JetStreamIds } from './ids';
 import { JetStreamProbe } from './probe';

@@ -14,8 +14,7 @@ import type {
   SearchResult,
 } from '../event-log';
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
-import { dataMemberOf, foundEvent } from '../search/found-event';
-import { eventMatcher } from '../search/match';
+import { dataMemberOf, eventMatcher, foundEvent } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;

@@ -1,18 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
-import type { LogUpkeep, Progress } from '../event-log';
-import type { SqliteOptions } from './connection/connection';
-import { RemoteWriter } from './shared/remote-writer';
-import { MAX_PACKED_EVENTS, packEvents } from './thread/batch';
-import { DatabaseThread } from './thread/database-thread';
-import { compact, forget } from './upkeep/upkeep';
+import type { EventLog, Progress } from '../event-log';
+import { sequenceNumber } from '../page';
+import { packEvents } from './batch';
+import type { SqliteOptions } from './connection';
+import { DatabaseThread } from './database-thread';
+import { RemoteWriter } from './shared-writer';
+
+/** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */
+const REST = 20;
+
+/** Most events that are deleted in one step. */
+const MOST_DELETED = 64;
+
+/** How often, and after how many milliseconds, emptying the write-ahead log is tried again while readers need it. */
+const TRIES = 300;
+const TRY_PAUSE = 100;
 
 /** The event log in a SQLite file. */
 export class SqliteEventLog extends EngineLog {
-  declare readonly backup: Required<LogUpkeep>['backup'];
-  declare readonly compact: Required<LogUpkeep>['compact'];
+  declare readonly backup: Required<EventLog>['backup'];
+  declare readonly compact: Required<EventLog>['compact'];
 
   /**
    * Opens the log and creates it, folders included, where it is missing.
@@ -20,18 +31,18 @@ export class SqliteEventLog extends EngineLog {
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
    * other methods, names the file.
    */
-  static async open(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>): Promise<SqliteEventLog> {
+  static async open(options: SqliteOptions): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
     return new SqliteEventLog(new SqliteEngine(thread, options.file));
   }
 
   /**
-   * Makes the log of one process of several, which reads the file itself, opening it for the first reader, and has its events
-   * written by a `SharedWriter` at the other end of a channel.
+   * Makes the log of one process of several. It opens the file for the first reader, and has its events written by a
+   * `SqliteSharedWriter` at the other end of a channel.
    */
-  static withWriter(channel: Channel, options: Pick<SqliteOptions, 'file'>): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread(options), options.file, new RemoteWriter(channel)));
+  static withWriter(channel: Channel, file: string): SqliteEventLog {
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), file, new RemoteWriter(channel)));
   }
 }
 
@@ -48,23 +59,26 @@ class SqliteEngine implements LogEngine {
   readonly #thread: DatabaseThread;
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
-  /** The writer in the supervisor, which takes the place of this process's thread. */
   readonly #remote: RemoteWriter | undefined;
+  /** What records events: the writer in the supervisor, or this process's thread. */
+  readonly #writer: RemoteWriter | DatabaseThread;
 
   constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
     this.#thread = thread;
     this.#searches = new DatabaseThread({ file });
     this.#remote = remote;
+    this.#writer = remote ?? thread;
     this.retention = thread.retention;
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const results = await (this.#remote ?? this.#thread).append(inBatches(events).map(packEvents));
+    const batch = packEvents(events);
+    const { firstIds, newest } = await this.#writer.append(batch);
     const appended = events.map(({ id }, i) => {
-      const firstId = results[Math.floor(i / MAX_PACKED_EVENTS)]?.firstIds.get(i % MAX_PACKED_EVENTS);
+      const firstId = firstIds.get(i);
       return { id: firstId ?? id, recorded: firstId === undefined };
     });
-    return { appended, newest: results.findLast(({ newest }) => newest !== undefined)?.newest };
+    return { appended, newest };
   }
 
   readonly read: LogEngine['read'] = (query) => this.#thread.ask('read', query);
@@ -76,7 +90,7 @@ class SqliteEngine implements LogEngine {
   readonly verify: LogEngine['verify'] = () => this.#thread.ask('verify');
 
   check(): Promise<void> {
-    return (this.#remote ?? this.#thread).check();
+    return this.#writer.check();
   }
 
   onLost(listener: (problem: string) => void): void {
@@ -88,26 +102,58 @@ class SqliteEngine implements LogEngine {
     return () => Promise.resolve(end?.());
   }
 
-  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    return forget(this.#thread, positions, progress);
+  async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+    const forgotten: bigint[] = [];
+    for (let done = 0; done < positions.length; done += MOST_DELETED) {
+      const some = positions.slice(done, done + MOST_DELETED);
+      const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
+      forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
+      progress(done, positions.length);
+      await delay(REST);
+    }
+    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+    await this.#thread.ask('vacuum');
+    progress(positions.length, positions.length);
+    await this.#emptyWal();
+    return forgotten;
   }
 
   backup(file: string): Promise<void> {
     return writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary));
   }
 
-  compact(progress: Progress): Promise<number> {
-    return compact(this.#thread, progress);
+  async compact(progress: Progress): Promise<number> {
+    if ((await this.#thread.ask('freeBytes')) === undefined) return this.#rebuild();
+    let given = 0;
+    for (let step = await this.#thread.ask('giveBack'); step > 0; step = await this.#thread.ask('giveBack')) {
+      given += step;
+      progress(given, given + ((await this.#thread.ask('freeBytes')) ?? 0));
+      await delay(REST);
+    }
+    await this.#emptyWal();
+    return given;
+  }
+
+  async #rebuild(): Promise<number> {
+    const before = (await this.stats()).bytes;
+    await this.#thread.ask('vacuum');
+    await this.#emptyWal();
+    return before - (await this.stats()).bytes;
+  }
+
+  async #emptyWal(): Promise<void> {
+    for (let tries = 0; !(await this.#thread.ask('emptyWal')); tries++) {
+      if (tries === TRIES) {
+        throw new Error(
+          'another program, a backup perhaps, has been reading for too long. Run this again when it has ended',
+        );
+      }
+      await delay(TRY_PAUSE);
+    }
   }
 
   async close(): Promise<void> {
-    await this.#remote?.close();
     await this.#searches.end();
     await this.#thread.end();
   }
-}
-
-function inBatches(events: readonly NewEvent[]): (readonly NewEvent[])[] {
-  const batches = Math.ceil(events.length / MAX_PACKED_EVENTS);
-  return Array.from({ length: batches }, (_, i) => events.slice(i * MAX_PACKED_EVENTS, (i + 1) * MAX_PACKED_EVENTS));
 }

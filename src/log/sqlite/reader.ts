@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
-import type { Statement } from './binding';
-import { Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
-import type { SqliteConnection } from './connection/connection';
-import { STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './table';
-import type { SqliteTimes } from './minutes';
+import { MAX_POSITION, Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
+import type { SqliteConnection } from './connection';
+import { MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
 
 interface SizeRow {
-  sequence: number;
-  head_bytes: number;
-  data_bytes: number;
+  readonly sequence: number;
+  readonly headBytes: number;
+  readonly dataBytes: number;
 }
+
+const SIZES = 'sequence, head_bytes AS "headBytes", data_bytes AS "dataBytes"';
 
 interface AttributesRow {
   readonly sequence: number;
@@ -27,8 +27,21 @@ interface EventRow extends AttributesRow {
   readonly readable: number;
 }
 
+/** Loads the events at some positions (the second parameter), those of the first parameter without their data. */
+const LOAD = `
+  SELECT *, json_valid(attributes) AS valid, data IS NULL OR json_valid('{' || data || '}') AS readable FROM
+  (SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+   FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY sequence`;
+
 /** `arrived`: whether how it arrived is JSON. */
 type ScannedRow = StoredRow & AttributesRow & { readonly arrived: number };
+
+const SCAN_SIZES = `SELECT ${SIZES} FROM events WHERE sequence > ? AND recorded_at >= ? ORDER BY sequence LIMIT ?`;
+const SCAN = `
+  SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived
+  FROM events WHERE sequence > ? AND recorded_at >= ? AND sequence <= ? ORDER BY sequence`;
+
+const TEXTS = `SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`;
 
 /** What a text that is not UTF-8 is read with in place of what is wrong. */
 const REPLACEMENT = '\ufffd';
@@ -36,41 +49,23 @@ const REPLACEMENT = '\ufffd';
 /** Reads events. */
 export class SqliteReader {
   readonly #connection: SqliteConnection;
-  readonly #times: SqliteTimes;
-  readonly #load: Statement;
-  readonly #scan: Statement;
-  readonly #total: Statement;
-  readonly #scanSizes: Statement;
-  readonly #newest: Statement;
-  readonly #last: Statement;
-  readonly #texts: Statement;
-  readonly #sizeStatements = new Map<string, Statement>();
 
-  constructor(connection: SqliteConnection, times: SqliteTimes) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection;
-    this.#times = times;
-    this.#total = connection.prepare('SELECT events FROM totals');
-    const scanned = 'FROM events WHERE sequence > ? AND recorded_at >= ?';
-    this.#scanSizes = connection.prepare(
-      `SELECT sequence, head_bytes, data_bytes ${scanned} ORDER BY sequence LIMIT ?`,
-    );
-    this.#scan = connection.prepare(
-      `SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived ${scanned} AND sequence <= ? ORDER BY sequence`,
-    );
-    this.#last = connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
-    this.#newest = connection.prepare('SELECT max(sequence) AS newest FROM events');
-    this.#texts = connection.prepare(`SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`);
-    this.#load = connection.prepare(
-      `SELECT *, json_valid(attributes) AS valid, data IS NULL OR json_valid('{' || data || '}') AS readable FROM
-       (SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
-        FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY sequence`,
-    );
   }
 
   /** Reads events as `EventLog.read` promises. Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): LoggedEvent[] {
-    const { kept, omitted } = this.#select(query);
-    const rows = this.#load.all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
+    const kept: number[] = [];
+    const omitted = new Set<number>();
+    const page = new Page(query);
+    for (const row of this.#sizes(query)) {
+      const taken = page.take(row);
+      if (taken === 'full') break;
+      kept.push(row.sequence);
+      if (taken === 'without data') omitted.add(row.sequence);
+    }
+    const rows = this.#connection.prepare(LOAD).all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
     return rows.map((row) => {
       const { sequence, id, attributes, data } = row;
       const event = { id, sequence: paddedSequence(sequence) };
@@ -85,58 +80,35 @@ export class SqliteReader {
   #isDamaged(sequence: number, texts: readonly unknown[]): boolean {
     // Senders may have sent the character itself.
     if (!texts.some((text) => typeof text === 'string' && text.includes(REPLACEMENT))) return false;
-    const bytes = Object.values(this.#texts.get(sequence) as Readonly<Record<string, Uint8Array | null>>);
-    return !bytes.every((text) => text === null || isUtf8(text));
-  }
-
-  /** The events that fit, and which of them only without their data. */
-  #select(query: EventQuery): { kept: number[]; omitted: Set<number> } {
-    const kept: number[] = [];
-    const omitted = new Set<number>();
-    const page = new Page(query);
-    for (const { sequence, head_bytes, data_bytes } of this.#sizes(query)) {
-      const taken = page.take({ headBytes: head_bytes, dataBytes: data_bytes });
-      if (taken === 'full') break;
-      kept.push(sequence);
-      if (taken === 'without data') omitted.add(sequence);
-    }
-    return { kept, omitted };
+    const row = this.#connection.prepare(TEXTS).get(sequence) as Readonly<Record<string, Uint8Array | null>>;
+    return !Object.values(row).every((text) => text === null || isUtf8(text));
   }
 
   #sizes({ id, sequence, after, limit }: EventQuery): SizeRow[] {
-    const conditions: readonly (readonly [condition: string, value: string | number | undefined])[] = [
-      ['id = ?', id],
-      ['sequence = ?', sequence === undefined ? undefined : sequenceNumber(sequence)],
-      ['sequence > ?', after === undefined ? undefined : sequenceNumber(after)],
-    ];
-    const given = conditions.flatMap(([condition, value]) =>
-      value === undefined ? [] : [[condition, value] as const],
-    );
-    const where = given.map(([condition]) => condition).join(' AND ');
+    const conditions: [sql: string, value: string | number][] = [];
+    if (id !== undefined) conditions.push(['id = ?', id]);
+    if (sequence !== undefined) conditions.push(['sequence = ?', sequenceNumber(sequence)]);
+    if (after !== undefined) conditions.push(['sequence > ?', sequenceNumber(after)]);
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`;
     const order = after === undefined ? 'DESC' : 'ASC';
-    return this.#sizeStatement(where, order).all(...given.map(([, value]) => value), limit) as SizeRow[];
-  }
-
-  #sizeStatement(where: string, order: 'ASC' | 'DESC'): Statement {
-    const sql = `SELECT sequence, head_bytes, data_bytes FROM events ${where && `WHERE ${where}`}
-                 ORDER BY sequence ${order} LIMIT ?`;
-    const statement = this.#sizeStatements.get(sql) ?? this.#connection.prepare(sql);
-    this.#sizeStatements.set(sql, statement);
-    return statement;
+    return this.#connection
+      .prepare(`SELECT ${SIZES} FROM events ${where} ORDER BY sequence ${order} LIMIT ?`)
+      .all(...conditions.map(([, value]) => value), limit) as SizeRow[];
   }
 
   /** Reads events as `EventLog.scan` promises. Looks at sizes first here too. */
   scan({ after, limit, since = -Infinity }: ScanQuery): StoredEvent[] {
     const start = sequenceNumber(after);
-    const from = since > -Infinity ? Math.max(start, this.#times.startOf(since)) : start;
+    const from = since > -Infinity ? Math.max(start, this.startOf(since)) : start;
     let last = from;
     let bytes = 0;
-    for (const [i, row] of (this.#scanSizes.all(from, since, limit) as SizeRow[]).entries()) {
-      bytes += row.head_bytes + row.data_bytes;
+    const sizes = this.#connection.prepare(SCAN_SIZES).all(from, since, limit) as SizeRow[];
+    for (const [i, { sequence, headBytes, dataBytes }] of sizes.entries()) {
+      bytes += headBytes + dataBytes;
       if (i > 0 && bytes > SCAN_BYTES) break;
-      last = row.sequence;
+      last = sequence;
     }
-    const rows = last > from ? (this.#scan.all(from, since, last) as ScannedRow[]) : [];
+    const rows = last > from ? (this.#connection.prepare(SCAN).all(from, since, last) as ScannedRow[]) : [];
     return rows.map((row) => {
       const event = storedEvent(row);
       if (row.valid === 0)
@@ -148,17 +120,59 @@ export class SqliteReader {
 
   /** The position of the newest event; 0: there is none. */
   newest(): number {
-    return (this.#newest.get() as { newest: number | null }).newest ?? 0;
+    const row = this.#connection.prepare('SELECT max(sequence) AS newest FROM events').get();
+    return (row as { newest: number | null }).newest ?? 0;
   }
 
   /** The last position that was given; 0: none was. */
   last(): bigint {
-    const row = this.#last.get() as { seq: number } | undefined;
-    return BigInt(row?.seq ?? 0);
+    const row = this.#connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+    return BigInt((row as { seq: number } | undefined)?.seq ?? 0);
   }
 
   count(): number {
-    return (this.#total.get() as { events: number }).events;
+    return (this.#connection.prepare('SELECT events FROM totals').get() as { events: number }).events;
+  }
+
+  /** A position before every event that was recorded at a time or later, and after as many others as the minutes tell. */
+  startOf(time: number): number {
+    const row = this.#connection.prepare('SELECT min(first) AS position FROM minutes WHERE minute >= ?');
+    const { position } = row.get(minuteOf(time)) as { position: number | null };
+    return position === null ? MAX_POSITION : position - 1;
+  }
+
+  /** A position after every event that was recorded before a time, and before as many others as the minutes tell. */
+  endOf(time: number): number {
+    const row = this.#connection.prepare('SELECT max(last) AS position FROM minutes WHERE minute <= ?');
+    const { position } = row.get(minuteOf(time - 1)) as { position: number | null };
+    return (position ?? 0) + 1;
+  }
+
+  /** As `LogEngine.counts`. Takes the longer the more events are in the minutes in which the times are. */
+  counts(times: readonly number[]): number[] {
+    return times.slice(1).map((to, i) => this.#countBetween(times[i] ?? to, to));
+  }
+
+  #countBetween(from: number, to: number): number {
+    const firstWhole = Math.ceil(from / MINUTE);
+    const endWhole = Math.floor(to / MINUTE);
+    if (firstWhole > endWhole) return this.#countInMinute(from, to);
+    const { events } = this.#connection
+      .prepare('SELECT total(events) AS events FROM minutes WHERE minute >= ? AND minute < ?')
+      .get(firstWhole, endWhole) as { events: number };
+    return events + this.#countInMinute(from, firstWhole * MINUTE) + this.#countInMinute(endWhole * MINUTE, to);
+  }
+
+  /** Both times are in one minute, or the second is where it ends. */
+  #countInMinute(from: number, to: number): number {
+    if (from === to) return 0;
+    const { events } = this.#connection
+      .prepare(
+        `SELECT count(*) AS events FROM minutes JOIN events ON sequence BETWEEN first AND last
+         WHERE minute = ? AND recorded_at >= ? AND recorded_at < ?`,
+      )
+      .get(minuteOf(from), from, to) as { events: number };
+    return events;
   }
 }
 

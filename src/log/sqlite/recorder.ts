@@ -1,8 +1,7 @@
+import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
-import type { SqliteConnection } from './connection/connection';
-import { MinuteCounts } from './minutes';
-import { FIND_FIRST_ID, INSERT_EVENT, KEY_PROPERTIES, rowOf } from './table';
-import { unpackEvents, type PackedEvent } from './thread/batch';
+import type { SqliteConnection } from './connection';
+import { FIND_FIRST_ID, INSERT_EVENT, MINUTE, minuteOf, rowOf } from './schema';
 
 /** What came of recording a batch of events. */
 export interface RecordedEvents {
@@ -12,30 +11,30 @@ export interface RecordedEvents {
   readonly newest: number | undefined;
 }
 
+/** What a transaction adds to a row of `minutes`. */
+interface MinuteCount {
+  events: number;
+  readonly first: number;
+  last: number;
+  milliseconds: number;
+}
+
 /** Bytes that a row takes beside its texts, with its entries in the indexes: a check writes that much more. */
 const ROW_BYTES = 4096;
 
 /** How long a check waits for another program's lock, in milliseconds: shorter than its caller waits. */
 const CHECK_BUSY_TIMEOUT = 500;
 
-/** Records events. */
+/** Records and deletes events, and keeps their counts: in all and in each minute. */
 export class SqliteRecorder {
   readonly #connection: SqliteConnection;
-  readonly #minutes: MinuteCounts;
   readonly #insert: Statement;
-  readonly #findFirstId: Statement;
-  readonly #fillProbe: Statement;
-  readonly #clearProbe: Statement;
   /** The room that the events of the last call needed, if it failed, in bytes. */
   #failed: number | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
-    this.#minutes = new MinuteCounts(connection);
     this.#insert = connection.prepare(INSERT_EVENT);
-    this.#findFirstId = connection.prepare(FIND_FIRST_ID);
-    this.#fillProbe = connection.prepare('INSERT INTO probe VALUES (zeroblob(?))');
-    this.#clearProbe = connection.prepare('DELETE FROM probe');
   }
 
   /**
@@ -46,40 +45,85 @@ export class SqliteRecorder {
     const unpacked = batches.map(unpackEvents);
     try {
       const recorded = this.#connection.transaction(() => {
-        const results = unpacked.map((events) => this.#insertAll(events));
-        this.#minutes.write();
+        const minutes = new Map<number, MinuteCount>();
+        const results = unpacked.map((events) => this.#insertAll(events, minutes));
+        this.#count(minutes);
         return results;
       }, batches);
       this.#failed = undefined;
       return recorded;
     } catch (error) {
-      this.#minutes.discard();
       this.#failed = unpacked.reduce((sum, { length }, i) => sum + (batches[i]?.length ?? 0) + length * ROW_BYTES, 0);
       throw error;
     }
   }
 
-  /** Inserts the events of a batch, but for those that are in the log. */
-  #insertAll(events: readonly PackedEvent[]): RecordedEvents {
+  /** Inserts the events of a batch, but for those that are in the log, and notes them in `minutes`. */
+  #insertAll(events: readonly PackedEvent[], minutes: Map<number, MinuteCount>): RecordedEvents {
     const firstIds = new Map<number, string>();
     let newest: number | undefined;
     for (const [i, event] of events.entries()) {
       // The texts stay the bytes that they are in the batch.
       const { changes, lastInsertRowid } = this.#insert.run(...rowOf(event));
       if (changes === 0) {
-        const { id } = this.#findFirstId.get(...KEY_PROPERTIES.map((property) => event[property])) as { id: string };
-        firstIds.set(i, id);
+        const { id, source, idempotencyKey, webhookId } = event;
+        const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
+        firstIds.set(i, (first as { id: string }).id);
       } else {
         newest = Number(lastInsertRowid);
-        this.#minutes.note(event.recordedAt, newest);
+        note(minutes, event.recordedAt, newest);
       }
     }
     return { firstIds, newest };
   }
 
+  #count(minutes: ReadonlyMap<number, MinuteCount>): void {
+    const add = this.#connection.prepare(
+      `INSERT INTO minutes VALUES (?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
+       events = events + excluded.events, first = min(first, excluded.first), last = max(last, excluded.last),
+       milliseconds = milliseconds + excluded.milliseconds`,
+    );
+    let total = 0;
+    for (const [minute, { events, first, last, milliseconds }] of minutes) {
+      add.run(minute, events, first, last, milliseconds);
+      total += events;
+    }
+    if (total > 0) this.#addToTotal(total);
+  }
+
+  /** Deletes events, with their keys and counts, in the transaction of its caller. Returns the positions that had an event. */
+  delete(positions: readonly number[]): Set<number> {
+    const rows = this.#connection
+      .prepare(
+        `DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
+         RETURNING sequence, recorded_at AS "recordedAt"`,
+      )
+      .all(JSON.stringify(positions)) as { sequence: number; recordedAt: number }[];
+    this.#discount(rows.map(({ recordedAt }) => recordedAt));
+    return new Set(rows.map(({ sequence }) => sequence));
+  }
+
+  #discount(times: readonly number[]): void {
+    const subtract = this.#connection.prepare(
+      'UPDATE minutes SET events = events - ?, milliseconds = milliseconds - ? WHERE minute = ?',
+    );
+    const remove = this.#connection.prepare('DELETE FROM minutes WHERE minute = ? AND events <= 0');
+    for (const minute of new Set(times.map(minuteOf))) {
+      const offsets = times.filter((time) => minuteOf(time) === minute).map((time) => time - minute * MINUTE);
+      const milliseconds = offsets.reduce((sum, offset) => sum + offset, 0);
+      subtract.run(offsets.length, milliseconds, minute);
+      remove.run(minute);
+    }
+    if (times.length > 0) this.#addToTotal(-times.length);
+  }
+
+  #addToTotal(events: number): void {
+    this.#connection.prepare('UPDATE totals SET events = events + ?').run(events);
+  }
+
   /** Returns if events can be recorded: after a call that failed, if as much as it could not write can be written now. */
   check(): void {
-    this.#connection.requireFiles();
+    this.#connection.files.require();
     if (this.#failed === undefined) return;
     this.#probe(this.#failed);
     this.#failed = undefined;
@@ -90,16 +134,30 @@ export class SqliteRecorder {
    * a disk that is nearly full, what the probe took is there for the next event.
    */
   #probe(bytes: number): void {
+    const clear = this.#connection.prepare('DELETE FROM probe');
     this.#connection.setBusyTimeout(CHECK_BUSY_TIMEOUT);
     try {
       this.#connection.transaction(() => {
-        this.#clearProbe.run();
-        this.#fillProbe.run(bytes);
+        clear.run();
+        this.#connection.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(bytes);
       });
-      this.#connection.transaction(() => this.#clearProbe.run());
+      this.#connection.transaction(() => clear.run());
       this.#connection.execute('PRAGMA wal_checkpoint(RESTART)');
     } finally {
       this.#connection.setBusyTimeout();
     }
+  }
+}
+
+/** Notes an event in the count of its minute. Positions must grow. */
+function note(minutes: Map<number, MinuteCount>, recordedAt: number, position: number): void {
+  const minute = minuteOf(recordedAt);
+  const milliseconds = recordedAt - minute * MINUTE;
+  const count = minutes.get(minute);
+  if (count === undefined) minutes.set(minute, { events: 1, first: position, last: position, milliseconds });
+  else {
+    count.events++;
+    count.last = position;
+    count.milliseconds += milliseconds;
   }
 }

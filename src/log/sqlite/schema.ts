@@ -1,5 +1,83 @@
-import { Transactions, type Database } from './binding';
-import { CREATE_EVENTS } from './table';
+import { randomBytes } from 'node:crypto';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { paddedSequence } from '../page';
+import type { PackedEvent } from './batch';
+import type { Database, SqlValue } from './binding';
+
+/**
+ * Makes the table `events` and its indexes: no two events share a key that they have. Columns that may be large come last, so that
+ * reading the others loads none of them.
+ */
+const CREATE_EVENTS = `
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    recorded_at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    idempotency_key TEXT,
+    webhook_id TEXT,
+    head_bytes INTEGER NOT NULL,
+    data_bytes INTEGER NOT NULL,
+    attributes TEXT NOT NULL,
+    arrival TEXT NOT NULL,
+    data TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX events_id ON events (id, source);
+  CREATE UNIQUE INDEX events_idempotency_key ON events (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE UNIQUE INDEX events_webhook_id ON events (webhook_id) WHERE webhook_id IS NOT NULL;
+`;
+
+/** A parameter that takes a text as bytes in UTF-8. */
+const TEXT = 'CAST(? AS TEXT)';
+
+/** Inserts an event, or nothing where an event with one of its keys is there. Takes the values of {@link rowOf}. */
+export const INSERT_EVENT = `
+  INSERT INTO events
+    (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, attributes, arrival, data)
+  VALUES (?, ${TEXT}, ${TEXT}, ${TEXT}, ${TEXT}, ?, ?, ${TEXT}, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`;
+
+export function rowOf(event: PackedEvent): SqlValue[] {
+  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = event;
+  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
+}
+
+/** Finds the first event that has one of the keys of another: its id and source, its idempotency key, its webhook id. */
+export const FIND_FIRST_ID = `
+  SELECT id FROM events
+  WHERE (id = ${TEXT} AND source = ${TEXT}) OR (idempotency_key = ${TEXT}) OR (webhook_id = ${TEXT})
+  ORDER BY sequence LIMIT 1`;
+
+/** The columns of all texts, as the bytes that stand in the file. */
+export const TEXTS_AS_BYTES = ['id', 'source', 'idempotency_key', 'webhook_id', 'attributes', 'arrival', 'data']
+  .map((column) => `CAST(${column} AS BLOB) AS ${column}`)
+  .join(', ');
+
+/** The columns of a {@link StoredRow}. */
+export const STORED_COLUMNS = `
+  sequence, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey", webhook_id AS "webhookId",
+  attributes, arrival, data`;
+
+export interface StoredRow extends Omit<NewEvent, 'idempotencyKey' | 'webhookId' | 'data'> {
+  readonly sequence: number;
+  readonly idempotencyKey: string | null;
+  readonly webhookId: string | null;
+  readonly data: string | null;
+}
+
+export function storedEvent(row: StoredRow): StoredEvent {
+  const { sequence, recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = row;
+  return {
+    recordedAt,
+    id,
+    source,
+    idempotencyKey: idempotencyKey ?? undefined,
+    webhookId: webhookId ?? undefined,
+    attributes,
+    arrival,
+    data: data ?? undefined,
+    sequence: paddedSequence(sequence),
+  };
+}
 
 /** Marks the file as an event log of this program: `WHK1` in the header's application id. */
 const APPLICATION_ID = 0x57484b31;
@@ -10,12 +88,12 @@ export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)
 /** Writes the stamp of a transaction, its one parameter; see `Stamps`. */
 export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
-/** The version of the schema below. A change to it needs the next number, and a way to bring older files up to it. */
+/** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 2;
 
 /**
- * How many events of each minute since 1970-01-01T00:00Z the log holds, positions between which all of them are, and the sum of
- * the milliseconds of the minute at which they were recorded.
+ * For each minute since 1970-01-01T00:00Z the number of its events, positions between which all of them are, and the sum of the
+ * milliseconds of the minute at which they were recorded.
  */
 const CREATE_MINUTES = `
   CREATE TABLE minutes (
@@ -28,8 +106,8 @@ const CREATE_MINUTES = `
 `;
 
 /**
- * `totals` is one row about all events: how many there are, and the stamps of the last two transactions. `identity` tells this
- * file from every other, copies included. `probe` is empty but while a check tries whether there is room for an event.
+ * `totals` is one row: the number of events, and the stamps of the last two transactions. `identity` tells this file from every
+ * other, copies included. `probe` is empty except while a check tries whether there is room for an event.
  */
 const SCHEMA = `
   ${CREATE_EVENTS}
@@ -64,7 +142,7 @@ export const COUNT_MINUTES = `
                (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute FROM events)
   GROUP BY minute`;
 
-/** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads: they stay where they are. */
+/** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads. */
 const FROM_VERSION_1 = `
   ${CREATE_MINUTES}
   INSERT INTO minutes ${COUNT_MINUTES};
@@ -104,20 +182,56 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
  * Makes the schema where the file is empty, and brings an older one up to date; others may do the same at the same time. Has to
  * come before an empty file gets a write-ahead log: a file without a schema then never has one with events in it.
  *
+ * The caller's transaction must be deferred, and nothing outside of it: the setting would else be written to a file that another
+ * has made meanwhile, without a stamp; and it has no effect once a write lock has begun the file.
+ *
  * @param stamp - the stamp of this transaction.
  */
 export function provideSchema(database: Database, stamp: string): void {
-  // Deferred, and nothing outside of it: the setting would else be written to a file that another has made meanwhile, without
-  // a stamp; and it has no effect once a write lock has begun the file.
-  new Transactions(database).deferred(() => {
-    const state = schemaState(database);
-    if (state === 'current') return;
-    if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    database.exec(state === 'empty' ? SCHEMA : FROM_VERSION_1);
-    database.prepare(WRITE_STAMP).run(stamp);
-  });
+  const state = schemaState(database);
+  if (state === 'current') return;
+  if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  database.exec(state === 'empty' ? SCHEMA : FROM_VERSION_1);
+  database.prepare(WRITE_STAMP).run(stamp);
 }
 
 function pragma(database: Database, name: string): number {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
+}
+
+/**
+ * Each transaction writes a stamp of its own into `totals`, beside the stamp of the one before. SQLite applies whatever
+ * write-ahead log lies beside a file, even that of another file, which destroys both. The stamps tell whether they belong
+ * together: the one in the file, of the last transaction written back, also stands in its write-ahead log, as that of one of its
+ * transactions or of the one before the first.
+ */
+export class Stamps {
+  readonly #connection = randomBytes(9).toString('base64url');
+  #made = 0;
+
+  /** A text of 22 ASCII characters that no other transaction has. */
+  next(): string {
+    return `${this.#connection}${(this.#made++).toString(36).padStart(10, '0')}`;
+  }
+}
+
+/** The stamps of a transaction and of the one before, as they stand beside each other in a page. */
+export const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
+
+/** Gives a copy its own identity and stamp, so that the original's write-ahead log is not taken for the copy's. */
+export function makeDistinct(copy: Database): void {
+  copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+}
+
+/** What a database file says of itself. */
+export interface Marks {
+  /** Tells the file from every other. Its page is never written again, so that no later transaction covers up a foreign one. */
+  readonly identity: string;
+  /** The stamp of the last transaction. */
+  readonly stamp: string;
+}
+
+/** Reads the {@link Marks} of an attached file. */
+export function readMarks(schema = 'main'): string {
+  return `SELECT id AS identity, stamp FROM ${schema}.identity, ${schema}.totals`;
 }

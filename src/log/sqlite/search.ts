@@ -1,10 +1,18 @@
-import type { Statement } from './binding';
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
 import { sequenceNumber } from '../page';
-import { DATA_HEAD, DATA_TAIL, foundEvent } from '../search/found-event';
-import { READ_AFTER, READ_BEFORE, SEARCHED, textForms, textPattern, type MatchSurroundings } from '../search/match';
-import type { SqliteConnection } from './connection/connection';
-import type { SqliteTimes } from './minutes';
+import {
+  DATA_HEAD,
+  DATA_TAIL,
+  foundEvent,
+  READ_AFTER,
+  READ_BEFORE,
+  SEARCHED,
+  textForms,
+  textPattern,
+  type MatchSurroundings,
+} from '../search';
+import type { SqliteConnection } from './connection';
+import type { SqliteReader } from './reader';
 
 /** Most events that are looked at together, and most bytes, unless a single event has more. */
 const GROUP_EVENTS = 128;
@@ -41,39 +49,27 @@ interface ListedRow {
 /** Data that is kept as base64. An import may have put spaces before its name. */
 const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
 
+/** The sizes are in the rows' headers: no text is loaded for them. */
+const BYTES = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
+
+const LISTED = `
+  SELECT sequence, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
+         substr(data, 1, ${String(DATA_HEAD)}) AS head, substr(data, -${String(DATA_TAIL)}) AS tail,
+         octet_length(data) AS bytes
+  FROM events WHERE sequence = ?`;
+
+const AROUND = SEARCHED.map((name) => ({ name, sql: around(name) }));
+
 /** Searches for events. */
 export class SqliteSearch {
   readonly #connection: SqliteConnection;
-  readonly #times: SqliteTimes;
-  readonly #groups: Readonly<Record<Direction, Statement>>;
-  readonly #any: Statement;
-  readonly #listed: Statement;
-  readonly #recordedAt: Statement;
-  readonly #around: readonly (readonly [name: MatchSurroundings['in'], around: Statement])[];
-  readonly #matching = new Map<string, Statement>();
+  readonly #reader: SqliteReader;
   #groupEvents = GROUP_EVENTS;
 
-  constructor(connection: SqliteConnection, times: SqliteTimes) {
+  /** @param reader - says at which positions a time range begins and ends. */
+  constructor(connection: SqliteConnection, reader: SqliteReader) {
     this.#connection = connection;
-    this.#times = times;
-    // The sizes are in the rows' headers: no text is loaded for them.
-    const bytes = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
-    const group = (order: Direction) =>
-      connection.prepare(
-        `SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last, sum(bytes) AS bytes
-         FROM (SELECT sequence, ${bytes} AS bytes FROM events WHERE sequence > ? AND sequence < ?
-               ORDER BY sequence ${order} LIMIT ?)`,
-      );
-    this.#groups = { ASC: group('ASC'), DESC: group('DESC') };
-    this.#any = connection.prepare('SELECT sequence FROM events WHERE sequence > ? AND sequence < ? LIMIT 1');
-    this.#listed = connection.prepare(
-      `SELECT sequence, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
-              substr(data, 1, ${String(DATA_HEAD)}) AS head, substr(data, -${String(DATA_TAIL)}) AS tail,
-              octet_length(data) AS bytes
-       FROM events WHERE sequence = ?`,
-    );
-    this.#recordedAt = connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
-    this.#around = SEARCHED.map((name) => [name, connection.prepare(around(name))]);
+    this.#reader = reader;
   }
 
   /** As `LogEngine.search`. */
@@ -98,7 +94,8 @@ export class SqliteSearch {
       }
       reach(order === 'DESC' ? group.first : group.last);
     } while (performance.now() < deadline);
-    const more = this.#any.get(range.after, range.before) !== undefined;
+    const left = this.#connection.prepare('SELECT sequence FROM events WHERE sequence > ? AND sequence < ? LIMIT 1');
+    const more = left.get(range.after, range.before) !== undefined;
     return { events: order === 'DESC' ? events : events.reverse(), reached: this.#place(reached), more };
   }
 
@@ -106,15 +103,20 @@ export class SqliteSearch {
     const start = after === undefined ? 0 : sequenceNumber(after);
     const end = before === undefined ? Infinity : sequenceNumber(before);
     return {
-      after: from === undefined ? start : Math.max(start, this.#times.startOf(from)),
-      before: to === undefined ? end : Math.min(end, this.#times.endOf(to)),
+      after: from === undefined ? start : Math.max(start, this.#reader.startOf(from)),
+      before: to === undefined ? end : Math.min(end, this.#reader.endOf(to)),
     };
   }
 
   /** The next events of a range that can be looked at together. */
   #group({ after, before }: Range, order: Direction): Group {
+    const statement = this.#connection.prepare(
+      `SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last, sum(bytes) AS bytes
+       FROM (SELECT sequence, ${BYTES} AS bytes FROM events WHERE sequence > ? AND sequence < ?
+             ORDER BY sequence ${order} LIMIT ?)`,
+    );
     for (;;) {
-      const group = this.#groups[order].get(after, before, this.#groupEvents) as Group;
+      const group = statement.get(after, before, this.#groupEvents) as Group;
       if (group.bytes <= GROUP_BYTES || group.events <= 1) {
         if (group.bytes <= GROUP_BYTES / 2) this.#groupEvents = Math.min(GROUP_EVENTS, this.#groupEvents * 2);
         return group;
@@ -138,20 +140,14 @@ export class SqliteSearch {
     if (sender !== undefined) conditions.push([memberIs('arrival', 'remoteAddress'), sender]);
     if (text !== undefined) conditions.push(containsOneOf(textForms(text)));
     const where = ['sequence BETWEEN ? AND ?', ...conditions.map(([sql]) => sql)].join(' AND ');
-    const statement = this.#matchStatement(`SELECT sequence FROM events WHERE ${where} ORDER BY sequence ${order}`);
+    const statement = this.#connection.prepare(`SELECT sequence FROM events WHERE ${where} ORDER BY sequence ${order}`);
     const values = conditions.flatMap(([, ...of]) => of);
     return ({ first, last }) =>
       (statement.all(first, last, ...values) as { sequence: number }[]).map(({ sequence }) => sequence);
   }
 
-  #matchStatement(sql: string): Statement {
-    const statement = this.#matching.get(sql) ?? this.#connection.prepare(sql);
-    this.#matching.set(sql, statement);
-    return statement;
-  }
-
   #list(sequence: number, text: string | undefined): FoundEvent {
-    const { head, tail, bytes, ...event } = this.#listed.get(sequence) as ListedRow;
+    const { head, tail, bytes, ...event } = this.#connection.prepare(LISTED).get(sequence) as ListedRow;
     const matched =
       text === undefined ? {} : { around: this.#surroundings(sequence, text), pattern: textPattern(text) };
     if (head === null || tail === null) return foundEvent({ ...event, data: undefined }, matched);
@@ -166,8 +162,9 @@ export class SqliteSearch {
   /** Reads what is around a text in an event, which may be large. */
   #surroundings(sequence: number, text: string): MatchSurroundings | undefined {
     const forms = JSON.stringify(textForms(text));
-    for (const [name, statement] of this.#around) {
-      const row = statement.get(forms, sequence) as { start: number; text: string; isEnd: number } | undefined;
+    for (const { name, sql } of AROUND) {
+      const row = this.#connection.prepare(sql).get(forms, sequence) as
+        { start: number; text: string; isEnd: number } | undefined;
       if (row !== undefined) return { in: name, text: row.text, isStart: row.start === 1, isEnd: row.isEnd === 1 };
     }
     return undefined;
@@ -175,7 +172,8 @@ export class SqliteSearch {
 
   #place(position: number | undefined): SearchResult['reached'] {
     if (position === undefined) return undefined;
-    const { recordedAt } = this.#recordedAt.get(position) as { recordedAt: number };
+    const row = this.#connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
+    const { recordedAt } = row.get(position) as { recordedAt: number };
     return { position: BigInt(position), recordedAt };
   }
 }

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../../src/events/stored-event';
 import { sizeOf } from '../../../src/log/page';
-import { packEvents, unpackEvents } from '../../../src/log/sqlite/thread/batch';
+import { packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
 
 const plain: NewEvent = {
   id: '1',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { EventLogError, type EventLog } from '../../../src/log/event-log';
-import { RemoteWriter } from '../../../src/log/sqlite/shared/remote-writer';
+import { RemoteWriter } from '../../../src/log/sqlite/shared-writer';
 import { deferred } from '../../../src/util/promises';
 import { sharedLog, type SharedLog } from '../../support/shared-writer';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
@@ -143,6 +143,5 @@ describe('a log that several processes write through one', () => {
     await other.append(newEvent());
     await writer.check();
     expect(listener).toHaveBeenCalledTimes(1);
-    await writer.close();
   });
 });

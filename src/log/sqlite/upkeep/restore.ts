@@ -4,8 +4,9 @@ import { basename } from 'node:path';
 import { temporaryName } from '../../../util/files';
 import { EventLogError } from '../../event-log';
 import { isBusy, openDatabase } from '../binding';
-import { makeDistinct, MarksReader } from '../connection/stamp';
 import { SqliteEventLog } from '../event-log';
+import { MarksReader } from '../files';
+import { makeDistinct } from '../schema';
 
 /**
  * Puts a backup in the place of a log, which is kept beside it.

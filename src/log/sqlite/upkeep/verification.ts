@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { paddedSequence, sizeOfUtf8 } from '../../page';
 import { openDatabase } from '../binding';
-import type { SqliteConnection } from '../connection/connection';
-import { makeDistinct } from '../connection/stamp';
-import { COUNT_MINUTES } from '../schema';
-import { TEXTS_AS_BYTES } from '../table';
+import type { SqliteConnection } from '../connection';
+import { COUNT_MINUTES, makeDistinct, TEXTS_AS_BYTES } from '../schema';
 
 interface Totals {
   readonly total: number;

@@ -1,12 +1,22 @@
-import type { NewEvent } from '../../events/stored-event';
-import { EventLogError, MAX_SEARCH_TEXT, type Match, type SearchQuery } from '../event-log';
+import type { NewEvent } from '../events/stored-event';
+import { shortened } from '../util/text';
+import {
+  DATA_START,
+  EventLogError,
+  MAX_SEARCH_TEXT,
+  type DataSummary,
+  type FoundEvent,
+  type Match,
+  type SearchQuery,
+} from './event-log';
+import { paddedSequence } from './page';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;
 const SHOWN_AFTER = 96;
 
 /** Characters that JSON may write for one. */
-export const ESCAPE_LENGTH = 6;
+const ESCAPE_LENGTH = 6;
 
 /** Characters that an engine reads before the place of a match, and from there on: as many as are shown, each of them escaped. */
 export const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;
@@ -27,19 +37,6 @@ export interface MatchSurroundings {
 /** Data that is kept as base64. */
 const BASE64 = /^\s*"data_base64"/;
 
-/** Finds the first match of a pattern in an event, for engines that have its texts at hand. */
-export function findMatch(event: NewEvent, pattern: RegExp): MatchSurroundings | undefined {
-  for (const name of SEARCHED) {
-    const text = event[name];
-    if (text === undefined || (name === 'data' && BASE64.test(text))) continue;
-    const place = pattern.exec(text)?.index;
-    if (place === undefined) continue;
-    const [start, end] = [Math.max(0, place - READ_BEFORE), place + READ_AFTER];
-    return { in: name, text: text.slice(start, end), isStart: start === 0, isEnd: end >= text.length };
-  }
-  return undefined;
-}
-
 /** The name of the data member. */
 const DATA_NAME = /^\s*"data"\s*:\s*/;
 
@@ -51,7 +48,7 @@ type Parts = readonly [before: string, text: string, after: string];
  *
  * @param isString - whether the match is in the data, and that is a string, whose escapes are undone.
  */
-export function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolean): Match | undefined {
+function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolean): Match | undefined {
   const found = pattern.exec(around.text);
   const start = around.in === 'data' && around.isStart ? (DATA_NAME.exec(around.text)?.[0].length ?? 0) : 0;
   if (found === null || found.index < start) return undefined;
@@ -84,7 +81,7 @@ function unescaped([before, text, after]: Parts, { isStart, isEnd }: MatchSurrou
 }
 
 /** Finds where in an event the text is that a search looks for. Returns undefined if the search does not find the event. */
-export type EventMatcher = (event: NewEvent) => Matched | undefined;
+type EventMatcher = (event: NewEvent) => Matched | undefined;
 
 /** Where in an event the text of a search is; empty for a search without a text. */
 export interface Matched {
@@ -119,6 +116,18 @@ export function eventMatcher(query: SearchQuery): EventMatcher {
   };
 }
 
+function findMatch(event: NewEvent, pattern: RegExp): MatchSurroundings | undefined {
+  for (const name of SEARCHED) {
+    const text = event[name];
+    if (text === undefined || (name === 'data' && BASE64.test(text))) continue;
+    const place = pattern.exec(text)?.index;
+    if (place === undefined) continue;
+    const [start, end] = [Math.max(0, place - READ_BEFORE), place + READ_AFTER];
+    return { in: name, text: text.slice(start, end), isStart: start === 0, isEnd: end >= text.length };
+  }
+  return undefined;
+}
+
 /** Returns the forms in which a text may stand in JSON text: as it is, and as writers of JSON escape it inside a string. */
 export function textForms(text: string): string[] {
   const escaped = JSON.stringify(text).slice(1, -1);
@@ -142,4 +151,81 @@ function characterPattern(character: string): string {
 
 function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Characters of a data member, from its start, from which {@link dataSummary} takes what a list shows. */
+export const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
+
+/** Characters of a data member, from its end, that tell how many bytes its base64 stands for. */
+export const DATA_TAIL = 8;
+
+/** What an engine reads of a data member, which may be too large to be read as a whole. */
+export interface DataMember {
+  /** Its first characters, at least {@link DATA_HEAD} if it is that long. */
+  readonly head: string;
+  /** Its last characters, at least {@link DATA_TAIL} if it is that long. */
+  readonly tail: string;
+  /** Its bytes in UTF-8. */
+  readonly bytes: number;
+}
+
+/** What an engine reads of an event for a list. */
+export type ListedEvent = Pick<NewEvent, 'id' | 'recordedAt' | 'attributes' | 'arrival'> & {
+  readonly sequence: number;
+  readonly data: DataMember | undefined;
+};
+
+/** Makes what a list shows of an event. */
+export function foundEvent(
+  { sequence, id, recordedAt, attributes, arrival, data }: ListedEvent,
+  { around, pattern }: Matched = {},
+): FoundEvent {
+  const { binding, type } = JSON.parse(attributes) as Readonly<Record<string, unknown>>;
+  const { remoteAddress } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+  const summary = data && dataSummary(data);
+  const isString = around?.in === 'data' && summary?.kind === 'text';
+  return {
+    sequence: paddedSequence(sequence),
+    id: shortened(id),
+    recordedAt,
+    binding: shortText(binding),
+    type: shortText(type),
+    remoteAddress: shortText(remoteAddress),
+    data: summary,
+    match: around && pattern && shownMatch(around, pattern, isString),
+  };
+}
+
+/** Takes from a whole data member what {@link dataSummary} needs. */
+export function dataMemberOf(member: string): DataMember {
+  return { head: member.slice(0, DATA_HEAD), tail: member.slice(-DATA_TAIL), bytes: Buffer.byteLength(member) };
+}
+
+/** Summarizes a data member, `"data":…` or `"data_base64":…`. */
+function dataSummary({ head, tail, bytes }: DataMember): DataSummary {
+  const { name = '', value = '' } = /^\s*"(?<name>[^"]*)"\s*:\s*(?<value>[^]*)$/.exec(head)?.groups ?? {};
+  const valueBytes = bytes - Buffer.byteLength(head) + Buffer.byteLength(value);
+  const isWhole = bytes === Buffer.byteLength(head);
+  if (!value.startsWith('"')) return { kind: 'json', bytes: valueBytes, ...startOf(value, isWhole) };
+  const text = isWhole ? (JSON.parse(value) as string) : stringStart(value);
+  const contentBytes = valueBytes - '""'.length;
+  if (name !== 'data_base64') return { kind: 'text', bytes: contentBytes, ...startOf(text, isWhole) };
+  const padding = /=*(?="\s*$)/.exec(tail)?.[0].length ?? 0;
+  return { kind: 'bytes', bytes: (contentBytes / 4) * 3 - padding, ...startOf(text, isWhole) };
+}
+
+function startOf(text: string, isWhole: boolean): Pick<DataSummary, 'start' | 'cut'> {
+  // A character that is cut in two is left out.
+  const start = text.slice(0, DATA_START).replace(/[\uD800-\uDBFF]$/, '');
+  return { start, cut: !isWhole || start.length < text.length };
+}
+
+/** The text at the start of a JSON string that is cut off somewhere, as far as its escapes are complete. */
+function stringStart(json: string): string {
+  const [complete = '"'] = /^"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(json) ?? [];
+  return JSON.parse(`${complete}"`) as string;
+}
+
+function shortText(value: unknown): string | undefined {
+  return typeof value === 'string' ? shortened(value) : undefined;
 }

@@ -1,64 +1,58 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isBusy, openDatabase, Transactions, type Database, type Statement } from '../binding';
-import type { Retention } from '../../event-log';
-import { pause } from '../../../util/time';
-import { HeldBatches } from './held-batches';
-import { DatabaseFiles, hasCompanions, requireUsable } from './files';
-import { provideSchema, WRITE_STAMP } from '../schema';
-import { MarksReader, readMarks, Stamps, type Marks } from './stamp';
+import type { Retention } from '../event-log';
+import { pause } from '../../util/time';
+import { HeldBatches } from './batch';
+import { isBusy, openDatabase, type Database, type Statement } from './binding';
+import { DatabaseFiles, hasCompanions, MarksReader, requireUsable } from './files';
+import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
-  /** Path of the database file. It is created where it is missing; its folder must exist. */
+  /** Path of the database file, which is created where it is missing. */
   readonly file: string;
-  /** How long a call waits for another program that holds the database's lock, in milliseconds. */
-  readonly busyTimeout: number;
-  /** Most pages (4,096 bytes each) that the database may grow to; without it, as many as the disk holds. */
+  /** How long a call waits for another program's lock on the database, in milliseconds; 5,000 by default. */
+  readonly busyTimeout?: number;
+  /** Most pages (4,096 bytes each) that the database may grow to. */
   readonly maxPages?: number;
-  /** Which events are forgotten; without it, none are. */
+  /** Which events are forgotten; by default none. */
   readonly retention?: Retention;
-  /** How long retention pauses when nothing is due, in milliseconds. */
-  readonly retentionPause: number;
+  /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
+  readonly retentionPause?: number;
 }
 
-/** What the write-ahead log shrinks to once it has been written back, in bytes. */
+const DEFAULT_BUSY_TIMEOUT = 5000;
+
+/** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
 /** How long readers may hold up the emptying of the write-ahead log, while writers wait, in milliseconds. */
 const EMPTY_WAL_BUSY_TIMEOUT = 50;
 
-/** Pages in the write-ahead log from which on it is written back after a commit. */
+/** With this many pages the write-ahead log is written back after a commit. */
 const WRITE_BACK_PAGES = 1000;
 
-/**
- * How much may be recorded until these pages are counted again, in bytes: some 300 pages of small events. Counted after each
- * commit, they would take a tenth of the thread's time.
- */
+/** How much may be recorded until these pages are counted again, in bytes: counting takes a tenth of a commit's time. */
 const UNCOUNTED_BYTES = 512 * 1024;
 
 /** What a commit writes besides its events, in bytes. */
 const COMMIT_BYTES = 32 * 1024;
 
-/** The result of `PRAGMA wal_checkpoint`, in pages. */
+/** The result of `PRAGMA wal_checkpoint`: whether it was blocked, and numbers of pages. */
 interface Checkpoint {
   readonly busy: number;
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** The one connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
+/** The connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
 export class SqliteConnection {
+  readonly files: DatabaseFiles;
   readonly #options: SqliteOptions;
+  readonly #busyTimeout: number;
   readonly #database: Database;
-  readonly #files: DatabaseFiles;
-  readonly #transactions: Transactions;
+  readonly #statements = new Map<string, Statement>();
   readonly #stamps = new Stamps();
-  readonly #readMarks: Statement;
-  readonly #writeStamp: Statement;
-  readonly #emptyWal: Statement;
-  readonly #progress: Statement;
-  readonly #writeBack: Statement;
   /** What was recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
   /** What was recorded since the pages of the write-ahead log were last counted. */
@@ -77,13 +71,16 @@ export class SqliteConnection {
     const database = openDatabase(file);
     this.#options = options;
     this.#database = database;
-    this.setBusyTimeout(options.busyTimeout);
-    retryWhileLocked(options.busyTimeout, () => {
+    this.#busyTimeout = options.busyTimeout ?? DEFAULT_BUSY_TIMEOUT;
+    this.setBusyTimeout();
+    retryWhileLocked(this.#busyTimeout, () => {
       if (!hasCompanions(path)) {
         marksReader.requireKnown(path);
         this.#beAlone();
       }
-      provideSchema(database, this.#stamps.next());
+      this.#inTransaction('BEGIN', () => {
+        provideSchema(database, this.#stamps.next());
+      });
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     });
     // Written back only after a look whether the file is still the one at its path.
@@ -91,68 +88,80 @@ export class SqliteConnection {
     // What is deleted, by retention too, is overwritten. Off by default in SQLite.
     database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
-    this.#transactions = new Transactions(database);
-    this.#readMarks = this.prepare(readMarks());
-    this.#writeStamp = this.prepare(WRITE_STAMP);
-    this.#emptyWal = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
-    this.#writeBack = this.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-    this.#progress = this.prepare('PRAGMA wal_checkpoint(NOOP)');
     // The first read makes the write-ahead log where there is none.
     this.#marks();
-    this.#files = new DatabaseFiles(file, marksReader, () => this.#marks());
+    this.files = new DatabaseFiles(file, marksReader, () => this.#marks());
     // What a process that was killed left in the write-ahead log is in no other place, and is not held here.
-    this.requireFiles();
+    this.files.require();
     if (!this.#writesBack()) this.#held.miss();
   }
 
+  /** Prepares a statement, the same text once: parsing it may cost as much as an insert. */
   prepare(sql: string): Statement {
-    return this.#database.prepare(sql);
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
   }
 
   execute(sql: string): void {
     this.#database.exec(sql);
   }
 
-  setBusyTimeout(milliseconds = this.#options.busyTimeout): void {
+  setBusyTimeout(milliseconds = this.#busyTimeout): void {
     this.execute(`PRAGMA busy_timeout = ${String(milliseconds)}`);
   }
 
   /**
-   * Runs an action that reads the database that is found under its name now.
+   * Runs an action that reads.
    *
-   * @throws {LostFileError} it is not the one that is open; also what the action throws.
+   * @throws {LostFileError} the database is not the one at its path any more; also what the action throws.
    */
   reading<T>(action: () => T): T {
-    this.requireFiles();
+    this.files.require();
     return this.#explaining(action);
   }
 
-  /** As {@link reading}, but the action sees the database as it is at one moment, whatever others write meanwhile. */
+  /** As {@link reading}, but the action sees the database at one moment, whatever others write meanwhile. */
   snapshot<T>(action: () => T): T {
-    return this.reading(() => this.#transactions.deferred(action));
+    return this.reading(() => this.#inTransaction('BEGIN', action));
   }
 
   /**
-   * Runs an action in a transaction of its own: what it writes is on disk when this returns, and none of it when it throws.
+   * Runs an action in a transaction: what it writes is on disk when this returns, and none of it when it throws.
    *
-   * @param recorded - the events that it records, kept for the case that the file is lost.
-   * @throws {LostFileError} the files that are open are not, or not any more, those found under their names; also what the
-   * action throws.
+   * @param recorded - the events that it records, held in case the file is lost.
+   * @throws {LostFileError} as {@link reading}; also what the action throws.
    */
   transaction<T>(action: () => T, recorded: readonly Uint8Array[] = []): T {
     const result = this.#explaining(() =>
-      this.#transactions.run(() => {
+      this.#inTransaction('BEGIN IMMEDIATE', () => {
         // Under the lock: a file that takes the place of this one does so with the lock, or without any.
-        this.requireFiles();
+        this.files.require();
         const inner = action();
-        this.#writeStamp.run(this.#stamps.next());
+        this.prepare(WRITE_STAMP).run(this.#stamps.next());
         return inner;
       }),
     );
     // Others who open the file by its name must find what was written.
-    this.requireFiles();
+    this.files.require();
     this.#hold(recorded);
     return result;
+  }
+
+  /** With `BEGIN` the first write takes the lock, or fails without waiting where another connection has it. */
+  #inTransaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T): T {
+    try {
+      this.prepare(begin).run();
+      const result = action();
+      this.prepare('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.execute('ROLLBACK');
+      throw error;
+    }
   }
 
   #hold(recorded: readonly Uint8Array[]): void {
@@ -163,31 +172,26 @@ export class SqliteConnection {
       return;
     }
     this.#uncountedBytes = 0;
-    const { log, checkpointed } = this.#progress.get() as Checkpoint;
+    const { log, checkpointed } = this.prepare('PRAGMA wal_checkpoint(NOOP)').get() as Checkpoint;
     if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
     else this.#held.add(recorded);
   }
 
   /**
-   * Writes the write-ahead log back to the file. False: a reader still needs it, or the disk is full.
+   * Writes the write-ahead log back to the file. Returns false where a reader still needs it, or the disk is full.
    *
    * @throws {LostFileError}
    */
   #writesBack(): boolean {
     let pages: Checkpoint;
     try {
-      pages = this.#writeBack.get() as Checkpoint;
+      pages = this.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Checkpoint;
     } catch {
       return false;
     }
-    // At once: from now on an older state of the file is not one that the write-ahead log completes.
-    this.requireFiles();
+    // At once: the write-ahead log does not complete an older state of the file any more.
+    this.files.require();
     return pages.log === pages.checkpointed;
-  }
-
-  /** @throws {LostFileError} the files that are open are not those found under their names. */
-  requireFiles(): void {
-    this.#files.require();
   }
 
   /** Says that a file was lost, where that is why an action failed. */
@@ -195,64 +199,54 @@ export class SqliteConnection {
     try {
       return action();
     } catch (error) {
-      this.requireFiles();
+      this.files.require();
       throw error;
     }
   }
 
   /**
-   * Writes the write-ahead log back to the file and empties it. False: a reader still needs it. Writers wait meanwhile, so it
-   * is written back without them first, and a reader is not waited for.
+   * Writes the write-ahead log back and empties it; returns false where a reader still needs it. Writers wait meanwhile, so most
+   * is written back beforehand.
    */
   emptyWal(): boolean {
     this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
-      return this.reading(() => (this.#emptyWal.get() as { busy: number }).busy === 0);
+      return this.reading(() => (this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as Checkpoint).busy === 0);
     } finally {
       this.setBusyTimeout();
     }
   }
 
-  /**
-   * Writes all pages anew, which hold nothing but the rows then, and lets the file shrink while it is in use. Others can read
-   * meanwhile; writers wait.
-   */
+  /** Writes all pages anew, without remains of deleted rows, and lets the file shrink while in use. Writers wait meanwhile. */
   vacuum(): void {
     this.reading(() => {
       this.execute('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
     });
   }
 
-  /** Bytes of the file and of its write-ahead log. */
-  bytes(): number {
-    return this.#files.bytes();
-  }
-
   /**
    * Closes the database, which writes its write-ahead log back where no other connection is open.
    *
-   * @throws {LostFileError} a file was lost: a second connection must be open until this thread has ended, see
-   * {@link holdOpen}, so that nothing is written to a file that is not this connection's.
+   * @throws {LostFileError} a file was lost: `holdOpen` keeps SQLite from writing to it until this thread has ended.
    */
   close(): void {
-    this.requireFiles();
+    this.files.require();
     this.#writesBack();
     this.#database.close();
   }
 
   /**
-   * Writes the events that only a lost write-ahead log holds into a new file beside the log, and clears the way for the file
-   * that is at the path now.
+   * Writes the events that only a lost write-ahead log holds into a new file beside the log.
    *
    * @param record - records batches in a new log.
    * @returns what became of them, in a sentence; undefined where none are missing.
    */
   saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
-    if (this.#files.hasWal) return undefined;
-    this.#files.setWalAside();
+    if (this.files.hasWal) return undefined;
+    this.files.setWalAside();
     if (this.#held.isEmpty) return undefined;
-    const name = this.#files.lostName();
+    const name = this.files.lostName();
     try {
       const saved = new SqliteConnection({ ...this.#options, file: name });
       record(saved, this.#held.all());
@@ -267,8 +261,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Makes sure that no other connection has the file open, and that the file holds everything. Where the write-ahead log or its
-   * index is missing, a process that is held up may still write by those that it has open: it must let go of the file first.
+   * Makes sure that no other connection has the file open, and that the file holds everything. Without a write-ahead log or its
+   * index, another process may still write by those that it has open: it must let go of the file first.
    */
   #beAlone(): void {
     // Fails at once: one that makes the missing files meanwhile keeps its lock for as long as it is open.
@@ -285,7 +279,7 @@ export class SqliteConnection {
   }
 
   #marks(): Marks {
-    return this.#readMarks.get() as Marks;
+    return this.prepare(readMarks()).get() as Marks;
   }
 }
 

@@ -1,51 +1,80 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred, type Deferred } from '../../../util/promises';
-import type { RetentionSteps } from '../../engine';
-import { EventLogError } from '../../event-log';
-import { holdOpen } from '../binding';
-import type { SqliteOptions } from '../connection/connection';
-import type { Operations, WorkerCall, WorkerReply } from './worker';
-import type { RecordedEvents } from '../recorder';
+import { deferred, type Deferred } from '../../util/promises';
+import type { RetentionSteps } from '../engine';
+import { EventLogError } from '../event-log';
+import { holdOpen } from './binding';
+import type { SqliteOptions } from './connection';
+import type { RecordedEvents } from './recorder';
+import type { Operations, Reply, WorkerCall, WorkerReply } from './worker';
 
-/** How long a database that could not be opened is not tried again, in milliseconds. */
+/** Pause after a database could not be opened, in milliseconds; calls are refused meanwhile. */
 const OPEN_PAUSE = 250;
 
 /** Pause between two steps of retention while there is more to forget, in milliseconds. */
 const BUSY_PAUSE = 2;
 
-const DEFAULT_BUSY_TIMEOUT = 5000;
 const DEFAULT_RETENTION_PAUSE = 1000;
+
+/** The questions to another thread or process that it has not answered yet, numbered from 0. */
+export class Questions {
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  #asked = 0;
+  #error: Error | undefined;
+
+  /** @param send - sends the question with its number. */
+  ask(send: (call: number) => void): Promise<unknown> {
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    const answer = deferred<unknown>();
+    const call = this.#asked++;
+    this.#waiting.set(call, answer);
+    send(call);
+    return answer.promise;
+  }
+
+  answered(reply: Reply): void {
+    const answer = this.#waiting.get(reply.call);
+    this.#waiting.delete(reply.call);
+    if ('failure' in reply) answer?.reject(new Error(reply.failure));
+    else answer?.resolve(reply.result);
+  }
+
+  /** Rejects these questions and all later ones. */
+  rejectAll(error: Error): void {
+    this.#error = error;
+    for (const answer of this.#waiting.values()) answer.reject(error);
+    this.#waiting.clear();
+  }
+}
 
 /** A thread whose database is open. */
 interface OpenThread {
   readonly worker: Worker;
-  /** Ends the thread, whose connection is then the last to be closed. */
+  readonly questions: Questions;
+  /** Ends the thread, whose connection is then the last to close. */
   close(): Promise<void>;
 }
 
 /**
  * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
- * answers requests. A thread that ended, because its file was lost or by accident, is replaced on the next call.
+ * answers requests. A thread that ended, as when its file was lost, is replaced on the next call.
  */
 export class DatabaseThread {
   readonly #options: SqliteOptions;
   #opened: Promise<OpenThread> | undefined;
-  /** When the thread before has ended. */
+  /** Resolves when the thread before has ended. */
   #ended = Promise.resolve();
   #openFailure: { readonly at: number; readonly error: Error } | undefined;
-  #calls = 0;
-  readonly #answers = new Map<number, Deferred<unknown>>();
-  /** Called when a file was lost, with what became of its events. */
+  /** Called when a file was lost; the problem says what became of its events. */
   onLost: (problem: string) => void = () => undefined;
 
-  constructor(options: Pick<SqliteOptions, 'file'> & Partial<SqliteOptions>) {
-    this.#options = { busyTimeout: DEFAULT_BUSY_TIMEOUT, retentionPause: DEFAULT_RETENTION_PAUSE, ...options };
+  constructor(options: SqliteOptions) {
+    this.#options = options;
   }
 
   /**
-   * Opens the database and creates it, folders included, where it is missing. The first question opens it too.
+   * Opens the database, as the first question does too, and creates it, folders included, where it is missing.
    *
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
    */
@@ -61,7 +90,7 @@ export class DatabaseThread {
   }
 
   /**
-   * Asks the database to do something; rejects with an error that has its message. Questions are answered in their order.
+   * Asks the database to do something. Questions are answered in their order.
    *
    * @param transferred - buffers in the argument that are handed over rather than copied.
    */
@@ -70,16 +99,21 @@ export class DatabaseThread {
     argument?: Parameters<Operations[O]>[0],
     transferred: readonly ArrayBuffer[] = [],
   ): Promise<ReturnType<Operations[O]>> {
-    const { worker } = await (this.#opened ?? this.#connect());
-    const call = ++this.#calls;
-    const answer = deferred<unknown>();
-    this.#answers.set(call, answer);
-    worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
-    return (await answer.promise) as ReturnType<Operations[O]>;
+    const { worker, questions } = await (this.#opened ?? this.#connect());
+    const answer = questions.ask((call) => {
+      worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
+    });
+    return (await answer) as ReturnType<Operations[O]>;
   }
 
-  /** As `Operations.append`. Takes the batches away from the caller. */
-  append(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
+  /** Records a packed batch, which it takes away from the caller. */
+  async append(batch: Uint8Array<ArrayBuffer>): Promise<RecordedEvents> {
+    const [recorded] = await this.appendAll([batch]);
+    return recorded as RecordedEvents;
+  }
+
+  /** As {@link append}, all of the batches or none. */
+  appendAll(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
     return this.ask(
       'append',
       batches,
@@ -94,7 +128,7 @@ export class DatabaseThread {
 
   /** The steps of its retention, if it has one. */
   get retention(): RetentionSteps | undefined {
-    const { retention, retentionPause: idlePause } = this.#options;
+    const { retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE } = this.#options;
     return retention && { busyPause: BUSY_PAUSE, idlePause, step: () => this.ask('retain') };
   }
 
@@ -131,9 +165,9 @@ export class DatabaseThread {
 
   async #open(): Promise<OpenThread> {
     const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
-    const opened = deferred<unknown>();
+    const questions = new Questions();
+    const opened = questions.ask(() => undefined);
     const ended = deferred();
-    this.#answers.set(0, opened);
     this.#ended = ended.promise;
     let hold: ReturnType<typeof holdOpen> | undefined;
     let inUse = true;
@@ -141,15 +175,14 @@ export class DatabaseThread {
       if (!inUse) return;
       inUse = false;
       this.#opened = undefined;
-      for (const answer of this.#answers.values()) answer.reject(error);
-      this.#answers.clear();
+      questions.rejectAll(error);
     };
     worker.on('message', (reply: WorkerReply) => {
       if ('lost' in reply) {
         this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
         gone(new Error(reply.lost));
         void worker.terminate();
-      } else this.#answered(reply);
+      } else questions.answered(reply);
     });
     worker.on('error', gone);
     worker.on('exit', () => {
@@ -158,7 +191,7 @@ export class DatabaseThread {
       ended.resolve();
     });
     try {
-      await opened.promise;
+      await opened;
       hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
@@ -168,19 +201,13 @@ export class DatabaseThread {
     }
     return {
       worker,
+      questions,
       close: async () => {
         hold?.close();
         hold = undefined;
         await worker.terminate();
       },
     };
-  }
-
-  #answered(reply: { readonly call: number } & ({ readonly result: unknown } | { readonly failure: string })): void {
-    const answer = this.#answers.get(reply.call);
-    this.#answers.delete(reply.call);
-    if ('failure' in reply) answer?.reject(new Error(reply.failure));
-    else answer?.resolve(reply.result);
   }
 }
 

@@ -1,20 +1,21 @@
-import type { NewEvent } from '../../../events/stored-event';
-import { sizeOfUtf8, type EventSize } from '../../page';
+import type { NewEvent } from '../../events/stored-event';
+import { sizeOfUtf8, type EventSize } from '../page';
 
 /** The texts of an event, in the order in which they are packed. */
 const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
 
-/** A text of an event. */
-export type TextProperty = (typeof TEXTS)[number];
-
-/** Most events that are packed together. */
-export const MAX_PACKED_EVENTS = 512;
+type TextProperty = (typeof TEXTS)[number];
 
 /**
- * A batch is the version of this layout, the number of its events, a head for each of them, and their texts in UTF-8. A head is the
- * time and, for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
+ * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-const LAYOUT = 1;
+export const PROTOCOL = 5;
+
+/**
+ * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,
+ * for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ */
 const COUNT_OFFSET = 4;
 const PREFIX_BYTES = 8;
 const TIME_BYTES = 8;
@@ -31,8 +32,8 @@ const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i *
 >;
 
 /**
- * Packs up to {@link MAX_PACKED_EVENTS} events, in their order, into bytes with a buffer of their own: it can be
- * transferred to another thread, and the bytes sent to another process. A lone surrogate becomes U+FFFD.
+ * Packs events, in their order, into bytes with a buffer of their own: it can be transferred to another thread, and the bytes
+ * sent to another process. A lone surrogate becomes U+FFFD.
  */
 export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   let joined = '';
@@ -45,7 +46,7 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.
   const bytes = Buffer.allocUnsafeSlow(textsStart + size);
   const heads = new DataView(bytes.buffer);
-  heads.setUint32(0, LAYOUT, true);
+  heads.setUint32(0, PROTOCOL, true);
   heads.setUint32(COUNT_OFFSET, events.length, true);
   if (isAscii) bytes.write(joined, textsStart, 'latin1');
   let start = textsStart;
@@ -76,7 +77,7 @@ const NOTHING = new Uint8Array();
  */
 export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): PackedEvent[] {
   const heads = new DataView(buffer, byteOffset, byteLength);
-  if (heads.getUint32(0, true) !== LAYOUT) {
+  if (heads.getUint32(0, true) !== PROTOCOL) {
     throw new Error('the events were packed by another build of the service, which must be restarted');
   }
   return Array.from({ length: heads.getUint32(COUNT_OFFSET, true) }, (_, i) => {
@@ -120,4 +121,62 @@ function addLength(sum: number, text: string | undefined): number {
 /** Where the head of an event stands in a batch. */
 function headOf(i: number): number {
   return PREFIX_BYTES + i * HEAD_BYTES;
+}
+
+/** Most bytes that are held until the write-ahead log has been written back. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+
+/** Room that is kept for the next batches: about as much as is recorded until the write-ahead log is written back. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The batches of events that only the write-ahead log has, in case it is lost. They are copied: the originals would outlive the
+ * young generation, and 50 MB of them would pile up.
+ */
+export class HeldBatches {
+  #bytes = Buffer.alloc(0);
+  readonly #ends: number[] = [];
+  #isIncomplete = false;
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  get isIncomplete(): boolean {
+    return this.#isIncomplete;
+  }
+
+  add(batches: readonly Uint8Array[]): void {
+    for (const batch of batches) {
+      const start = this.#ends.at(-1) ?? 0;
+      const end = start + batch.length;
+      if (end > MAX_HELD_BYTES) {
+        this.miss();
+        return;
+      }
+      if (end > this.#bytes.length) {
+        const bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * end, KEPT_BYTES), MAX_HELD_BYTES));
+        this.#bytes.copy(bytes, 0, 0, start);
+        this.#bytes = bytes;
+      }
+      this.#bytes.set(batch, start);
+      this.#ends.push(end);
+    }
+  }
+
+  /** Notes that the write-ahead log has events that are not held. */
+  miss(): void {
+    this.#isIncomplete = true;
+  }
+
+  /** For a write-ahead log that has been written back. */
+  clear(): void {
+    this.#ends.length = 0;
+    this.#isIncomplete = false;
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+  }
+
+  all(): Uint8Array[] {
+    return this.#ends.map((end, i) => this.#bytes.subarray(this.#ends[i - 1] ?? 0, end));
+  }
 }

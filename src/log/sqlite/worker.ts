@@ -1,36 +1,32 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { SqliteConnection, type SqliteOptions } from '../connection/connection';
-import { LostFileError } from '../connection/files';
-import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../../event-log';
-import { SqliteTimes } from '../minutes';
-import { SqliteReader } from '../reader';
-import { SqliteRecorder } from '../recorder';
-import { SqliteSearch } from '../search';
-import { Deletion, FreePages, PAGE_BYTES } from '../upkeep/forgetting';
-import { SqliteRetention } from '../upkeep/retention';
-import { backUp, verify } from '../upkeep/verification';
+import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
+import { SqliteConnection, type SqliteOptions } from './connection';
+import { LostFileError } from './files';
+import { SqliteReader } from './reader';
+import { SqliteRecorder } from './recorder';
+import { SqliteSearch } from './search';
+import { FreePages, PAGE_BYTES, SqliteRetention } from './upkeep/retention';
+import { backUp, verify } from './upkeep/verification';
 
-/** How long a step of a compaction should take, in milliseconds: it has a thread of its own, and only writes wait for it. */
+/** How long a step of a compaction should take, in milliseconds: only writes wait for it. */
 const COMPACTION_STEP = 20;
 
-/** What the thread of a database can be asked; those that `LogEngine` names too do the same. */
+/** What the thread can be asked; names that `LogEngine` has too do the same. */
 export type Operations = ReturnType<typeof openOperations>;
 
 /**
- * Opens a database, and makes the table of what can be done with it: each operation takes one argument, or none.
+ * Opens a database. Each operation takes one argument, or none.
  *
  * @throws the database cannot be opened, is not a database, or not one of this program and version.
  */
-export function openOperations(options: SqliteOptions) {
+function openOperations(options: SqliteOptions) {
   const connection = new SqliteConnection(options);
   const recorder = new SqliteRecorder(connection);
-  const times = new SqliteTimes(connection);
-  const reader = new SqliteReader(connection, times);
-  const search = new SqliteSearch(connection, times);
-  const deletion = new Deletion(connection);
+  const reader = new SqliteReader(connection);
+  const search = new SqliteSearch(connection, reader);
   const freePages = new FreePages(connection, COMPACTION_STEP);
-  const retention = options.retention && new SqliteRetention(connection, options.retention, deletion);
-  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.bytes(), last: reader.last() });
+  const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
+  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
   return {
     append: (batches: readonly Uint8Array[]) => recorder.append(batches),
     check: () => {
@@ -41,28 +37,27 @@ export function openOperations(options: SqliteOptions) {
     newest: () => connection.reading(() => reader.newest()),
     stats: () => connection.reading(stats),
     search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
-    counts: (given: readonly number[]) => connection.snapshot(() => times.counts(given)),
+    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
     backup: (file: string) => {
       connection.reading(() => {
         backUp(connection, file);
       });
     },
     verify: () => verify(connection),
-    /** Deletes the events at some positions, and returns those that had one. */
-    forget: (positions: readonly number[]) => connection.transaction(() => deletion.delete(positions)),
+    /** Returns the positions that had an event. */
+    forget: (positions: readonly number[]) => connection.transaction(() => recorder.delete(positions)),
     vacuum: () => {
       connection.vacuum();
     },
-    /** Bytes of free pages; undefined where another program has made the file anew so that it cannot shrink in steps. */
+    /** As `FreePages.bytes`. */
     freeBytes: () => connection.reading(() => freePages.bytes()),
-    /** Gives some free pages back. Returns how many bytes that were; 0 once nothing is left. */
+    /** Gives some free pages back and returns their bytes; 0 once nothing is left. */
     giveBack: () => freePages.giveBack(0) * PAGE_BYTES,
     emptyWal: () => connection.emptyWal(),
     requireFiles: () => {
-      connection.requireFiles();
+      connection.files.require();
     },
     saveLost: () => connection.saveLost((saved, batches) => new SqliteRecorder(saved).append(batches)),
-    /** Takes a step of retention. Returns whether there is more to do. */
     retain: () => retention?.step() ?? false,
     close: () => {
       connection.close();
@@ -77,11 +72,14 @@ export interface WorkerCall {
   readonly argument: unknown;
 }
 
-/** The answer to the question of the same number. The opening of the database answers question 0. */
+/** The answer to the question of the same number. */
+export type Reply =
+  { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
+
+/** The answer to a question; the opening of the database answers question 0. */
 export type WorkerReply =
-  | { readonly call: number; readonly result: unknown }
-  | { readonly call: number; readonly failure: string }
-  /** The file was lost: the thread answers nothing more, and has done what it can for the events that no other place has. */
+  | Reply
+  /** The file was lost: the thread answers nothing more. `saved` says what became of events that no other place has. */
   | { readonly lost: string; readonly saved: string | undefined };
 
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
@@ -110,7 +108,7 @@ class DatabaseWorker {
 
   #perform(operation: keyof Operations, argument: unknown): unknown {
     if (this.#operations === undefined) throw new Error('the database is not open');
-    if (operation === 'close') this.#stop();
+    if (operation === 'close') clearInterval(this.#looks);
     return (this.#operations[operation] as (argument: unknown) => unknown)(argument);
   }
 
@@ -125,21 +123,17 @@ class DatabaseWorker {
     });
   }
 
-  /** Does something, unless a file was lost: then nothing more is done, and the parent ends this thread. */
+  /** Once a file is lost, nothing more is done, and the parent ends this thread. */
   #unlessLost(action: () => void): void {
     try {
       action();
     } catch (error) {
       if (!(error instanceof LostFileError)) throw error;
-      this.#stop();
+      clearInterval(this.#looks);
       this.#port.removeAllListeners('message');
       const saved = this.#operations?.saveLost();
       this.#port.postMessage({ lost: error.message, saved } satisfies WorkerReply);
     }
-  }
-
-  #stop(): void {
-    clearInterval(this.#looks);
   }
 }
 

@@ -1,4 +1,4 @@
-import { LogWatch } from '../../src/log/engine-log';
+import { LogWatch } from '../../src/log/background';
 
 describe('the looks of a watch', () => {
   beforeEach(() => {

@@ -1,0 +1,91 @@
+import type { LogEngine, RetentionSteps } from './engine';
+
+type Watched = Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
+
+/** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
+export class LogWatch {
+  readonly #engine: Watched;
+  readonly #listener: (newest: bigint) => void;
+  readonly #endFollowing: (() => Promise<void>) | undefined;
+  #told: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  constructor(engine: Watched, listener: (newest: bigint) => void) {
+    this.#engine = engine;
+    this.#listener = listener;
+    this.#endFollowing = engine.follow?.((newest) => {
+      this.tell(newest);
+    });
+    void this.#look();
+  }
+
+  /** Calls the listener, unless it was told this position last. */
+  tell(newest: number): void {
+    if (this.#isEnded || newest === this.#told) return;
+    this.#told = newest;
+    this.#listener(BigInt(newest));
+  }
+
+  async #look(): Promise<void> {
+    const told = this.#told;
+    try {
+      const newest = await this.#engine.newest();
+      // A position told meanwhile may be newer than what the look saw.
+      if (this.#told === told) this.tell(newest);
+    } catch {
+      // Calls that read or record say why; the next look may go well.
+    }
+    if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
+  }
+
+  /** Calls the listener no more; resolves once nothing is in progress. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    await this.#endFollowing?.();
+  }
+}
+
+/** Forgets events step by step, with pauses, until it is stopped. */
+export class RetentionLoop {
+  readonly #steps: RetentionSteps;
+  readonly #took: (error?: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #step: Promise<void>;
+  #isStopped = false;
+
+  /** @param took - called once nothing is left to forget, and after each step that failed, with its error. */
+  constructor(steps: RetentionSteps, took: (error?: unknown) => void) {
+    this.#steps = steps;
+    this.#took = took;
+    this.#step = this.#take();
+  }
+
+  /** Takes no further step; resolves once none is in progress. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#step;
+  }
+
+  async #take(): Promise<void> {
+    const { busyPause, idlePause } = this.#steps;
+    let more = false;
+    try {
+      more = await this.#steps.step();
+      // One that leaves more to do may have done nothing.
+      if (!more) this.#took();
+    } catch (error) {
+      // The disk is full, the database locked or the cluster away: the next step may go well. Closing ends a step, too.
+      if (!this.#isStopped) this.#took(error);
+    }
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#step = this.#take();
+      },
+      more ? busyPause : idlePause,
+    );
+  }
+}
