@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { V7Generator } from 'uuidv7';
 import { startApp, type App } from './app';
 import { followedPages } from './cli/scan';
 import { ConfigError, endpointPath, eventLogSettings, readConfig, unknownSettings, type Config } from './config/config';
 import { startProblem } from './config/start-problem';
 import { parseCloudEvent } from './events/archive';
-import { DEFAULT_TYPE } from './events/event';
+import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import type { EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
@@ -169,7 +168,7 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
 }
 
 function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEvents {
-  const uuids = new V7Generator();
+  const uuids = new UuidGenerator();
   return {
     follow({ after, signal } = {}) {
       const start = after === undefined ? log.stats().then(({ last }) => last) : Promise.resolve(positionOf(after));
@@ -187,7 +186,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       const given = Object.entries(event).filter(([, value]) => value !== undefined);
       const { data, ...attributes }: Partial<CloudEvent> = {
         specversion: '1.0',
-        id: uuids.generate().toString(),
+        id: uuids.next(),
         source: endpointPath(config),
         type: config.eventType ?? DEFAULT_TYPE,
         time: new Date().toISOString(),
