@@ -10,6 +10,7 @@ import { sendContinue, skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
 import { hasBody, MessageMemory, normalizeTarget, type HttpRequest } from './request';
+import { memoized } from '../util/text';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {
@@ -28,6 +29,8 @@ export class Reception {
   readonly #connections: Connections;
   readonly #answers: MessageMemory;
   readonly #turns = new AcceptTurns();
+  /** Nearly every request has the same `Host`. */
+  readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
   #isEnding = false;
@@ -75,7 +78,7 @@ export class Reception {
       return;
     }
     normalizeTarget(request);
-    const problem = protocolProblem(request);
+    const problem = protocolProblem(request) ?? this.#hostProblem(request);
     if (problem !== undefined) {
       this.#refuse(response, problem);
       return;
@@ -85,6 +88,12 @@ export class Reception {
         this.#accept(request, response);
       });
     } else this.#accept(request, response);
+  }
+
+  #hostProblem({ headers: { host }, rawHeaders }: IncomingMessage): RequestError | undefined {
+    if (isHostRepeated(rawHeaders)) return HTTP_ERRORS.repeatedHost();
+    // With HTTP/1.0 it may be missing.
+    return host === undefined || this.#isAuthority(host) ? undefined : HTTP_ERRORS.invalidHost();
   }
 
   /** The id in `X-Request-Id` where it is harmless, else a new one that is unique among all servers. */
@@ -150,7 +159,7 @@ function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
 
 /** Finds what Node's parser accepts although HTTP/1.1 (RFC 9112) forbids it, if anything. */
 function protocolProblem(request: IncomingMessage): RequestError | undefined {
-  const { headers, httpVersion, rawHeaders, url = '' } = request;
+  const { headers, httpVersion, url = '' } = request;
   if (httpVersion === '0.9') return HTTP_ERRORS.noVersion();
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return HTTP_ERRORS.unsupportedVersion();
   const coding = headers['transfer-encoding'];
@@ -162,9 +171,6 @@ function protocolProblem(request: IncomingMessage): RequestError | undefined {
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue' && httpVersion === '1.1')
     return HTTP_ERRORS.expectation();
   if (!url.startsWith('/') && url !== '*') return HTTP_ERRORS.invalidTarget();
-  if (isHostRepeated(rawHeaders)) return HTTP_ERRORS.repeatedHost();
-  // With HTTP/1.0 it may be missing.
-  if (headers.host !== undefined && !isAuthority(headers.host)) return HTTP_ERRORS.invalidHost();
   return undefined;
 }
 

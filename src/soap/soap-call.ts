@@ -88,28 +88,28 @@ export class SoapCall extends IncomingCall {
   #accept(envelope: Envelope): void {
     const essence = this.mediaType?.essence;
     const { version, security } = envelope;
+    const isVersionOfHeader = version === this.#version;
     this.#version = version;
     this.#envelope = envelope;
     this.#giveHints(envelope);
     if (version === SOAP_11 && essence !== SOAP_11.mediaType) throw this.#unsupported(essence);
+    const named = isVersionOfHeader ? this.operation : this.#namedInHeader();
     this.operation = undefined;
-    this.operation = this.#operationOf(envelope);
+    this.operation = named ?? this.#namedInBody(envelope);
     requireUnderstood(envelope);
     this.password = security?.password;
     this.passwordProblem = security?.problem?.message;
   }
 
   /**
-   * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by
-   * the `action` parameter of the content type, then by the body's element.
+   * Finds the operation of a message whose header fields name none, as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the
+   * request has one. Otherwise, and in SOAP 1.2: by the `action` parameter of the content type, then by the body's element.
    *
    * @throws {Fault} they name no operation of the contract.
    */
-  #operationOf({ element }: Envelope): string {
+  #namedInBody({ element }: Envelope): string {
     const { contract } = this.#bindings;
     const { soapaction } = this.headers;
-    const operation = this.#namedInHeader();
-    if (operation !== undefined) return operation;
     if (this.#version === SOAP_11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
     const named = element && contract.operation(element.namespace, element.name);
