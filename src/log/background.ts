@@ -1,17 +1,15 @@
 import type { LogEngine, RetentionSteps } from './engine';
 
-type Watched = Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
-
 /** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
 export class LogWatch {
-  readonly #engine: Watched;
+  readonly #engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
   readonly #listener: (newest: bigint) => void;
   readonly #endFollowing: (() => Promise<void>) | undefined;
   #told: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(engine: Watched, listener: (newest: bigint) => void) {
+  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: bigint) => void) {
     this.#engine = engine;
     this.#listener = listener;
     this.#endFollowing = engine.follow?.((newest) => {

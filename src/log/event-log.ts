@@ -246,19 +246,8 @@ export interface LogQueries {
   rates(query: RatesQuery): Promise<Rate[]>;
 }
 
-/**
- * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
- * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. The suite
- * in `test/log/event-log-suite.ts` is what all engines promise.
- *
- * @example Record an event, then read on from where a reader stopped.
- *
- *     const log = await openEventLog({ engine: 'sqlite', file: 'events.db' }, settings);
- *     const { id, recorded } = await log.append(event);
- *     for (const { sequence, attributes } of await log.read({ ...query, after: lastSeen })) lastSeen = BigInt(sequence);
- *     await log.close();
- */
-export interface EventLog extends ServiceLog, LogQueries {
+/** What keeps a log in order. Promises reject with an {@link EventLogError}. */
+export interface LogUpkeep {
   /**
    * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more. Their
    * positions are not used again; an event that is sent again is recorded anew. Others can go on reading and writing.
@@ -283,3 +272,17 @@ export interface EventLog extends ServiceLog, LogQueries {
    */
   compact?(progress?: Progress): Promise<number>;
 }
+
+/**
+ * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
+ * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. The suite
+ * in `test/log/event-log-suite.ts` is what all engines promise.
+ *
+ * @example Record an event, then read on from where a reader stopped.
+ *
+ *     const log = await openEventLog({ engine: 'sqlite', file: 'events.db' }, settings);
+ *     const { id, recorded } = await log.append(event);
+ *     for (const { sequence, attributes } of await log.read({ ...query, after: lastSeen })) lastSeen = BigInt(sequence);
+ *     await log.close();
+ */
+export interface EventLog extends ServiceLog, LogQueries, LogUpkeep {}

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
-import type { EventLog, Progress } from '../event-log';
+import type { LogUpkeep, Progress } from '../event-log';
 import { sequenceNumber } from '../page';
 import { packEvents } from './batch';
 import type { SqliteOptions } from './connection';
@@ -22,8 +22,8 @@ const TRY_PAUSE = 100;
 
 /** The event log in a SQLite file. */
 export class SqliteEventLog extends EngineLog {
-  declare readonly backup: Required<EventLog>['backup'];
-  declare readonly compact: Required<EventLog>['compact'];
+  declare readonly backup: Required<LogUpkeep>['backup'];
+  declare readonly compact: Required<LogUpkeep>['compact'];
 
   /**
    * Opens the log and creates it, folders included, where it is missing.
