@@ -84,12 +84,6 @@ function charactersOf(events: readonly LoggedEvent[]): number {
   return events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
 }
 
-/**
- * How long the log is watched after the last call that waited, in milliseconds: most callers come back, and beginning a watch
- * costs more than going on with it.
- */
-const LINGER = 5000;
-
 interface Waiter {
   readonly after: bigint;
   readonly answer: (newest?: bigint) => void;
@@ -104,7 +98,6 @@ export class EventWaiters {
   /** The newest position, once the watch has told it. */
   #newest: bigint | undefined;
   #endWatch: (() => void) | undefined;
-  #linger: NodeJS.Timeout | undefined;
 
   constructor(log: Pick<ServiceLog, 'watch'>) {
     this.#log = log;
@@ -122,7 +115,7 @@ export class EventWaiters {
         clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
         this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.#endLater();
+        if (this.#waiters.size === 0) this.#end();
         resolve(newest);
       };
       const giveUp = (): void => {
@@ -133,14 +126,9 @@ export class EventWaiters {
       signal.addEventListener('abort', giveUp);
       if (this.#waiters.size === 0 || after < this.#lowest) this.#lowest = after;
       this.#waiters.add(waiter);
-      this.#begin();
-    });
-  }
-
-  #begin(): void {
-    clearTimeout(this.#linger);
-    this.#endWatch ??= this.#log.watch((newest) => {
-      this.#tell(newest);
+      this.#endWatch ??= this.#log.watch((newest) => {
+        this.#tell(newest);
+      });
     });
   }
 
@@ -156,12 +144,9 @@ export class EventWaiters {
     this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
   }
 
-  #endLater(): void {
-    clearTimeout(this.#linger);
-    this.#linger = setTimeout(() => {
-      this.#endWatch?.();
-      this.#endWatch = undefined;
-      this.#newest = undefined;
-    }, LINGER).unref();
+  #end(): void {
+    this.#endWatch?.();
+    this.#endWatch = undefined;
+    this.#newest = undefined;
   }
 }

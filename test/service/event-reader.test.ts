@@ -18,6 +18,7 @@ function fakeLog() {
   const held: number[] = [];
   let delay: Promise<unknown> | undefined;
   let data: string | undefined;
+  let told: bigint | undefined;
   const read = jest.fn(async ({ after = 0n }: EventQuery) => {
     const found = held.filter((position) => position > after).map((position) => ({ ...event(position), data }));
     await (delay ?? new Promise((resolve) => setImmediate(resolve)));
@@ -25,6 +26,10 @@ function fakeLog() {
   });
   const watch: ServiceLog['watch'] = (listener) => {
     listeners.add(listener);
+    // As a log does, soon after a watch has begun.
+    setImmediate(() => {
+      if (told !== undefined && listeners.has(listener)) listener(told);
+    });
     return () => void listeners.delete(listener);
   };
   return {
@@ -41,6 +46,7 @@ function fakeLog() {
     },
     isWatched: () => listeners.size > 0,
     async tell(newest: bigint) {
+      told = newest;
       for (const listener of listeners) listener(newest);
       for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
     },
