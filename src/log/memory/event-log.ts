@@ -19,10 +19,14 @@ import { dataMemberOf, eventMatcher, foundEvent } from '../search';
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
 
+type MemoryEvent = NewEvent & { readonly position: number };
+
 /** What logs in memory share: one that is opened again finds what was recorded before. */
 export class MemoryStore {
   /** In log order. */
-  events: (NewEvent & { readonly position: number })[] = [];
+  events: MemoryEvent[] = [];
+  /** By each of their keys. */
+  byKey = new Map<string, MemoryEvent>();
   last = 0;
 }
 
@@ -52,10 +56,13 @@ class MemoryEngine implements LogEngine {
   }
 
   #append(event: NewEvent): Appended {
-    const { events } = this.#store;
-    const first = events.find((other) => hasKeyOf(other, event));
+    const { events, byKey } = this.#store;
+    const keys = keysOf(event);
+    const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);
     if (first !== undefined) return { id: first.id, recorded: false };
-    events.push({ ...event, position: ++this.#store.last });
+    const own = { ...event, position: ++this.#store.last };
+    events.push(own);
+    for (const key of keys) byKey.set(key, own);
     return { id: event.id, recorded: true };
   }
 
@@ -142,17 +149,24 @@ class MemoryEngine implements LogEngine {
     const held = new Set(this.#store.events.map(({ position }) => position));
     const forgotten = positions.filter((position) => held.has(Number(position)));
     const gone = new Set(forgotten.map(Number));
-    this.#store.events = this.#store.events.filter(({ position }) => !gone.has(position));
+    this.#keep(({ position }) => !gone.has(position));
     progress(positions.length, positions.length);
     return Promise.resolve(forgotten);
   }
 
   #retain({ maxEvents = Infinity, maxAge = Infinity }: Retention): boolean {
-    const { events } = this.#store;
     const horizon = Date.now() - maxAge;
-    const surplus = events.length - maxEvents;
-    this.#store.events = events.filter(({ recordedAt }, i) => i >= surplus && recordedAt >= horizon);
+    const surplus = this.#store.events.length - maxEvents;
+    this.#keep(({ recordedAt }, i) => i >= surplus && recordedAt >= horizon);
     return false;
+  }
+
+  #keep(isKept: (event: MemoryEvent, index: number) => boolean): void {
+    const { events } = this.#store;
+    const kept = events.filter(isKept);
+    if (kept.length === events.length) return;
+    this.#store.events = kept;
+    this.#store.byKey = new Map(kept.flatMap((event) => keysOf(event).map((key) => [key, event])));
   }
 
   verify(): Promise<string[]> {
@@ -164,11 +178,9 @@ class MemoryEngine implements LogEngine {
   }
 }
 
-/** Whether an event has a key that belongs to another one. */
-function hasKeyOf(other: NewEvent, { id, source, idempotencyKey, webhookId }: NewEvent): boolean {
-  return (
-    (id === other.id && source === other.source) ||
-    (idempotencyKey !== undefined && idempotencyKey === other.idempotencyKey) ||
-    (webhookId !== undefined && webhookId === other.webhookId)
-  );
+function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {
+  const keys = [['id', source, id]];
+  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
+  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
+  return keys.map((key) => JSON.stringify(key));
 }
