@@ -48,9 +48,10 @@ export const FIND_FIRST_ID = `
   ORDER BY sequence LIMIT 1`;
 
 /** The columns of all texts, as the bytes that stand in the file. */
-export const TEXTS_AS_BYTES = ['id', 'source', 'idempotency_key', 'webhook_id', 'attributes', 'arrival', 'data']
-  .map((column) => `CAST(${column} AS BLOB) AS ${column}`)
-  .join(', ');
+export const TEXTS_AS_BYTES = Array.from(
+  CREATE_EVENTS.matchAll(/(\w+) TEXT/g),
+  ([, column = '']) => `CAST(${column} AS BLOB) AS ${column}`,
+).join(', ');
 
 /** The columns of a {@link StoredRow}. */
 export const STORED_COLUMNS = `
