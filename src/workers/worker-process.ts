@@ -79,7 +79,8 @@ class ClusterWorker implements WorkerProcess {
   readonly #ended = deferred<End>();
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
-  readonly closed: Promise<void>;
+  readonly #closed = deferred();
+  readonly closed = this.#closed.promise;
   readonly log: Channel = {
     send: (message, sent) => {
       this.#send({ log: message }, sent);
@@ -99,12 +100,10 @@ class ClusterWorker implements WorkerProcess {
   #logMessage: (message: unknown) => void = () => undefined;
 
   constructor(environment: Readonly<Record<string, string>>) {
-    const disconnected = deferred();
     const failed = (error: Error) => {
       this.#ended.resolve({ code: undefined, cause: `no process could be started (${error.message})` });
-      disconnected.resolve();
+      this.#closed.resolve();
     };
-    this.closed = Promise.all([this.ended, disconnected.promise]).then(() => undefined);
     try {
       this.#worker = cluster.fork({ ...environment });
     } catch (error) {
@@ -117,8 +116,9 @@ class ClusterWorker implements WorkerProcess {
     this.#worker.once('exit', (code: number | null, signal: string | null) => {
       this.#ended.resolve({ code: code ?? undefined, cause: signal ?? `exit code ${String(code)}` });
     });
-    this.#worker.once('disconnect', disconnected.resolve);
-    // Without a process there is neither exit nor disconnect; a message that could not be sent changes nothing.
+    // Not `disconnect`: Node leaves it out where a signal ends a process in the middle of a message.
+    this.#worker.process.once('close', this.#closed.resolve);
+    // Without a process there is neither exit nor close; a message that could not be sent changes nothing.
     this.#worker.on('error', (error) => {
       if (this.pid === undefined) failed(error);
     });
