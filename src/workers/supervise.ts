@@ -45,7 +45,6 @@ export async function supervise(
     }),
   );
   let port = config.port;
-  let opened = Promise.resolve();
   const fork = (): WorkerProcess => {
     const worker = forkWorker({
       ...(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
@@ -59,12 +58,7 @@ export async function supervise(
     count: config.workers,
     fork,
     logger,
-    ready(url) {
-      const failed = (): undefined => undefined;
-      void opened.then(() => {
-        announce(url);
-      }, failed);
-    },
+    ready: announce,
     ended(code) {
       const closed = Promise.resolve(writer?.close()).catch((error: unknown) => {
         logger.error({ reason: messageChain(error) }, 'the log was not closed');
@@ -87,10 +81,9 @@ export async function supervise(
       notify('READY=1');
     });
   });
+  // Before the workers: one that starts while this process ends would complain about that.
+  await writer?.start();
   supervisor.start();
-  // The workers start meanwhile.
-  if (writer !== undefined) opened = writer.start();
-  await opened;
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
 }
 
