@@ -73,7 +73,16 @@ export function errorIn(accept: string | undefined, status: number, message: str
 }
 
 /** The media types and ranges that a caller accepts, in lower case, the preferred first, and whether XML satisfies one. */
-function acceptanceOf(accept: string | undefined): { readonly types: readonly string[]; readonly takesXml: boolean } {
+interface Acceptance {
+  readonly types: readonly string[];
+  readonly takesXml: boolean;
+}
+
+/** What a request without `Accept` takes, as most of them are (RFC 9110, section 12.5.1). */
+const ANYTHING: Acceptance = { types: ['*/*'], takesXml: true };
+
+function acceptanceOf(accept: string | undefined): Acceptance {
+  if (accept === undefined) return ANYTHING;
   const types = new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
   return { types, takesXml: types.some((type) => XML_RANGES.has(type)) };
 }
