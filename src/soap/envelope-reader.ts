@@ -1,7 +1,7 @@
 import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader } from '../xml/common-xml-reader';
+import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
 import { SaxesReader, type SaxesGuards } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
@@ -50,11 +50,12 @@ function withoutNulsAtEnd(text: string): string {
  * Reads a SOAP message strictly, with namespaces, and without document type declarations (SOAP 1.1, section 3; SOAP 1.2 part 1,
  * section 5): in most cases without `saxes`.
  *
+ * @param last - how the message before began, which is how most begin.
  * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
  */
-export function readEnvelope(xml: string, contract = ANY_MESSAGE): Envelope {
+export function readEnvelope(xml: string, contract = ANY_MESSAGE, last = new LastBeginning()): Envelope {
   const builder = new EnvelopeBuilder(xml, contract);
-  if (new CommonXmlReader(xml, builder).read()) return builder.envelope();
+  if (new CommonXmlReader(xml, builder, last).read()) return builder.envelope();
   const reader = new SaxesEnvelopeReader(xml, contract);
   reader.write(xml);
   return reader.close();

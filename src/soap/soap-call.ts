@@ -8,6 +8,7 @@ import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
 import { IncomingCall, type EndpointOptions } from '../call/pipeline';
 import { NO_VALUES, parameterValues } from '../contract/schema';
+import { LastBeginning } from '../xml/common-xml-reader';
 import type { ElementName } from '../xml/handler';
 import type { Envelope, MessageContract } from './envelope-builder';
 import { decodeMessage, readEnvelope, readLargeEnvelope } from './envelope-reader';
@@ -21,6 +22,7 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 export interface SoapBindings {
   readonly contract: Contract;
   readonly messages: MessageContract;
+  readonly lastBeginning: LastBeginning;
   /** For each version that is offered. */
   readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
@@ -35,6 +37,7 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   return {
     contract,
     messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
+    lastBeginning: new LastBeginning(),
     servers: Object.fromEntries(servers),
   };
 }
@@ -77,8 +80,8 @@ export class SoapCall extends IncomingCall {
     const xml = decodeMessage(body, this.mediaType?.charset, (message) => {
       this.hint('charset', message);
     });
-    const { messages } = this.#bindings;
-    if (body.length <= LARGE_MESSAGE) this.#accept(readEnvelope(xml, messages));
+    const { messages, lastBeginning } = this.#bindings;
+    if (body.length <= LARGE_MESSAGE) this.#accept(readEnvelope(xml, messages, lastBeginning));
     else
       return readLargeEnvelope(xml, messages).then((envelope) => {
         this.#accept(envelope);
