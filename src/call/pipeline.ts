@@ -126,7 +126,7 @@ export class Pipeline {
   }
 }
 
-/** Whether the message, and not the header fields alone, may prove that a caller may make its call. */
+/** Whether access can only be decided once the message has been read. */
 function messageProves(call: IncomingCall, access: AccessControl): boolean {
   if (access.takesProofs) return call.provesInMessage || access.needsBody(call.request);
   return call.operation === undefined;
@@ -183,7 +183,7 @@ export abstract class IncomingCall implements Call {
   /** Whether the request's body belongs to the call. */
   abstract readonly hasBody: boolean;
 
-  /** Whether the message, and not the header fields alone, may say who calls. */
+  /** Whether credentials may stand in the message, and not only in the header fields. */
   abstract readonly provesInMessage: boolean;
 
   /**
