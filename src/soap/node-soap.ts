@@ -6,6 +6,13 @@ import type { Call, ParameterValues, Service } from '../service/call';
 import { textElement } from '../xml/characters';
 import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
 
+/**
+ * The address of the ports and of each request. node-soap parses both with each message to find the port: the shortest URL
+ * saves 4 % of the processor time of a HelloWorld.
+ */
+const ADDRESS = 'a:';
+const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
+
 /** A message in the form in which node-soap reads one: the element of an operation, with what stands in it. */
 interface Message {
   readonly Header: MessageHeader;
@@ -67,7 +74,7 @@ export class NodeSoap {
     body[name] = parameters;
     const message: Message = { Header: header, Body: body };
     // The type is that of a message to be parsed. What it is given goes to `xmlToObject` and nowhere else.
-    const reply = await this.#server.processRequest(message as unknown as string);
+    const reply = await this.#server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;
     if (reply.statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${reply.body}`);
     return reply.body;
@@ -94,7 +101,7 @@ function serviceMethod(name: string, { namespace }: Contract, service: Service) 
 /** node-soap's view of the contract, for messages that have been read. */
 class ReadWsdl extends WSDL {
   static async load(contract: Contract, version: SoapVersion): Promise<ReadWsdl> {
-    const wsdl = new ReadWsdl(contract.wsdl('http://localhost/'), '', { forceSoap12Headers: version === SOAP_12 });
+    const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SOAP_12 });
     await new Promise<void>((resolve, reject) => {
       wsdl.onReady((error?: Error | null) => {
         if (error) reject(error);
