@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { callersOf } from '../../src/http/callers';
+import { callersOf, localAuthority } from '../../src/http/callers';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 
@@ -255,4 +255,13 @@ describe('forwarded fields', () => {
   it('that do not exist are not told of', () => {
     expect(ignored(0, { host: 'x', 'x-forwarded-server': 'x' })).toBe(0);
   });
+});
+
+it.each([
+  ['0.0.0.0', '127.0.0.1:80'],
+  ['::', '[::1]:80'],
+  ['192.0.2.1', '192.0.2.1:80'],
+  ['2001:db8::1', '[2001:db8::1]:80'],
+])('this machine reaches a server that listens on %s at %s', (host, expected) => {
+  expect(localAuthority(host, 80)).toBe(expected);
 });

@@ -120,14 +120,17 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
   }
 });
 
-it('of Stripe covers its time', () => {
+it('of Stripe covers its time, and only the scheme v1 counts', () => {
   jest.spyOn(Date, 'now').mockReturnValue(1_700_000_100_000);
   const check = signatureCheck({ stripeSecrets: [STRIPE_SECRET] });
   const moved = stripe(1_700_000_000).replace('t=1700000000', 't=1700000100');
   const problem = (signature: string) =>
     check.check({ 'stripe-signature': signature }, Buffer.from(STRIPE_BODY)).problem;
   expect(problem(moved)).toBe('The Stripe-Signature is not valid for this body.');
+  expect(problem(stripe(1_700_000_000).replace('v1', 'v0'))).toBe('The Stripe-Signature is not valid for this body.');
+  expect(problem(stripe(1_700_000_000).replace(',', ' , '))).toBeUndefined();
   expect(problem(stripe('x'))).toBe('The time (t=) in Stripe-Signature is missing or not valid.');
+  expect(problem(stripe(1_700_000_000).replace('t=', 'x='))).toMatch(/^The time/);
   jest.restoreAllMocks();
 });
 

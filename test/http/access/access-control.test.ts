@@ -207,3 +207,36 @@ it('the body is needed for a signed POST alone', () => {
   expect(control.needsBody(requestWith(signed(BODY), 'PUT'))).toBe(false);
   expect(control.needsBody(requestWith(key('record-key')))).toBe(false);
 });
+
+describe('a check of calls that need no key', () => {
+  const refusing = () => {
+    throw new RequestError(403, 'Not from here.');
+  };
+  const refused = (needed: Access, given: Partial<Settings>, headers = {}) => {
+    const control = accessControl(settings(given), refusing);
+    return refusalOf(() => control?.check(needed, requestWith(headers), {}))?.message;
+  };
+
+  it('is made where an operation records or reads, and not where it is open', () => {
+    expect(refused('record', {})).toBe('Not from here.');
+    expect(refused('read', {})).toBe('Not from here.');
+    expect(refused('open', {})).toBeUndefined();
+  });
+
+  it('is not made where the operation needs a key', () => {
+    expect(refused('record', GUARDED, key('record-key'))).toBeUndefined();
+    expect(refused('read', { recordKeys: ['record-key'] })).toBe('Not from here.');
+  });
+
+  it('leaves open operations to pages of other sites', () => {
+    expect(refused('open', {}, { 'sec-fetch-site': 'cross-site' })).toBeUndefined();
+    const control = accessControl(settings({}), refusing);
+    const checked = () => control?.checkHeader('open', requestWith({ 'sec-fetch-site': 'cross-site' }));
+    expect(refusalOf(checked)).toBeUndefined();
+  });
+
+  it('makes an access control alone, which takes no keys', () => {
+    expect(accessControl(settings({}))).toBeUndefined();
+    expect(accessControl(settings({}), refusing)?.takesProofs).toBe(false);
+  });
+});
