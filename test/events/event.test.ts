@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { V7Generator } from 'uuidv7';
 import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event';
-import { EventFactory, type Arrival } from '../../src/events/event';
+import { EventFactory, UuidGenerator, type Arrival } from '../../src/events/event';
 import { arrivalOf } from '../support/arrival';
 
 let factory: EventFactory;
@@ -199,5 +200,40 @@ describe('an event', () => {
     [{ 'idempotency-key': '' }, undefined, undefined],
   ])('of a request with %j has the keys %j and %j', async (headers, idempotencyKey, webhookId) => {
     expect(await factory.make(arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
+  });
+});
+
+describe('a new id', () => {
+  it('is the text that the library writes of the same random numbers', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(0x0192_a3b4_c5d6);
+    jest.spyOn(crypto, 'getRandomValues').mockImplementation((numbers) => {
+      (numbers as unknown as Uint32Array).forEach((_number, i, all) => (all[i] = 0xa0b1c2d3 + i));
+      return numbers;
+    });
+    let used = 0;
+    const library = new V7Generator({ nextUint32: () => 0xa0b1c2d3 + used++ });
+    const generator = new UuidGenerator();
+    for (let i = 0; i < 5; i++) expect(generator.next()).toBe(library.generate().toString());
+    jest.restoreAllMocks();
+  });
+
+  it('is greater than all before it, and has other random bits', () => {
+    const generator = new UuidGenerator();
+    const ids = Array.from({ length: 5000 }, () => generator.next());
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+    // Most of the second half is random, so no two of a few thousand share it.
+    expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(ids.length);
+    const digits = new Set(ids.map((id) => id.slice(-1)));
+    expect(digits.size).toBe(16);
+  });
+
+  it('is made of random numbers that are used once and asked for again when they are used up', () => {
+    const random = jest.spyOn(crypto, 'getRandomValues');
+    const generator = new UuidGenerator();
+    for (let i = 0; i < 5000; i++) generator.next();
+    expect(random.mock.calls.length).toBeGreaterThan(4);
+    expect(random.mock.calls.length).toBeLessThan(50);
+    random.mockRestore();
   });
 });
