@@ -126,7 +126,7 @@ export class Pipeline {
   }
 }
 
-/** Whether access can only be decided once the message has been read. */
+/** Whether the access check has to wait for the message. */
 function messageProves(call: IncomingCall, access: AccessControl): boolean {
   if (access.takesProofs) return call.provesInMessage || access.needsBody(call.request);
   return call.operation === undefined;
@@ -183,7 +183,7 @@ export abstract class IncomingCall implements Call {
   /** Whether the request's body belongs to the call. */
   abstract readonly hasBody: boolean;
 
-  /** Whether credentials may stand in the message, and not only in the header fields. */
+  /** Whether the message can hold credentials, as the header fields can. */
   abstract readonly provesInMessage: boolean;
 
   /**

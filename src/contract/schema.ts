@@ -17,9 +17,9 @@ const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 export interface Parameter {
   readonly name: string;
   readonly type: SimpleType;
-  /** Fewest values; 0: it is optional. */
+  /** The fewest values that it takes: 0 if it is optional. */
   readonly minOccurs: number;
-  /** Most values; `Infinity`: any number of them. More than one: it is a list. */
+  /** The most values that it takes, possibly `Infinity`. A parameter that takes more than one is a list. */
   readonly maxOccurs: number;
   /** Its `xs:documentation`; empty if it has none. */
   readonly documentation: string;

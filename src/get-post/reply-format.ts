@@ -78,7 +78,7 @@ interface Acceptance {
   readonly takesXml: boolean;
 }
 
-/** What a request without `Accept` takes, as most of them are (RFC 9110, section 12.5.1). */
+/** Most requests have no `Accept`, and then take anything (RFC 9110, section 12.5.1). */
 const ANYTHING: Acceptance = { types: ['*/*'], takesXml: true };
 
 function acceptanceOf(accept: string | undefined): Acceptance {

@@ -28,7 +28,7 @@ export type RequestCheck = (request: IncomingMessage) => void;
 export interface AccessControl {
   /** Whether keys or secrets are set. */
   readonly takesProofs: boolean;
-  /** What proves that a caller has this access: any one of these, or nothing where there are none. */
+  /** What proves that a caller has this access. Any one is enough; an empty list means that none is needed. */
   proofsOf(access: Access): readonly Proof[];
   /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
   needsBody(request: IncomingMessage): boolean;

@@ -22,7 +22,7 @@ export class StartTagReader {
   readonly #xml: string;
   /** How far it has read: after a tag, its end. */
   position = 0;
-  /** Whether the last tag is that of an empty element: `<a/>`. */
+  /** Whether the last tag was an empty-element tag: `<a/>`. */
   isEmpty = false;
   // Of the last name: where it starts, and its colon, or -1.
   #nameStart = 0;

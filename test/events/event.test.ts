@@ -204,6 +204,8 @@ describe('an event', () => {
 });
 
 describe('a new id', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('is the text that the library writes of the same random numbers', () => {
     jest.spyOn(Date, 'now').mockReturnValue(0x0192_a3b4_c5d6);
     jest.spyOn(crypto, 'getRandomValues').mockImplementation((numbers) => {
@@ -214,7 +216,6 @@ describe('a new id', () => {
     const library = new V7Generator({ nextUint32: () => 0xa0b1c2d3 + used++ });
     const generator = new UuidGenerator();
     for (let i = 0; i < 5; i++) expect(generator.next()).toBe(library.generate().toString());
-    jest.restoreAllMocks();
   });
 
   it('is greater than all before it, and has other random bits', () => {
@@ -234,6 +235,5 @@ describe('a new id', () => {
     for (let i = 0; i < 5000; i++) generator.next();
     expect(random.mock.calls.length).toBeGreaterThan(4);
     expect(random.mock.calls.length).toBeLessThan(50);
-    random.mockRestore();
   });
 });

@@ -235,7 +235,7 @@ describe('a check of calls that need no key', () => {
     expect(refusalOf(checked)).toBeUndefined();
   });
 
-  it('makes an access control alone, which takes no keys', () => {
+  it('is enough to need an access control, which then takes no keys', () => {
     expect(accessControl(settings({}))).toBeUndefined();
     expect(accessControl(settings({}), refusing)?.takesProofs).toBe(false);
   });
