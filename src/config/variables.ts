@@ -218,7 +218,7 @@ export const VARIABLES = {
     maxBodyMemory: optional('MAX_BODY_MEMORY', wholeNumber(MEBIBYTE, 64 * 1024 * MEBIBYTE), {
       group: 'Limits',
       otherwise: '16 × `MAX_REQUEST_BYTES`',
-      description: 'maximum bytes held of bodies over 64 KiB and answers over 4 KiB',
+      description: 'most memory for bodies over 64 KiB, and as much for answers',
     }),
     rate: optional('RATE_LIMIT', rate, {
       group: 'Limits',
