@@ -49,8 +49,7 @@ export interface EndpointOptions {
  *   prove it, the header fields do not rule it out, and the body of a caller that has proved nothing is not large
  * - body: read whole, within the limits
  * - slot: there are not too many calls in flight
- * - turn: large messages run one at a time, so that small ones never wait for more than one of them; one that only reading
- *   shows to be large has its turn before it is invoked
+ * - turn: large messages run one at a time, so that small ones never wait for more than one of them
  * - read: the message is right and names the operation
  * - access, after the body: as before it, for callers whose signature or password is in the message
  * - invoke: the operation runs, and what it returned is written as the binding writes it
@@ -101,7 +100,6 @@ export class Pipeline {
     const reading = call.read(body);
     if (reading !== undefined) await reading;
     if (needsMessage) this.#checkAccess(call, body);
-    if (call.isLarge) await ticket.takeTurn();
   }
 
   #checkAccess(call: IncomingCall, body?: Buffer): void {
@@ -199,11 +197,6 @@ export abstract class IncomingCall implements Call {
    * @throws {RequestError} it is wrong.
    */
   abstract read(body: Buffer): void | Promise<void>;
-
-  /** Whether the call, once it has been read, needs much more memory than its body. */
-  get isLarge(): boolean {
-    return false;
-  }
 
   /**
    * Runs the operation and resolves to the body of the reply.
