@@ -49,8 +49,7 @@ export interface EndpointOptions {
  *   not large
  * - body: read whole, within the limits
  * - slot: there are not too many calls in flight
- * - turn: large messages run one at a time, so that small ones never wait for more than one of them; one that only reading
- *   shows to be large has its turn before it is invoked
+ * - turn: large messages run one at a time, so that small ones never wait for more than one of them
  * - read: the message is right and names the operation
  * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
  * - invoke: that operation runs, and what it returned is written as the binding writes it
@@ -103,7 +102,6 @@ export class Pipeline {
     const { operation = '' } = call;
     // Only operations of the service object are read; any other would need the access that guards most.
     call.signedBy = access?.afterBody(this.#service[operation]?.access ?? 'record', call, body);
-    if (call.isLarge) await ticket.takeTurn();
     return operation;
   }
 
@@ -189,11 +187,6 @@ export abstract class IncomingCall implements Call {
    * @throws {RequestError} it is wrong.
    */
   abstract read(body: Buffer): void | Promise<void>;
-
-  /** Whether the call, once it has been read, needs much more memory than its body. */
-  get isLarge(): boolean {
-    return false;
-  }
 
   /**
    * Runs an operation of the service and resolves to the body of the reply.

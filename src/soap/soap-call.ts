@@ -149,10 +149,6 @@ export class SoapCall extends IncomingCall {
     );
   }
 
-  override get isLarge(): boolean {
-    return (this.#envelope?.payload(this.#operationElement).growth ?? 0) > LARGE_MESSAGE;
-  }
-
   override invoke(name: string): Promise<string> {
     const { contract, servers } = this.#bindings;
     const server = servers[this.binding];
