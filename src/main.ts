@@ -7,7 +7,14 @@ import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
-import { ConfigError, eventLogSettings, loadConfig, switchedOff, type Config } from './config/config';
+import {
+  ConfigError,
+  eventLogSettings,
+  loadConfig,
+  switchedOff,
+  type Config,
+  type ProcessConfig,
+} from './config/config';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
@@ -41,7 +48,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function run(config: Config, logger: Logger, warnings: readonly string[]): Promise<void> {
+async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
   const { eventLog } = config;
   const notify = notifier(process.env, (reason) => {
     logger.warn({ reason }, 'the service manager could not be told');
