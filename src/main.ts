@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
 import { ConfigError, eventLogSettings, loadConfig, switchedOff, type Config } from './config/config';
+import { withinDescriptors } from './config/descriptors';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
@@ -29,10 +30,8 @@ async function main(): Promise<void> {
   }
   startLean();
   const warnings: string[] = [];
-  const config = withInheritedSockets(
-    loadConfig((warning) => warnings.push(warning)),
-    process.env,
-  );
+  const warn = (warning: string) => warnings.push(warning);
+  const config = withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger, warnings);

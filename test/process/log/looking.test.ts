@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
+import { startProcess } from '../../support/process';
+import { openConnection, untilClosed } from '../../support/raw';
 import { directly, rowsOf } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../../log/event-log-suite';
@@ -95,6 +98,24 @@ describe('a SQLite event log whose files cannot be looked at', () => {
       });
     },
   );
+
+  it('has descriptors left when callers take every connection', async () => {
+    const node = join(folder.path, 'node');
+    await writeFile(node, `#!/bin/sh\nulimit -n 200\nexec '${process.execPath}' "$@"\n`, { mode: 0o700 });
+    const service = await startProcess({ EVENT_LOG: `sqlite:${join(folder.path, 'events.db')}` }, folder.path, node);
+    const first = await openConnection(service.url);
+    const others = await Promise.all(Array.from({ length: 300 }, () => openConnection(service.url)));
+    for (const other of others) other.on('error', () => undefined).resume();
+    expect(service.output()).toContain('MAX_CONNECTIONS is 50, not 5000');
+    const { host, pathname } = new URL(service.url);
+    const fields = `Host: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+    first.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}`);
+    expect(await untilClosed(first)).toContain('200 OK');
+    await eventually('the others are refused', () => others.filter(({ destroyed }) => !destroyed).length <= 50);
+    for (const other of others) other.destroy();
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(service.output()).not.toContain('lost');
+  });
 
   it('records nothing beside a newer build that has changed the schema, and loses nothing', async () => {
     const file = join(folder.path, 'events.db');

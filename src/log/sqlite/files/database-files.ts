@@ -76,8 +76,8 @@ export class DatabaseFiles {
     try {
       this.#look();
     } catch (error) {
-      if (error instanceof LostFileError) throw error;
-      throw new Error(`it is not known whether the files of the log are still there: ${withoutPath(error)}`);
+      const unknown = `it is not known whether the files of the log are still there: ${withoutPath(error)}`;
+      throw error instanceof LostFileError ? error : new Error(unknown);
     }
   }
 
