@@ -15,6 +15,7 @@ import {
   type Config,
   type ProcessConfig,
 } from './config/config';
+import { withinDescriptors } from './config/descriptors';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
@@ -36,10 +37,8 @@ async function main(): Promise<void> {
   }
   startLean();
   const warnings: string[] = [];
-  const config = withInheritedSockets(
-    loadConfig((warning) => warnings.push(warning)),
-    process.env,
-  );
+  const warn = (warning: string) => warnings.push(warning);
+  const config = withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger, warnings);

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
 import { EventLogError } from '../../../src/log/event-log';
 import { SqliteConnection } from '../../../src/log/sqlite/connection';
-import { requireUsable } from '../../../src/log/sqlite/files';
+import { requireUsable } from '../../../src/log/sqlite/files/database-files';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
