@@ -192,6 +192,18 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     }
   });
 
+  it('removes an event without the key that another event has claimed since an earlier removal was interrupted', async () => {
+    const under = options();
+    const log = await opened(under);
+    await log.append(recentEvent({ id: 'removed', idempotencyKey: 'k', webhookId: 'w' }));
+    await eventually('the references are there', async () => (await messagesOf(`${under.stream}_KEYS`)) === 4);
+    await directly(({ streams }) => streams.purge(`${under.stream}_KEYS`));
+    await log.append(recentEvent({ id: 'new', idempotencyKey: 'k' }));
+    expect(await log.forget([1n])).toEqual([1n]);
+    expect(await log.append(recentEvent({ idempotencyKey: 'k' }))).toEqual({ id: 'new', recorded: false });
+    expect(await log.append(recentEvent({ webhookId: 'w' }))).toMatchObject({ recorded: true });
+  });
+
   it('finds the events that a thousand sources gave one id, at a cost that grows with them only', async () => {
     const log = await opened(options());
     const events = Array.from({ length: 1000 }, (_, i) =>

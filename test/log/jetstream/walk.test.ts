@@ -30,7 +30,9 @@ function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked
     },
     info() {
       const known = held();
-      return Promise.resolve({ state: { first_seq: 1, last_seq: known.at(-1) ?? 0, messages: known.length, bytes: 5000 } });
+      return Promise.resolve({
+        state: { first_seq: 1, last_seq: known.at(-1) ?? 0, messages: known.length, bytes: 5000 },
+      });
     },
   };
   const retry = async <T>(deadline: number, request: () => Promise<T>): Promise<T> => {
