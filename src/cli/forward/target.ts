@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { archiveProblem } from '../../events/archive';
 import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type Answer } from '../http-client';
 import type { TargetProgress } from '../progress';
@@ -9,7 +10,7 @@ import { messageOf, type MessageOptions } from './message';
 /** What became of an event. The reason is a line that names the event and the target. */
 export type Delivery =
   | { readonly outcome: 'delivered' | 'stopped'; readonly reason?: undefined }
-  | { readonly outcome: 'refused' | 'redirected'; readonly reason: string };
+  | { readonly outcome: 'refused' | 'redirected' | 'damaged'; readonly reason: string };
 
 /** The longest that an attempt may take, in milliseconds, its whole answer included. */
 const ATTEMPT_TIMEOUT = 30_000;
@@ -46,10 +47,12 @@ export class Target {
 
   /**
    * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and where there is no answer. The signal ends
-   * the repetition, but not an attempt that is under way.
+   * the repetition, but not an attempt that is under way. An event that the disk has damaged is not posted.
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(BigInt(event.sequence))}`;
+    if (event.damaged !== undefined && event.damaged !== 'arrival')
+      return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
     const { body, headers } = messageOf(event, this.#options);
     for (let attempts = 1; !stop.aborted; attempts++) {
       const answer = await this.#client.send(this.#url, { method: 'POST', headers: headers(), body }).catch(noAnswer);
