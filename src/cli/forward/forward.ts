@@ -46,7 +46,6 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
       else if (position !== undefined) await new Forwarder(log, target, task, position).forward(signal);
     });
   } finally {
-    for (const target of targets) target.close();
     progress.end();
   }
   if (stop.aborted && !task.follow) throw stop.reason;

@@ -28,11 +28,11 @@ const LONGEST_RETRY_AFTER = 5 * 60_000;
 /** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
 const LATER: ReadonlySet<number> = new Set([408, 429]);
 
-/** An address to which events are posted, one after the other over one connection. */
+/** An address to which events are posted, one after the other. */
 export class Target {
   readonly #url: URL;
   readonly #options: MessageOptions;
-  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
+  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES });
 
   /** @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
   constructor(
@@ -81,10 +81,6 @@ export class Target {
     const advice = 'Redirects are not followed: give --forward the new address.';
     const reason = `${event} was redirected by ${this.name}: ${statusText(status)}${to}. ${advice}`;
     return { outcome: 'redirected', reason };
-  }
-
-  close(): void {
-    this.#client.close();
   }
 }
 
