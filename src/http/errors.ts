@@ -139,8 +139,15 @@ export const HTTP_ERRORS = {
       CHALLENGE,
     ),
   signature: (problem: string) => new RequestError(401, problem, 'signature', CHALLENGE),
-  otherSite: () =>
-    new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site'),
+  /** @param shownBy - the header field that says so. */
+  otherSite: (shownBy: string) =>
+    new RequestError(403, `A page of another site may not call operations (${shownBy}).`, 'cross-site'),
+  otherSiteLink: () =>
+    new RequestError(
+      403,
+      'A link on another site led here, and events are not shown that way. To open this page, click into the address bar and press Enter.',
+      'cross-site',
+    ),
   unknownHost: (name: string) =>
     new RequestError(
       403,
