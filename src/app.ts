@@ -67,7 +67,7 @@ export async function startApp(
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
-  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory));
+  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint));
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waiting,

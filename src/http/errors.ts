@@ -42,6 +42,7 @@ export const HTTP_ERRORS = {
   transferCoding: (status: 400 | 501) => closing(status, 'The only transfer coding that is supported is chunked.'),
   expectation: () => closing(417, 'The only expectation that is supported is 100-continue.'),
   invalidTarget: () => closing(400, 'The target is not valid.'),
+  missingHost: () => closing(400, 'The request has no Host header, which HTTP/1.1 requires.'),
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
