@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { Access, AccessConfig, Config, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
-import { SENDERS } from '../senders/senders';
+import { SENDERS, type Sender, type SignedBy } from '../senders/senders';
 import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
@@ -43,10 +43,10 @@ export interface AccessControl {
   /**
    * Checks a call.
    *
-   * @returns the name of the sender whose signature proved it.
+   * @returns the sender whose signature proved it.
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it.
    */
-  check(needed: Access, request: IncomingMessage, credentials: Credentials): string | undefined;
+  check(needed: Access, request: IncomingMessage, credentials: Credentials): SignedBy | undefined;
 }
 
 /** A message with a key inside it has to be read before its caller is known, so it must not be large. */
@@ -105,7 +105,7 @@ export function accessControl(
       if (needed === 'record' && body !== undefined && needsBody(request)) {
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const { sender, problem } = signatures.check(request.headers, body);
-        if (problem === undefined) return sender;
+        if (problem === undefined) return { sender, body };
         throw HTTP_ERRORS.signature(problem);
       }
       const given = presentedKeys(request.headers);
@@ -166,10 +166,11 @@ export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[n
 
 /** Makes the check of senders' signatures for the secrets that are configured. */
 export function signatureCheck(secrets: SenderSecrets) {
-  const kinds = SENDERS.flatMap(({ name, signature }) => {
+  const kinds = SENDERS.flatMap((sender) => {
+    const { signature } = sender;
     if (signature === undefined) return [];
     const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
-    return keys.length === 0 ? [] : [{ name, signature, keys }];
+    return keys.length === 0 ? [] : [{ sender, signature, keys }];
   });
   const kindOf = (headers: IncomingHttpHeaders) =>
     kinds.find(({ signature: { field } }) => headers[field] !== undefined);
@@ -180,14 +181,14 @@ export function signatureCheck(secrets: SenderSecrets) {
     check(
       headers: IncomingHttpHeaders,
       body: Buffer,
-    ): { readonly sender: string; readonly problem: string | undefined } {
+    ): { readonly sender: Sender; readonly problem: string | undefined } {
       const kind = kindOf(headers);
       if (kind === undefined) throw new Error('The request has no signature of a known kind.');
       const problem =
         body.length === 0
           ? 'A signature counts for a body, and there is none.'
           : kind.signature.problem(headers, body, kind.keys);
-      return { sender: kind.name, problem };
+      return { sender: kind.sender, problem };
     },
   };
 }
