@@ -6,7 +6,8 @@ import { SMALL_BODY } from '../http/content/body';
 import type { MediaType } from '../http/content/content-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
-import { ParameterError, type Binding, type Call, type Content, type Service } from '../service/call';
+import { KeyReuseError, ParameterError, type Binding, type Call, type Content, type Service } from '../service/call';
+import type { SignedBy } from '../senders/senders';
 import type { CallReport } from '../telemetry/observation';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
 import { LARGE_MESSAGE } from '../util/promises';
@@ -130,6 +131,7 @@ function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof RequestError) return error;
   if (error instanceof ParameterError || error instanceof CloudEventError)
     return HTTP_ERRORS.invalidInput(error.message);
+  if (error instanceof KeyReuseError) return HTTP_ERRORS.keyReuse(error.message);
   return undefined;
 }
 
@@ -146,7 +148,7 @@ export abstract class IncomingCall implements Call {
   password: string | undefined;
   /** Why a WS-Security header yields no password. */
   passwordProblem: string | undefined;
-  signedBy: string | undefined;
+  signedBy: SignedBy | undefined;
 
   readonly request: HttpRequest;
   readonly response: ServerResponse;

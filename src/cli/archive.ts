@@ -8,7 +8,7 @@ import type { EventLog, ServiceLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
 import { followedPages, pagesOf, type Change, type Start } from './scan';
-import { fileError, print, stopSignal } from './terminal';
+import { fileError, print, quoted, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
 export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
@@ -107,11 +107,15 @@ export async function openInput(file: string): Promise<Input> {
 }
 
 /**
- * Records the events of a file that are not in the log yet.
+ * Records the events of a file that are not in the log yet. Leaves out those whose `Idempotency-Key` another event has, reports
+ * each, and resolves to whether there were none.
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents({ file, stream, bytes }: Input, log: Pick<ServiceLog, 'appendAll'>): Promise<void> {
+export async function importEvents(
+  { file, stream, bytes }: Input,
+  log: Pick<ServiceLog, 'appendAll'>,
+): Promise<boolean> {
   const progress = bytes === undefined ? undefined : progressBar('bytes imported', bytes);
   const batch = new Batch(log);
   const lines = linesOf(stream);
@@ -134,6 +138,7 @@ export async function importEvents({ file, stream, bytes }: Input, log: Pick<Ser
     progress?.stop();
   }
   console.error(`${batch.summary()}.`);
+  return batch.leftOut === 0;
 }
 
 function lineError(where: string, batch: Batch, file: string, error: unknown): Error {
@@ -149,6 +154,7 @@ class Batch {
   #bytes = 0;
   #recorded = 0;
   #alreadyThere = 0;
+  leftOut = 0;
 
   constructor(log: Pick<ServiceLog, 'appendAll'>) {
     this.#log = log;
@@ -182,9 +188,16 @@ class Batch {
     const appended = await this.#log.appendAll(this.#events).catch((cause: unknown) => {
       throw new Error(`The import stopped; run it again to go on. Before that: ${this.summary()}.`, { cause });
     });
-    for (const { recorded } of appended) {
+    for (const [i, { id, recorded, conflict }] of appended.entries()) {
       if (recorded) this.#recorded++;
-      else this.#alreadyThere++;
+      else if (conflict === undefined) this.#alreadyThere++;
+      else {
+        this.leftOut++;
+        const own = quoted(this.#events[i]?.id ?? '');
+        console.error(
+          `Event ${own} is left out: ${quoted(id)} has its Idempotency-Key, with another type or other data.`,
+        );
+      }
     }
     this.#events = [];
     this.#bytes = 0;

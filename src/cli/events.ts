@@ -41,7 +41,9 @@ async function perform(task: LogTask): Promise<void> {
       const { importEvents, openInput } = await import('./archive.js');
       // Opened first: a mistyped name must not leave an empty log.
       const input = await openInput(task.file);
-      return withLog(openEventLog, (log) => importEvents(input, log));
+      return withLog(openEventLog, async (log) => {
+        if (!(await importEvents(input, log))) process.exitCode = 1;
+      });
     }
     case 'backup': {
       const { backUp } = await import('./upkeep.js');

@@ -1,8 +1,9 @@
 import { V7Generator } from 'uuidv7';
 import { mayBeSecret } from '../http/access';
-import { keyOf, senderOf, typeOf, type Members } from '../senders/senders';
+import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders/senders';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
+import { parsedJson } from './cloudevents/json-text';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
 import type { NewEvent } from './stored-event';
 import { dataMember, xmlSafe, type Payload } from './payload';
@@ -19,8 +20,8 @@ export interface Arrival {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The caller's network address. */
   readonly remoteAddress: string | undefined;
-  /** The name of the sender whose signature was verified. */
-  readonly signedBy?: string | undefined;
+  /** The sender whose signature was verified: nobody else decides about the event's type, source and key. */
+  readonly signedBy?: SignedBy | undefined;
   /** The sender's context attributes, where it sent a CloudEvent. */
   readonly attributes: SenderAttributes | undefined;
   readonly payload: Payload | undefined;
@@ -70,9 +71,10 @@ export class EventFactory {
   }
 
   #event(arrival: Arrival, data: string | undefined, recordedAt: number): NewEvent {
-    const { headers } = arrival;
-    const sender = senderOf(headers);
-    const body = sender === undefined ? NO_MEMBERS : membersOf(arrival.payload);
+    const { headers, signedBy } = arrival;
+    const sender = signedBy?.sender ?? senderOf(headers);
+    const body = sender === undefined ? NO_MEMBERS : membersOf(arrival.payload, signedBy?.body);
+    const key = sender && keyOf(sender, headers, body, signedBy?.body);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = arrival.attributes
       ? this.#withSenderAttributes(arrival, arrival.attributes, trace, recordedAt)
@@ -89,9 +91,23 @@ export class EventFactory {
       data,
       arrival: this.#describe(arrival),
       recordedAt,
-      idempotencyKey: deliveryKey(headers['idempotency-key']),
-      webhookId: deliveryKey(headers['webhook-id']) ?? (sender && keyOf(sender, headers, body)),
+      idempotencyKey: signedBy === undefined ? this.#keyFrom(source, headers['idempotency-key']) : undefined,
+      webhookId:
+        key ??
+        (signedBy === undefined
+          ? this.#keyFrom(source, headers['webhook-id'] ?? headers['svix-id'], 'webhook-id\n')
+          : undefined),
     };
+  }
+
+  /**
+   * The key in a header field. It counts for its source alone: before the key of another source than the service's own stand a
+   * name and the source, each with a line feed.
+   */
+  #keyFrom(source: string, field: string | string[] | undefined, name = ''): string | undefined {
+    if (field === undefined || field === '') return undefined;
+    const key = Array.isArray(field) ? field.join(', ') : field;
+    return source === this.#defaults.source ? key : `${name}${source}\n${key}`;
   }
 
   /** Writes the attributes as text: `JSON.stringify` takes twice as long, and nearly every event is made here. */
@@ -139,7 +155,13 @@ export class EventFactory {
   }
 
   #describe({ method, target, headers, remoteAddress, signedBy }: Arrival): string {
-    return JSON.stringify({ method, path: target, remoteAddress, signedBy, headers: this.#withoutSecrets(headers) });
+    return JSON.stringify({
+      method,
+      path: target,
+      remoteAddress,
+      signedBy: signedBy?.sender.name,
+      headers: this.#withoutSecrets(headers),
+    });
   }
 
   #withoutSecrets(headers: Arrival['headers']): Arrival['headers'] {
@@ -155,15 +177,11 @@ function isContentType(mediaType: string): boolean {
 
 const NO_MEMBERS: Members = {};
 
-/** The members of a payload that is a JSON object. */
-function membersOf(payload: Payload | undefined): Members {
-  const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
+/** The members of a payload that is a JSON object; of a signed body whatever its content type, which nobody signed. */
+function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members {
+  const value =
+    payload !== undefined && 'json' in payload ? payload.value : signed && parsedJson(signed.toString())?.value;
   return typeof value === 'object' && value !== null ? (value as Members) : NO_MEMBERS;
-}
-
-function deliveryKey(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value.join(', ') : value;
-  return text === '' ? undefined : text;
 }
 
 /** How many random 32-bit numbers are asked for at once: each request to the system costs more than making a UUID. */

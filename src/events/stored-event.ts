@@ -1,3 +1,5 @@
+import { parsedJson } from './cloudevents/json-text';
+
 /** An event on its way into the log, which adds the `sequence`. */
 export interface NewEvent {
   /** CloudEvents `id`; with `source` it names the event. */
@@ -12,9 +14,12 @@ export interface NewEvent {
   readonly arrival: string;
   /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
   readonly recordedAt: number;
-  /** The sender's `Idempotency-Key`. */
+  /** The sender's `Idempotency-Key`; before it the source and a line feed, where that is not the service's own. */
   readonly idempotencyKey: string | undefined;
-  /** The sender's `webhook-id` (Standard Webhooks), or the delivery id of a known sender. */
+  /**
+   * The sender's `webhook-id` (Standard Webhooks), or the delivery id of a known sender; before it what else the key is about, each
+   * with a line feed.
+   */
   readonly webhookId: string | undefined;
 }
 
@@ -27,6 +32,20 @@ export interface StoredEvent extends NewEvent {
    * read is missing, or another text stands for it.
    */
   readonly damaged?: 'encoding' | 'attributes' | 'data' | 'arrival';
+}
+
+/**
+ * Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. When and how it came may differ.
+ */
+export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
+  return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
+}
+
+type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
+
+/** Undefined where the disk has damaged the attributes. */
+function typeIn(attributes: string): unknown {
+  return (parsedJson(attributes)?.value as { readonly type?: unknown } | undefined)?.type;
 }
 
 /**

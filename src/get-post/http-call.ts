@@ -202,13 +202,14 @@ class HttpCall extends IncomingCall {
   }
 
   #input(): HttpInput {
-    const { target, headers } = this;
+    const { target, headers, signedBy } = this;
     const questionMark = target.indexOf('?');
     return {
       query: questionMark === -1 ? '' : target.slice(questionMark + 1),
       headers,
       mediaType: this.mediaType,
       body: this.#body,
+      signedBy,
     };
   }
 }

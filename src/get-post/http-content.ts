@@ -20,18 +20,18 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 
 /**
  * Reads what a caller sent over HTTP GET or POST: a CloudEvent in structured or binary content mode, a batch of CloudEvents
- * (HTTP Protocol Binding 1.0.2), or any other payload.
+ * (HTTP Protocol Binding 1.0.2), or any other payload. Beside a signature, which covers the body alone, `ce-` fields do not count.
  *
  * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
  * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
  */
 export function httpContent(input: HttpInput): Content {
-  const { headers, mediaType, body } = input;
+  const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
   if (essence === STRUCTURED) return structured(bodyText(mediaType, body) ?? '');
   if (essence === BATCHED) return { batch: cloudEventBatchOf(bodyText(mediaType, body) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
-  if (!isBinaryMode(headers)) return { payload: httpPayload(input) };
+  if (signedBy !== undefined || !isBinaryMode(headers)) return { payload: httpPayload(input) };
   return { attributes: binaryModeAttributes(headers), payload: body.length === 0 ? undefined : bodyPayload(input) };
 }
 

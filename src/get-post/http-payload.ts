@@ -9,8 +9,9 @@ import {
   isPlainText,
   type MediaType,
 } from '../http/content/content-type';
-import { hasTooManyParts } from '../events/cloudevents/json-text';
+import { parsedJson, type ParsedJson } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
+import type { SignedBy } from '../senders/senders';
 
 /** The media type of a form (HTML, section 4.10.21). */
 export const FORM = 'application/x-www-form-urlencoded';
@@ -26,6 +27,8 @@ export interface HttpInput {
   /** The parsed `Content-Type`, if it is valid. */
   readonly mediaType: MediaType | undefined;
   readonly body: Buffer;
+  /** The sender whose signature of the body was verified; nobody signs header fields. */
+  readonly signedBy?: SignedBy | undefined;
 }
 
 /**
@@ -96,21 +99,6 @@ export function bodyCharset(mediaType: MediaType | undefined, body: Buffer): str
 /** Whether a media type is that of JSON (RFC 8259, or RFC 6839, section 3.1). */
 export function isJsonType(essence: string): boolean {
   return JSON_TYPE.test(essence);
-}
-
-/** A JSON text, and what it stands for. */
-export interface ParsedJson {
-  readonly json: string;
-  readonly value: unknown;
-}
-
-function parsedJson(json: string): ParsedJson | undefined {
-  if (hasTooManyParts(json)) return undefined;
-  try {
-    return { json, value: JSON.parse(json) as unknown };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Text with more fields than this is not parsed. */

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { Access, AccessConfig, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
-import { SENDERS } from '../senders/senders';
+import { SENDERS, type Sender, type SignedBy } from '../senders/senders';
 import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
@@ -38,10 +38,10 @@ export interface AccessControl {
    * Lets a call through to the operation that is invoked next.
    *
    * @param needed - the access to that operation.
-   * @returns the name of the sender whose signature proved it.
+   * @returns the sender whose signature proved it.
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it.
    */
-  afterBody(needed: Access, call: GuardedCall, body?: Buffer): string | undefined;
+  afterBody(needed: Access, call: GuardedCall, body?: Buffer): SignedBy | undefined;
 }
 
 /** What is read of a caller that has proved nothing: a key may be in the message, and operations that are open need no more. */
@@ -101,7 +101,7 @@ export function accessControl(
       if (needed === 'record' && isSigned(request)) {
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const { sender, problem } = signatures.check(request.headers, body);
-        if (problem === undefined) return sender;
+        if (problem === undefined) return { sender, body };
         throw HTTP_ERRORS.signature(problem);
       }
       const given = presentedKeys(request.headers);
@@ -155,10 +155,11 @@ export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[n
 
 /** Makes the check of senders' signatures for the secrets that are configured. */
 export function signatureCheck(secrets: SenderSecrets) {
-  const kinds = SENDERS.flatMap(({ name, signature }) => {
+  const kinds = SENDERS.flatMap((sender) => {
+    const { signature } = sender;
     if (signature === undefined) return [];
     const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
-    return keys.length === 0 ? [] : [{ name, signature, keys }];
+    return keys.length === 0 ? [] : [{ sender, signature, keys }];
   });
   const kindOf = (headers: IncomingHttpHeaders) =>
     kinds.find(({ signature: { field } }) => headers[field] !== undefined);
@@ -169,14 +170,14 @@ export function signatureCheck(secrets: SenderSecrets) {
     check(
       headers: IncomingHttpHeaders,
       body: Buffer,
-    ): { readonly sender: string; readonly problem: string | undefined } {
+    ): { readonly sender: Sender; readonly problem: string | undefined } {
       const kind = kindOf(headers);
       if (kind === undefined) throw new Error('The request has no signature of a known kind.');
       const problem =
         body.length === 0
           ? 'A signature counts for a body, and there is none.'
           : kind.signature.problem(headers, body, kind.keys);
-      return { sender: kind.name, problem };
+      return { sender: kind.sender, problem };
     },
   };
 }

@@ -6,6 +6,8 @@ export interface Appended {
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
+  /** Set where the one with this id has the event's `idempotencyKey`, but another type or other data. */
+  readonly conflict?: true | undefined;
 }
 
 /** An event as readers of the log get it. */
@@ -180,7 +182,8 @@ export type Progress = (done: number, total: number) => void;
 export interface ServiceLog {
   /**
    * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
-   * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again.
+   * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again; nor is one
+   * with the `idempotencyKey` of an event that has another type or other data.
    */
   append(event: NewEvent): Promise<Appended>;
 

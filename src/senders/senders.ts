@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SENDER_SECRETS } from '../config/config';
 
@@ -12,13 +12,20 @@ export interface Sender {
   readonly field: string;
   /** The CloudEvents `type` of a call; {@link typeOf} checks it. */
   readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
-  /** What stays the same when it sends a call again; {@link keyOf} checks it. */
+  /** What tells a delivery from every other and stays the same when it is sent again; {@link keyOf} checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
-    of(headers: IncomingHttpHeaders, body: Members): unknown;
+    /** @param signed - the body whose signature was verified. */
+    of(headers: IncomingHttpHeaders, body: Members, signed?: Buffer): unknown;
   };
   readonly signature?: Signature;
+}
+
+/** Who has proved to have sent a call, and the body by which. */
+export interface SignedBy {
+  readonly sender: Sender;
+  readonly body: Buffer;
 }
 
 /** How a sender proves that a call is its own. */
@@ -46,22 +53,18 @@ const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 
 /** Every sender that is known. Where a call has the fields of several, the first one counts. */
 export const SENDERS: readonly Sender[] = [
-  {
-    name: 'Standard Webhooks',
-    field: 'webhook-signature',
-    type: (_headers, { type }) => type,
-    signature: {
-      field: 'webhook-signature',
-      setting: 'webhookSecrets',
-      signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
-      problem: standardProblem,
-    },
-  },
+  standardSender('Standard Webhooks', 'webhook'),
+  standardSender('Svix', 'svix'),
   {
     name: 'GitHub',
     field: 'x-github-delivery',
     type: ({ 'x-github-event': event }, { action }) => dotted('com.github', event, action),
-    key: { name: 'x-github-delivery', of: (headers) => headers['x-github-delivery'] },
+    key: {
+      name: 'x-github-delivery',
+      // All hooks to which GitHub delivers an event get one id for it.
+      of: ({ 'x-github-delivery': id, 'x-github-hook-id': hook }) =>
+        id !== '' && hook !== undefined ? `${String(id)} ${String(hook)}` : id,
+    },
     signature: {
       field: 'x-hub-signature-256',
       setting: 'webhookSecrets',
@@ -86,7 +89,8 @@ export const SENDERS: readonly Sender[] = [
           .toLowerCase()
           .replace(/ /g, '_'),
       ),
-    key: { name: 'x-gitlab-event-uuid', of: (headers) => headers['x-gitlab-event-uuid'] },
+    // Webhooks that other webhooks set off share the X-Gitlab-Event-UUID.
+    key: { name: 'idempotency-key', of: (headers, _body, signed) => signed && headers['idempotency-key'] },
     signature: {
       field: 'x-gitlab-token',
       setting: 'gitlabTokens',
@@ -140,6 +144,17 @@ export const SENDERS: readonly Sender[] = [
   {
     name: 'Slack',
     field: 'x-slack-signature',
+    key: {
+      name: 'slack-event',
+      // Of a command or an interaction, which have no id, what was signed.
+      of: ({ 'x-slack-request-timestamp': time }, { event_id: id }, signed) =>
+        id ??
+        (signed &&
+          createHash('sha256')
+            .update(`v0:${String(time)}:`)
+            .update(signed)
+            .digest('base64url')),
+    },
     signature: {
       field: 'x-slack-signature',
       setting: 'slackSecrets',
@@ -180,30 +195,53 @@ export function typeOf({ type }: Sender, headers: IncomingHttpHeaders, body: Mem
   return typeof text === 'string' && TYPE.test(text) ? text : undefined;
 }
 
-/** The name of a sender's key and the key, a line feed between them, which no header field can hold. */
-export function keyOf({ key }: Sender, headers: IncomingHttpHeaders, body: Members): string | undefined {
-  const text = key?.of(headers, body);
-  return key !== undefined && typeof text === 'string' && /^[\x20-\x7e]{1,256}$/.test(text)
-    ? `${key.name}\n${text}`
-    : undefined;
+/**
+ * The name of a sender's key and the key, a line feed between them, which no header field can hold. Beside a signature the name is
+ * another: without one, nobody can use up the key of a signed call.
+ */
+export function keyOf(
+  { key }: Sender,
+  headers: IncomingHttpHeaders,
+  body: Members,
+  signed?: Buffer,
+): string | undefined {
+  const text = key?.of(headers, body, signed);
+  if (key === undefined || typeof text !== 'string' || !/^[\x20-\x7e]{1,256}$/.test(text)) return undefined;
+  return `${signed === undefined ? '' : 'signed '}${key.name}\n${text}`;
 }
 
-function standardProblem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined {
-  const id = headers['webhook-id'];
-  const timestamp = String(headers['webhook-timestamp']);
-  // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-  if (typeof id !== 'string' || id.includes('.') || !isTime(timestamp))
-    return 'The webhook-id or the webhook-timestamp of the signature is missing or not valid.';
-  const given = String(headers['webhook-signature'])
-    .split(' ', MAX_SIGNATURES)
-    .filter((signature) => signature.startsWith('v1,'))
-    .map((signature) => Buffer.from(signature.slice(3), 'base64'));
-  return (
-    timeProblem(timestamp, 'The webhook-timestamp') ??
-    (matches(given, keys, (key) => standardSignature(key, id, timestamp, body))
-      ? undefined
-      : 'The webhook-signature is not valid for this body.')
-  );
+/** A sender that signs as Standard Webhooks says, in header fields whose names begin with a prefix. */
+function standardSender(name: string, prefix: 'webhook' | 'svix'): Sender {
+  const field = `${prefix}-signature`;
+  return {
+    name,
+    field,
+    type: (_headers, { type }) => type,
+    // The same message may be sent under either name. Without a signature its id is that of any caller.
+    key: { name: 'webhook-id', of: (headers, _body, signed) => signed && headers[`${prefix}-id`] },
+    signature: {
+      field,
+      setting: 'webhookSecrets',
+      signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
+      problem(headers, body, keys) {
+        const id = headers[`${prefix}-id`];
+        const timestamp = String(headers[`${prefix}-timestamp`]);
+        // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
+        if (typeof id !== 'string' || id.includes('.') || !isTime(timestamp))
+          return `The ${prefix}-id or the ${prefix}-timestamp of the signature is missing or not valid.`;
+        const given = String(headers[field])
+          .split(' ', MAX_SIGNATURES)
+          .filter((signature) => signature.startsWith('v1,'))
+          .map((signature) => Buffer.from(signature.slice(3), 'base64'));
+        return (
+          timeProblem(timestamp, `The ${prefix}-timestamp`) ??
+          (matches(given, keys, (key) => standardSignature(key, id, timestamp, body))
+            ? undefined
+            : `The ${field} is not valid for this body.`)
+        );
+      },
+    },
+  };
 }
 
 function standardKey(secret: string): Buffer {

@@ -1,6 +1,7 @@
 import type { Access } from '../config/config';
 import type { ParsedCloudEvent, SenderAttributes } from '../events/cloudevents/cloud-event';
 import type { Payload } from '../events/payload';
+import type { SignedBy } from '../senders/senders';
 
 /** The four ways of calling an operation. */
 export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
@@ -42,8 +43,8 @@ export interface Call {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The name of the sender whose signature was verified. */
-  readonly signedBy?: string | undefined;
+  /** The sender whose signature was verified. */
+  readonly signedBy?: SignedBy | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
   /**
@@ -73,6 +74,18 @@ export class ParameterError extends Error {
   /** Makes the error for a value that an operation cannot use. */
   static mustBe(parameter: string, allowed: string): ParameterError {
     return new ParameterError(`The parameter ${parameter} must be ${allowed}.`);
+  }
+}
+
+/** Thrown for an `Idempotency-Key` that was sent with another event before: the caller's mistake. */
+export class KeyReuseError extends Error {
+  override readonly name = 'KeyReuseError';
+
+  constructor() {
+    super(
+      'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
+        'Send each event with a key of its own.',
+    );
   }
 }
 

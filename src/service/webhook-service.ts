@@ -2,7 +2,7 @@ import { EventFactory, type EventDefaults } from '../events/event';
 import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
-import { ParameterError, type Call, type ParameterValues, type Service } from './call';
+import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Service } from './call';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import { letOthersRun } from '../util/promises';
 
@@ -99,6 +99,7 @@ const EVENTS_IN_ONE_GO = 500;
  * the ids of its events. Of a batch all events are recorded or, if one is not valid, none.
  *
  * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
+ * @throws {KeyReuseError} its `Idempotency-Key` is that of another event.
  * @throws {EventLogError} nothing was recorded.
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
@@ -108,7 +109,9 @@ export async function recordEvent(call: Call, log: ServiceLog, events: EventFact
   if (content.batch === undefined) {
     const { attributes, payload } = content;
     const event = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
-    return (await log.append(event instanceof Promise ? await event : event)).id;
+    const { id, conflict } = await log.append(event instanceof Promise ? await event : event);
+    if (conflict === true) throw new KeyReuseError();
+    return id;
   }
   const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress, signedBy }, events);
   const appended = made.length === 0 ? [] : await log.appendAll(made);

@@ -45,6 +45,20 @@ const HOSTILE_NAMES = [
   ...['sendersequence', 'database64', 'dataref', '1', '0', 'constructor', 'tostring', 'time', 'subject'],
 ];
 
+const LOG = { recordedAt: '2018-02-03T00:00:00Z', arrival: {} };
+
+/** Attributes that no event has which came over HTTP, and why. */
+const NOT_OVER_HTTP: readonly (readonly [object, string])[] = [
+  [{ specversion: '0.3' }, 'attribute specversion must be 1.0'],
+  [{ type: 7 }, 'attribute type must be a string'],
+  [{ type: null }, 'attribute type is missing'],
+  [{ source: 'a b' }, 'attribute source must be a URI reference'],
+  [{ time: 'noon' }, 'attribute time must be a time'],
+  [{ 'x-y': 'z' }, 'attribute x-y must have a name of lower-case letters and digits'],
+  [{ x: 1.5 }, 'attribute x must be a string that is not empty, a boolean or a 32-bit integer'],
+  [{ x: 'x'.repeat(9000) }, "The CloudEvent's attributes take more than 8192 bytes"],
+];
+
 describe('an archive', () => {
   it.each<[string, Partial<Arrival>]>([
     ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, Partial<Arrival>] => [
@@ -65,6 +79,17 @@ describe('an archive', () => {
       'attributes of exactly 8,192 bytes',
       { attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }) },
     ],
+    [
+      'a trace context beside attributes of 8,192 bytes',
+      {
+        headers: { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`, tracestate: `a=${'x'.repeat(250)}` },
+        attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }),
+      },
+    ],
+    ...['idempotency-key', 'webhook-id'].map((name): [string, Partial<Arrival>] => [
+      `a ${name} of another source`,
+      { headers: { [name]: 'k\u00ff' }, attributes: senderAttributes({ ...REQUIRED, source: '/other' }) },
+    ]),
     [
       'a time with many digits',
       { attributes: senderAttributes({ ...REQUIRED, time: '1990-12-31T15:59:60.123456789012-08:00' }) },
@@ -133,6 +158,14 @@ describe('an archive', () => {
     );
   });
 
+  it('writes the members of an event as the log keeps them, however they are written in the line', async () => {
+    const line = JSON.stringify({ ...REQUIRED, data: 'AA==', x: null, _log: LOG })
+      .replace('"data"', ' "d\\u0061ta_base64" ')
+      .replace('"type"', `${' '.repeat(50_000)}"t\\u0079pe"`);
+    const { attributes, data } = await parseArchiveLine(line);
+    expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"AA=="']);
+  });
+
   it('reads a CloudEvent of another origin as one that a sender sent', async () => {
     const line = JSON.stringify({
       ...{ ...REQUIRED, sequence: '7', binding: 'amqp', idempotencykey: '', arrival: 'x', recordedtime: 'y' },
@@ -151,7 +184,7 @@ describe('an archive', () => {
     });
   });
 
-  it.each([
+  it.each<[object, string]>([
     [{ _log: 'x' }, 'The member _log must be a JSON object.'],
     [{ _log: [] }, 'The member _log must be a JSON object.'],
     [{ _log: {} }, 'The member recordedAt in _log must be a time as in RFC 3339.'],
@@ -179,7 +212,8 @@ describe('an archive', () => {
       { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, later: 1 } },
       'later, which this version does not know',
     ],
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: '' }, 'attribute id must be a string'],
+    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: '' }, 'attribute id must not be empty'],
+    ...NOT_OVER_HTTP.map(([members, problem]) => [{ ...members, _log: LOG }, problem] as [object, string]),
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, x: {} }, 'attribute x must be a string'],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, data_base64: '*' }, 'must be a base64 string'],
     [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],

@@ -59,7 +59,10 @@ describe('an event', () => {
     };
     const guid = '72d3162e-cc78-11e3-81ab-4c9367dc0958';
     expect(await keys({ 'x-github-delivery': guid })).toEqual([undefined, `x-github-delivery\n${guid}`]);
-    expect(await keys({ 'x-github-delivery': guid, 'webhook-id': 'w' })).toEqual([undefined, 'w']);
+    expect(await keys({ 'x-github-delivery': guid, 'webhook-id': 'w' })).toEqual([
+      undefined,
+      `x-github-delivery\n${guid}`,
+    ]);
     expect(await keys({ 'x-github-delivery': guid, 'webhook-id': '', 'idempotency-key': 'k' })).toEqual([
       'k',
       `x-github-delivery\n${guid}`,

@@ -283,6 +283,61 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.append(newEvent({ idempotencyKey: 'w', webhookId: 'k' }))).toMatchObject({ recorded: true });
     });
 
+    describe('with the Idempotency-Key of another event', () => {
+      const DATA = '"data":{"order":1}';
+      const first = { id: 'first', idempotencyKey: 'k', data: DATA };
+      const conflict = { id: 'first', recorded: false, conflict: true };
+      const attributesOf = (attributes: object) => JSON.stringify({ specversion: '1.0', type: 'test', ...attributes });
+
+      it.each<[string, Partial<NewEvent>]>([
+        ['other data', { data: '"data":{"order":2}' }],
+        ['no data', { data: undefined }],
+        ['another type', { data: DATA, attributes: attributesOf({ id: 'x', source: '/test', type: 'other' }) }],
+        [
+          'another type and a known webhook-id',
+          { data: DATA, webhookId: 'w', attributes: attributesOf({ type: 'o' }) },
+        ],
+        ['other data and the id of the first', { id: 'first', data: '"data":{"order":2}' }],
+      ])('does not record an event with %s, and says so', async (_what, other) => {
+        await log.append(newEvent(first));
+        await log.append(newEvent({ id: 'webhook', webhookId: 'w' }));
+        expect(await log.append(newEvent({ idempotencyKey: 'k', ...other }))).toEqual(conflict);
+        await log.close();
+        log = await under.open();
+        expect(await log.append(newEvent({ idempotencyKey: 'k', ...other }))).toEqual(conflict);
+        expect(await ids()).toEqual(['first', 'webhook']);
+      });
+
+      it('takes one for a repetition that differs in its time, its trace and how it arrived', async () => {
+        await log.append(newEvent(first));
+        const attributes = attributesOf({ time: '2026-01-02T03:04:05Z', traceparent: 'x', binding: 'soap12' });
+        const again = newEvent({ ...first, id: 'again', attributes, arrival: '{"method":"GET"}', recordedAt: 1 });
+        expect(await log.append(again)).toEqual({ id: 'first', recorded: false });
+      });
+
+      it('does not record it in one call with the other, nor at the same moment in two instances', async () => {
+        const other = await under.open();
+        const events = [
+          newEvent(first),
+          newEvent({ ...first, id: 'b', data: undefined }),
+          newEvent({ ...first, id: 'c' }),
+        ];
+        expect(await log.appendAll(events)).toEqual([
+          { id: 'first', recorded: true },
+          conflict,
+          { id: 'first', recorded: false },
+        ]);
+        const race = Array.from({ length: 20 }, (_, i) =>
+          newEvent({ idempotencyKey: 'race', data: `"data":${String(i % 2)}` }),
+        );
+        const appended = await Promise.all(race.map((event, i) => (i % 3 ? log : other).append(event)));
+        const winner = appended.findIndex(({ recorded }) => recorded);
+        expect(appended.map(({ conflict = false }) => conflict)).toEqual(race.map((_event, i) => i % 2 !== winner % 2));
+        expect(await ids()).toEqual(['first', race[winner]?.id]);
+        await other.close();
+      });
+    });
+
     it('tells events with one id from many sources apart', async () => {
       const events = Array.from({ length: 12 }, (_, i) => newEvent({ id: 'x', source: `/${String(i)}` }));
       const other = await under.open();

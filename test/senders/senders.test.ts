@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -16,6 +16,7 @@ interface Signed {
   readonly body: string;
 }
 
+const digestOf = (text: string) => createHash('sha256').update(text).digest('base64url');
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text);
 
 const STRIPE_SECRET = 'whsec_test_secret_of_an_endpoint';
@@ -32,6 +33,16 @@ const SIGNED: Readonly<Record<string, Signed>> = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+    body: '{"test": 2432232314}',
+  },
+  Svix: {
+    secrets: { webhookSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] },
+    time: 1_614_265_330,
+    headers: {
+      'svix-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'svix-timestamp': '1614265330',
+      'svix-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     },
     body: '{"test": 2432232314}',
   },
@@ -80,7 +91,7 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
     const check = signatureCheck(known);
     expect(check.isSigned(given)).toBe(true);
     const { sender, problem } = check.check(given, Buffer.from(sent));
-    expect(sender).toBe(name);
+    expect(sender.name).toBe(name);
     return problem;
   };
   afterEach(() => jest.restoreAllMocks());
@@ -91,7 +102,10 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
 
   it('is not valid under another secret', () => {
     const [setting = ''] = Object.keys(secrets);
-    const other = name === 'Standard Webhooks' ? `whsec_${Buffer.alloc(24).toString('base64')}` : 'another-secret-16';
+    const other =
+      'webhookSecrets' in secrets && name !== 'GitHub'
+        ? `whsec_${Buffer.alloc(24).toString('base64')}`
+        : 'another-secret-16';
     expect(problemAt(time, headers, body, { [setting]: [other] })).toMatch(/ is not valid( for this body)?\.$/);
   });
 
@@ -99,7 +113,7 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
     expect(signatureCheck({}).isSigned(headers)).toBe(false);
   });
 
-  it.each(Object.keys(headers).filter((field) => field !== 'webhook-id'))('is not valid with another %s', (field) => {
+  it.each(Object.keys(headers).filter((field) => !field.endsWith('-id')))('is not valid with another %s', (field) => {
     const value = headers[field] ?? '';
     for (const changed of [`${value.slice(0, -4)}AAA0`, '', value.slice(0, -2)])
       expect(problemAt(time, { ...headers, [field]: changed })).toMatch(/not valid|seconds from/);
@@ -161,11 +175,19 @@ describe('a known sender', () => {
     ],
     ['GitHub', { 'x-github-delivery': 'd1' }, { action: 'opened' }, undefined, 'x-github-delivery\nd1'],
     [
+      'GitHub',
+      { 'x-github-event': 'push', 'x-github-delivery': 'd1', 'x-github-hook-id': '7' },
+      {},
+      'com.github.push',
+      'x-github-delivery\nd1 7',
+    ],
+    ['GitHub', { 'x-github-delivery': '', 'x-github-hook-id': '7' }, {}, undefined, undefined],
+    [
       'GitLab',
-      { 'x-gitlab-event': 'Merge Request Hook', 'x-gitlab-event-uuid': 'u' },
+      { 'x-gitlab-event': 'Merge Request Hook', 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' },
       {},
       'com.gitlab.merge_request',
-      'x-gitlab-event-uuid\nu',
+      undefined,
     ],
     [
       'Stripe',
@@ -184,6 +206,8 @@ describe('a known sender', () => {
       'x-shopify-webhook-id\nw',
     ],
     ['Slack', { 'x-slack-signature': 'v0=' }, { type: 'event_callback' }, undefined, undefined],
+    ['Slack', { 'x-slack-signature': 'v0=' }, { event_id: 'Ev1' }, undefined, 'slack-event\nEv1'],
+    ['Svix', { 'svix-signature': 'v1,', 'svix-id': 'm' }, { type: 'contact.created' }, 'contact.created', undefined],
     ['Standard Webhooks', { 'webhook-signature': 'v1,' }, { type: 'contact.created' }, 'contact.created', undefined],
   ])('%s: type and key of %j', (name, headers, body, type, key) => {
     const sender = senderOf(headers);
@@ -191,6 +215,21 @@ describe('a known sender', () => {
     expect(sender.name).toBe(name);
     expect(typeOf(sender, headers, body)).toBe(type);
     expect(keyOf(sender, headers, body)).toBe(key);
+  });
+
+  it.each<[string, Record<string, string>, Members, string | undefined]>([
+    ['Standard Webhooks', { 'webhook-id': 'm' }, {}, 'webhook-id\nm'],
+    ['Svix', { 'svix-id': 'm', 'webhook-id': 'other' }, {}, 'webhook-id\nm'],
+    ['GitHub', { 'x-github-delivery': 'd' }, {}, 'x-github-delivery\nd'],
+    ['GitLab', { 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' }, {}, 'idempotency-key\nk'],
+    ['GitLab', { 'x-gitlab-event-uuid': 'u' }, {}, undefined],
+    ['Stripe', {}, { id: 'evt_1' }, 'stripe-event\nevt_1'],
+    ['Slack', {}, { event_id: 'Ev1' }, 'slack-event\nEv1'],
+    ['Slack', { 'x-slack-request-timestamp': '1' }, {}, `slack-event\n${digestOf('v0:1:signed')}`],
+  ])('%s: beside a signature, its key of %j and %j is one that no other call has', (name, headers, body, key) => {
+    const sender = SENDERS.find((one) => one.name === name);
+    if (sender === undefined) throw new Error('not known');
+    expect(keyOf(sender, headers, body, Buffer.from('signed'))).toBe(key && `signed ${key}`);
   });
 
   it('is not found where the header fields say nothing', () => {

@@ -28,11 +28,13 @@ const ADDED_BY_LOGS: readonly (readonly [name: RegExp, maxBytes: number])[] = [
   [/^time$/, 64],
   [/^(?:sender)*(?:sequence|binding)$/, 64],
   [/^dataref$/, 12_288],
+  [/^traceparent$/, 255],
+  [/^tracestate$/, 512],
 ];
 const MAX_ID_LENGTH = 1024;
 
 /** What the CloudEvents 1.0 type String (section 3.1) excludes: control characters, noncharacters, lone surrogates. */
-export const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
+const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
 const EXTENSION_VALUE = 'must be a string that is not empty, a boolean or a 32-bit integer';

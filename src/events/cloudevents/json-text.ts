@@ -18,6 +18,22 @@ export function hasTooManyParts(json: string, maxParts = MAX_PARTS): boolean {
   return found > maxParts;
 }
 
+/** A JSON text, and what it stands for. */
+export interface ParsedJson {
+  readonly json: string;
+  readonly value: unknown;
+}
+
+/** Parses a text that may be JSON. Undefined where it is not, or has too many parts. */
+export function parsedJson(json: string): ParsedJson | undefined {
+  if (hasTooManyParts(json)) return undefined;
+  try {
+    return { json, value: JSON.parse(json) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
 /** A member of a JSON object as it was written, with the white space around it. */
 export interface MemberText {
   /** Name, colon and value. */

@@ -4,10 +4,13 @@ import type { NewEvent } from '../../events/stored-event';
 /** What the messages on one subject of the stream of keys are about: the kind, and the name. */
 export type Key = readonly [kind: string, name: string];
 
+/** The kind of the key that an Idempotency-Key is. */
+export const IDEMPOTENCY_KEY = 'idempotency-key';
+
 /** The keys that the sender gave an event, in the order in which they are claimed. */
 export function keysOf({ idempotencyKey, webhookId }: Pick<NewEvent, 'idempotencyKey' | 'webhookId'>): Key[] {
   const keys: Key[] = [];
-  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
+  if (idempotencyKey !== undefined) keys.push([IDEMPOTENCY_KEY, idempotencyKey]);
   if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
   return keys;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
-import type { NewEvent } from '../../events/stored-event';
+import { isRepetition, type NewEvent } from '../../events/stored-event';
 import type { Appended } from '../event-log';
 import {
   decodeEvent,
@@ -8,6 +8,7 @@ import {
   encodeEvent,
   encodeJson,
   encodeReference,
+  IDEMPOTENCY_KEY,
   keysOf,
   keySubject,
   lateSubject,
@@ -94,7 +95,7 @@ export class JetStreamRecorder {
       const { keys } = this.#begin();
       await keys.put(lateSubject(keys), encodeJson(range));
     }
-    return outcomes.map(({ id, recorded }) => ({ id, recorded }));
+    return outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict }));
   }
 
   /** The keys lead to the same event whether or not this goes well. */
@@ -157,9 +158,19 @@ class Attempt {
   async claimKeys(): Promise<Outcome | undefined> {
     for (const key of keysOf(this.#message.event)) {
       const found = await this.#claim(key);
-      if (found !== undefined) return found;
+      if (found !== undefined) return key[0] === IDEMPOTENCY_KEY ? this.#compared(found) : found;
     }
     return undefined;
+  }
+
+  /** Says whether the event that has this one's Idempotency-Key is another. */
+  async #compared(found: Outcome): Promise<Outcome> {
+    for (;;) {
+      const first = await this.#streams.events.at(found.sequence);
+      if (first === undefined) await this.#pause();
+      else if (isRepetition(this.#message.event, requireEvent(first.data).event)) return found;
+      else return { ...found, conflict: true };
+    }
   }
 
   /** Records the event, unless its keys have led to one, and settles the claims. */

@@ -1,4 +1,4 @@
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { isRepetition, type NewEvent, type StoredEvent } from '../../events/stored-event';
 import type { LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
 import type {
@@ -58,6 +58,9 @@ class MemoryEngine implements LogEngine {
   #append(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
+    const sameKey = byKey.get(JSON.stringify(['idempotency-key', event.idempotencyKey]));
+    if (sameKey !== undefined && !isRepetition(event, sameKey))
+      return { id: sameKey.id, recorded: false, conflict: true };
     const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);
     if (first !== undefined) return { id: first.id, recorded: false };
     const own = { ...event, position: ++this.#store.last };

@@ -10,7 +10,7 @@ type TextProperty = (typeof TEXTS)[number];
  * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
  * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 5;
+export const PROTOCOL = 6;
 
 /**
  * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,

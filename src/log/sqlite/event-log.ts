@@ -73,12 +73,8 @@ class SqliteEngine implements LogEngine {
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
     const batch = packEvents(events);
-    const { firstIds, newest } = await this.#writer.append(batch);
-    const appended = events.map(({ id }, i) => {
-      const firstId = firstIds.get(i);
-      return { id: firstId ?? id, recorded: firstId === undefined };
-    });
-    return { appended, newest };
+    const { others, newest } = await this.#writer.append(batch);
+    return { appended: events.map(({ id }, i) => others.get(i) ?? { id, recorded: true }), newest };
   }
 
   readonly read: LogEngine['read'] = (query) => this.#thread.ask('read', query);

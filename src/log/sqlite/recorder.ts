@@ -1,12 +1,22 @@
+import { isRepetition } from '../../events/stored-event';
+import type { Appended } from '../event-log';
 import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection';
-import { FIND_FIRST_ID, INSERT_EVENT, MINUTE, minuteOf, rowOf } from './schema';
+import {
+  FIND_BY_IDEMPOTENCY_KEY,
+  FIND_FIRST_ID,
+  INSERT_EVENT,
+  MINUTE,
+  minuteOf,
+  rowOf,
+  type StoredRow,
+} from './schema';
 
 /** What came of recording a batch of events. */
 export interface RecordedEvents {
-  /** The first ids of those that were in the log before, by their places in the batch. */
-  readonly firstIds: ReadonlyMap<number, string>;
+  /** What came of those that were not recorded, by their places in the batch. */
+  readonly others: ReadonlyMap<number, Appended>;
   /** The position of the last one that was recorded; undefined where all were repetitions. */
   readonly newest: number | undefined;
 }
@@ -60,21 +70,30 @@ export class SqliteRecorder {
 
   /** Inserts the events of a batch, but for those that are in the log, and notes them in `minutes`. */
   #insertAll(events: readonly PackedEvent[], minutes: Map<number, MinuteCount>): RecordedEvents {
-    const firstIds = new Map<number, string>();
+    const others = new Map<number, Appended>();
     let newest: number | undefined;
     for (const [i, event] of events.entries()) {
       // The texts stay the bytes that they are in the batch.
       const { changes, lastInsertRowid } = this.#insert.run(...rowOf(event));
       if (changes === 0) {
-        const { id, source, idempotencyKey, webhookId } = event;
-        const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
-        firstIds.set(i, (first as { id: string }).id);
+        others.set(i, this.#first(event));
       } else {
         newest = Number(lastInsertRowid);
         note(minutes, event.recordedAt, newest);
       }
     }
-    return { firstIds, newest };
+    return { others, newest };
+  }
+
+  /** Finds the event that keeps another from being recorded. */
+  #first(event: PackedEvent): Appended {
+    const { id, source, idempotencyKey, webhookId, attributes, data } = event;
+    const sameKey = this.#connection.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as SameKey | undefined;
+    const texts = { attributes: textOf(attributes) ?? '', data: textOf(data) };
+    if (sameKey !== undefined && !isRepetition(texts, { ...sameKey, data: sameKey.data ?? undefined }))
+      return { id: sameKey.id, recorded: false, conflict: true };
+    const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
+    return { id: (first as { id: string }).id, recorded: false };
   }
 
   #count(minutes: ReadonlyMap<number, MinuteCount>): void {
@@ -147,6 +166,13 @@ export class SqliteRecorder {
       this.#connection.setBusyTimeout();
     }
   }
+}
+
+/** What `FIND_BY_IDEMPOTENCY_KEY` finds. */
+type SameKey = Pick<StoredRow, 'id' | 'attributes' | 'data'>;
+
+function textOf(bytes: Uint8Array | null): string | undefined {
+  return bytes === null ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
 /** Notes an event in the count of its minute. Positions must grow. */

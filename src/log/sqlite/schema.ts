@@ -41,6 +41,9 @@ export function rowOf(event: PackedEvent): SqlValue[] {
   return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
 }
 
+/** Finds the event with an idempotency key. */
+export const FIND_BY_IDEMPOTENCY_KEY = `SELECT id, attributes, data FROM events WHERE idempotency_key = ${TEXT}`;
+
 /** Finds the first event that has one of the keys of another: its id and source, its idempotency key, its webhook id. */
 export const FIND_FIRST_ID = `
   SELECT id FROM events

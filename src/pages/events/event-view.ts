@@ -107,12 +107,12 @@ function arrivalView(event: StoredEvent) {
   };
 }
 
-/** The keys under which the log records the event once. Before that of a known sender stand its name and a line feed. */
+/** The keys under which the log records the event once. Before them may stand what they are about, each with a line feed. */
 function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
-  const [first = '', ofSender] = webhookId?.split('\n') ?? [];
+  const lines = webhookId?.split('\n') ?? [];
   const keys: [string, string | undefined][] = [
-    ['Idempotency-Key', idempotencyKey],
-    ofSender === undefined ? ['webhook-id', first || undefined] : [first, ofSender],
+    ['Idempotency-Key', idempotencyKey?.split('\n').at(-1)],
+    [lines.length > 1 ? (lines[0] ?? '') : 'webhook-id', lines.at(-1)],
   ];
   return pairs(keys.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
@@ -128,8 +128,8 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curlNeedsFile: needsFile,
     /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
-    /** Whether the command sends a key, under which a log that has it does not record it again. */
-    sendsKey: hasKey(request),
+    /** Whether the command sends a key under which the log has the event: one of a signed call counts beside the signature alone. */
+    sendsKey: hasKey(request) && event.webhookId?.startsWith('signed ') !== true,
     /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };

@@ -114,7 +114,8 @@ function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, stri
   // Stripe's is a member of the body, the first one, which may be cut.
   const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
   const key = known && keyOf(known, Object.fromEntries(fields), { id });
-  return fields.get('webhook-id') ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
+  const standard = fields.get('webhook-id') ?? fields.get('svix-id');
+  return standard ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
 }
 
 /** Shows the beginning of a body as text, or in hexadecimal where it is none. */

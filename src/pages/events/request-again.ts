@@ -39,11 +39,12 @@ export function requestAgain(event: StoredEvent, address: EndpointAddress): Curl
 const KEY_FIELDS: ReadonlySet<string> = new Set([
   'idempotency-key',
   'webhook-id',
+  'svix-id',
   'ce-id',
   ...SENDERS.flatMap(({ key }) => key?.name ?? []),
 ]);
 
-/** Whether a request has the key by which a log knows it. Stripe's is in the body, which counts only beside its signature. */
+/** Whether a request has the key by which a log knows it. That of Stripe and Slack is in the body. */
 export function hasKey({ headers }: Pick<CurlRequest, 'headers'>): boolean {
   return headers.some(([name]) => name !== 'ce-id' && KEY_FIELDS.has(name));
 }

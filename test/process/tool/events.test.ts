@@ -76,6 +76,25 @@ describe('the tool for the event log', () => {
     expect(await stored(file)).toHaveLength(20);
   });
 
+  it('leaves out an event whose Idempotency-Key another one has, says so, and imports the rest', async () => {
+    await fill(1);
+    const archive = join(folder.path, 'events.ndjson');
+    await run(['--export', archive]);
+    const [line = ''] = (await readFile(archive, 'utf8')).split('\n');
+    const another = line.replaceAll(/"event-\d+"/g, '"another"').replace('"n":0.0', '"n":1');
+    await writeFile(archive, `${another}\n${another.replace('"key 0"', '"key 1"').replace('"hook 0"', '"hook 1"')}\n`);
+    const [first] = await stored(file);
+    for (const summary of ['1 recorded, 0 already in the log', '0 recorded, 1 already in the log']) {
+      expect(await run(['--import', archive])).toMatchObject({
+        code: 1,
+        errors:
+          `Event another is left out: ${first?.id ?? ''} has its Idempotency-Key, with another type or other data.\n` +
+          `${summary}.\n`,
+      });
+    }
+    expect((await stored(file)).map(({ id }) => id)).toEqual([first?.id, 'another']);
+  });
+
   it('imports CloudEvents written by others, and names the line that is not one', async () => {
     const archive = join(folder.path, 'foreign.ndjson');
     const event = { specversion: '1.0', id: 'a', source: '/old', type: 't', data: [1] };
