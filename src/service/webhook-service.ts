@@ -1,5 +1,6 @@
 import { EventFactory, type EventDefaults } from '../events/event';
-import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
+import { HTTP_ERRORS } from '../http/errors';
+import { EventTooLargeError, type ServiceLog, type EventQuery, type LoggedEvent } from '../log/event-log';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
 import { ParameterError, type Call, type ParameterValues, type Service } from './call';
@@ -99,20 +100,25 @@ const EVENTS_IN_ONE_GO = 500;
  * the ids of its events. Of a batch all events are recorded or, if one is not valid, none.
  *
  * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
+ * @throws {RequestError} an event is too large for the log.
  * @throws {EventLogError} nothing was recorded.
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
   const { binding, method, target, headers, signedBy } = call;
   const content = call.content();
   const remoteAddress = call.remoteAddress();
-  if (content.batch === undefined) {
-    const { attributes, payload } = content;
-    const event = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
-    return (await log.append(event instanceof Promise ? await event : event)).id;
+  try {
+    if (content.batch === undefined) {
+      const { attributes, payload } = content;
+      const event = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
+      return (await log.append(event instanceof Promise ? await event : event)).id;
+    }
+    const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress, signedBy }, events);
+    const appended = made.length === 0 ? [] : await log.appendAll(made);
+    return JSON.stringify(appended.map(({ id }) => id));
+  } catch (error) {
+    throw error instanceof EventTooLargeError ? HTTP_ERRORS.eventTooLarge(error.message) : error;
   }
-  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress, signedBy }, events);
-  const appended = made.length === 0 ? [] : await log.appendAll(made);
-  return JSON.stringify(appended.map(({ id }) => id));
 }
 
 /** The request that brought a batch. */
