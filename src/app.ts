@@ -45,6 +45,18 @@ const FORWARDED_HINT =
   'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
   'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
+/** How much larger an event may be than its request: bytes that are not text are kept as base64. */
+const GROWTH = 4 / 3;
+
+function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
+  const needed = Math.ceil(maxRequestBytes * GROWTH);
+  if (maxEventBytes >= needed) return undefined;
+  return (
+    `NATS takes events of at most ${String(maxEventBytes)} bytes (max_payload), and requests may have ${String(maxRequestBytes)} ` +
+    `(MAX_REQUEST_BYTES): larger events are refused. Set max_payload to ${String(needed)} or more, or lower MAX_REQUEST_BYTES.`
+  );
+}
+
 /** Collects the refusals of all processes that answer together with this one. */
 export type RefusalsOfAll = (own: RefusedCalls) => Promise<Refusals>;
 
@@ -84,6 +96,8 @@ export async function startApp(
       metrics.commit(commit);
     },
   });
+  const sizeWarning = eventSizeWarning(config, log);
+  if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
   const otherSite = otherSites(callers);

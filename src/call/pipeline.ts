@@ -6,6 +6,7 @@ import { SMALL_BODY } from '../http/content/body';
 import type { MediaType } from '../http/content/content-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
+import { EventTooLargeError } from '../log/event-log';
 import { KeyReuseError, ParameterError, type Binding, type Call, type Content, type Service } from '../service/call';
 import type { SignedBy } from '../senders/senders';
 import type { CallReport } from '../telemetry/observation';
@@ -132,6 +133,7 @@ function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof ParameterError || error instanceof CloudEventError)
     return HTTP_ERRORS.invalidInput(error.message);
   if (error instanceof KeyReuseError) return HTTP_ERRORS.keyReuse(error.message);
+  if (error instanceof EventTooLargeError) return HTTP_ERRORS.eventTooLarge(error.message);
   return undefined;
 }
 

@@ -93,6 +93,8 @@ export const HTTP_ERRORS = {
       `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`,
       'too-large',
     ),
+  /** @param problem - a sentence with both sizes */
+  eventTooLarge: (problem: string) => new RequestError(413, problem, 'too-large'),
   unneededBodyTooLarge: (method: string, maxBytes: number) =>
     new RequestError(413, `The body of a ${method} request may have at most ${String(maxBytes)} bytes.`, 'too-large'),
   contentCoding: (coding: string) =>

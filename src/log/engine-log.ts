@@ -6,6 +6,7 @@ import { LogWatch, RetentionLoop } from './background';
 import type { LogEngine } from './engine';
 import {
   EventLogError,
+  EventTooLargeError,
   type Appended,
   type EventLog,
   type EventQuery,
@@ -72,6 +73,10 @@ export class EngineLog implements EventLog {
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
+  }
+
+  get maxEventBytes(): number | undefined {
+    return this.#engine.maxEventBytes;
   }
 
   append(event: NewEvent): Promise<Appended> {
@@ -213,7 +218,7 @@ export class EngineLog implements EventLog {
     try {
       return await action();
     } catch (cause) {
-      throw new EventLogError(failure, { cause });
+      throw cause instanceof EventTooLargeError ? cause : new EventLogError(failure, { cause });
     } finally {
       this.#calls--;
       if (this.#calls === 0) this.#idle?.();

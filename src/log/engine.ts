@@ -25,6 +25,9 @@ export interface Recorded {
 export interface LogEngine {
   /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
   readonly commitSize?: number;
+  /** As `ServiceLog.maxEventBytes`. */
+  readonly maxEventBytes?: number;
+  /** @throws {EventTooLargeError} */
   appendAll(events: readonly NewEvent[]): Promise<Recorded>;
 
   /** Maximum reads and scans at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */

@@ -1,4 +1,5 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { shortened } from '../util/text';
 
 /** What {@link ServiceLog.append} returns. */
 export interface Appended {
@@ -43,6 +44,16 @@ export interface EventQuery {
 /** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
+}
+
+/** Thrown for an event that has more bytes than the log takes. Nothing was recorded; the message is fit for a caller. */
+export class EventTooLargeError extends EventLogError {
+  /** Both sizes are those of the event as the log keeps it, in bytes. */
+  constructor(id: string, bytes: number, maxBytes: number) {
+    super(
+      `The event ${shortened(id)} has ${String(bytes)} bytes as it is kept, and the event log takes ${String(maxBytes)} at most.`,
+    );
+  }
 }
 
 /** What a log holds. */
@@ -191,7 +202,7 @@ export interface ServiceLog {
    * Records up to 1,000 events as {@link append} does, in the order given; an event may repeat one before it. SQLite records
    * all of them or none. JetStream records one after the other; after a failure, sending all of them again records the rest.
    *
-   * @throws {EventLogError} at least one of the events was not recorded.
+   * @throws {EventLogError} at least one of the events was not recorded; none where one is too large ({@link EventTooLargeError}).
    */
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
@@ -209,6 +220,9 @@ export interface ServiceLog {
    * @returns ends the watch, as closing the log does; the listener is not called afterwards.
    */
   watch(listener: (newest: bigint) => void): () => void;
+
+  /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
+  readonly maxEventBytes?: number | undefined;
 
   /** Sets the one observer. */
   observe(observer: LogObserver): void;

@@ -100,6 +100,7 @@ const EVENTS_IN_ONE_GO = 500;
  *
  * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
  * @throws {KeyReuseError} its `Idempotency-Key` is that of another event.
+ * @throws {EventTooLargeError} an event is too large for the log.
  * @throws {EventLogError} nothing was recorded.
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {

@@ -223,7 +223,7 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   if (refusal === undefined) return FAULTS.failed(error);
   if (refusal instanceof Fault) return refusal;
   // The operation found something wrong with its input. Faults have status 500 (SOAP 1.1, section 6.2).
-  if (refusal !== error) return FAULTS.invalidInput(refusal.message);
+  if (refusal !== error && refusal.refusal === 'invalid') return FAULTS.invalidInput(refusal.message);
   const code = TEMPORARY.has(refusal.refusal) ? 'Server' : 'Client';
   // A WS-Security header yields no key, or the key in it is not valid.
   const keyCode = security && (security.problem?.code ?? SECURITY_CODES.failedAuthentication);

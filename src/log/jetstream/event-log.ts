@@ -99,6 +99,10 @@ class JetStreamEngine implements LogEngine {
     }
   }
 
+  get maxEventBytes(): number {
+    return this.#begin().events.maxBytes();
+  }
+
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
     try {
       return { appended: await this.#recorder.record(events) };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import { isRepetition, type NewEvent } from '../../events/stored-event';
-import type { Appended } from '../event-log';
+import { EventTooLargeError, type Appended } from '../event-log';
 import {
   decodeEvent,
   decodeReference,
@@ -74,23 +74,28 @@ export class JetStreamRecorder {
 
   /** Records events in the order given. */
   async record(events: readonly NewEvent[]): Promise<Appended[]> {
+    const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
+    const maxBytes = this.#begin().events.maxBytes();
+    for (const { event, body } of messages) {
+      if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
+    }
     const appended: Appended[] = [];
-    for (const part of partsWithoutSharedKeys(events)) appended.push(...(await this.#recordPart(part)));
+    for (const part of partsWithoutSharedKeys(messages)) appended.push(...(await this.#recordPart(part)));
     return appended;
   }
 
   /** Claims the keys of all events first, and then stores the events without a wait between them. */
-  async #recordPart(events: readonly NewEvent[]): Promise<Appended[]> {
+  async #recordPart(messages: readonly EncodedMessage[]): Promise<Appended[]> {
     const streams = this.#begin();
     const afterwards = (settle: Settling) => {
       this.#finishLater(settle);
     };
-    const attempts = events.map((event) => new Attempt({ attempt: nuid.next(), event }, streams, afterwards));
-    this.eventBytes = attempts.at(-1)?.body.length ?? this.eventBytes;
+    const attempts = messages.map((message) => new Attempt(message, streams, afterwards));
+    this.eventBytes = messages.at(-1)?.body.length ?? this.eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
     // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
-    const range = lateRange(events, outcomes);
+    const range = lateRange(messages, outcomes);
     if (range !== undefined) {
       const { keys } = this.#begin();
       await keys.put(lateSubject(keys), encodeJson(range));
@@ -131,6 +136,15 @@ export class JetStreamRecorder {
   }
 }
 
+/** An event with the name of the attempt that stores it, and as it is stored. */
+interface EncodedMessage extends EventMessage {
+  readonly body: Buffer;
+}
+
+function messageOf(message: EventMessage): EncodedMessage {
+  return { ...message, body: encodeEvent(message) };
+}
+
 /** A claim of a key: a message in the stream of keys. */
 interface Claim {
   readonly subject: string;
@@ -139,17 +153,14 @@ interface Claim {
 
 /** One attempt to record one event. */
 class Attempt {
-  /** The event as it is stored. */
-  readonly body: Buffer;
-  readonly #message: EventMessage;
+  readonly #message: EncodedMessage;
   readonly #streams: LogStreams;
   readonly #afterwards: (settle: Settling) => void;
   readonly #claims: Claim[] = [];
 
   /** @param afterwards - takes over what goes on after the event was recorded. */
-  constructor(message: EventMessage, streams: LogStreams, afterwards: (settle: Settling) => void) {
+  constructor(message: EncodedMessage, streams: LogStreams, afterwards: (settle: Settling) => void) {
     this.#message = message;
-    this.body = encodeEvent(message);
     this.#streams = streams;
     this.#afterwards = afterwards;
   }
@@ -188,10 +199,10 @@ class Attempt {
   /** Puts the event into its slot, or finds it there. */
   async #store(): Promise<Outcome> {
     const { events } = this.#streams;
-    const { event, attempt } = this.#message;
+    const { event, attempt, body } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.putFirst(slot, this.body);
+      const sequence = await events.putFirst(slot, body);
       if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
       const existing = await events.last(slot);
       if (existing !== undefined) {
@@ -208,7 +219,7 @@ class Attempt {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.putFirst(subject, this.body);
+      const sequence = await keys.putFirst(subject, this.#message.body);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
@@ -233,7 +244,7 @@ class Attempt {
 
   /** Does what the attempt that has claimed a key is doing, or would have done. */
   async #complete(claim: EventMessage, claimedAt: Date): Promise<Outcome> {
-    const attempt = new Attempt(claim, this.#streams, this.#afterwards);
+    const attempt = new Attempt(messageOf(claim), this.#streams, this.#afterwards);
     const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
     const found = await attempt.claimKeys();
     const outcome = isAbandoned ? await attempt.finish(found) : (found ?? (await attempt.#store()));
@@ -258,9 +269,9 @@ class Attempt {
 }
 
 /** The range of the late events among those that were just recorded; undefined where none is late. */
-function lateRange(events: readonly NewEvent[], outcomes: readonly Outcome[]): LateRange | undefined {
+function lateRange(messages: readonly EncodedMessage[], outcomes: readonly Outcome[]): LateRange | undefined {
   const horizon = Date.now() - LATE;
-  const late = events.flatMap(({ recordedAt }, i) => {
+  const late = messages.flatMap(({ event: { recordedAt } }, i) => {
     const outcome = outcomes[i];
     return outcome?.recorded === true && recordedAt < horizon ? { recordedAt, sequence: outcome.sequence } : [];
   });
@@ -274,18 +285,18 @@ function lateRange(events: readonly NewEvent[], outcomes: readonly Outcome[]): L
  * Splits events, in their order, into parts, also where one has the key of another: an attempt that finds the claim of a key
  * records its event at once, before those that were given earlier.
  */
-function partsWithoutSharedKeys(events: readonly NewEvent[]): NewEvent[][] {
-  const parts: NewEvent[][] = [];
-  let part: NewEvent[] = [];
+function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
+  const parts: EncodedMessage[][] = [];
+  let part: EncodedMessage[] = [];
   let keys = new Set<string>();
-  for (const event of events) {
-    const given = keysOf(event).map((key) => key.join(' '));
+  for (const message of messages) {
+    const given = keysOf(message.event).map((key) => key.join(' '));
     if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
       part = [];
       keys = new Set();
       parts.push(part);
     }
-    part.push(event);
+    part.push(message);
     for (const key of given) keys.add(key);
   }
   return parts;

@@ -112,10 +112,6 @@ export class Stream {
     body: Uint8Array,
     options: { expect?: { lastSubjectSequence: number } },
   ): Promise<number> {
-    if (body.length > this.maxBytes()) {
-      const most = String(this.#connection.maxPayload());
-      throw new Error(`the event has more bytes than the ${most} that NATS takes (max_payload)`);
-    }
     return this.#connection.retry(this.#deadline, async () => {
       try {
         return (await this.#connection.client.publish(subject, body, options)).seq;
