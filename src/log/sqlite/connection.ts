@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Retention } from '../event-log';
 import { HeldBatches } from './batch';
 import { openDatabase, retryWhileLocked, type Database, type Statement } from './binding';
-import { DatabaseFiles, hasCompanions, pathOf, requireUsable } from './files/database-files';
+import { DatabaseFiles, hasCompanions, makeForOwner, pathOf, requireUsable } from './files/database-files';
 import { MarksReader } from './files/marks';
 import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
@@ -68,6 +68,7 @@ export class SqliteConnection {
     const marksReader = new MarksReader();
     requireUsable(path);
     marksReader.requirePair(path);
+    makeForOwner(path);
     const database = openDatabase(file);
     this.#options = options;
     this.#database = database;
