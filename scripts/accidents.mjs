@@ -1,30 +1,69 @@
-// Lets accidents happen to a SQLite log beside load: restores, files removed or replaced, kills and stalls of the service, with a
-// forwarder to a slow target on the same file, other connections of SQLite, and `--follow`, `--backup` and `--restore` of the tool.
-// Afterwards every answered event is in the log or in a file that was kept beside it, no file is malformed, and the service became
-// ready after each accident: node scripts/accidents.mjs [MINUTES] [SEED]. Build first.
+// Lets accidents happen to a SQLite log beside load: restores, files removed, replaced, cut off or not to be looked at (no free
+// descriptor, changed modes, read errors, a newer schema), kills and stalls of the service, with a forwarder to a slow target on the
+// same file, other connections of SQLite, and `--follow`, `--backup` and `--restore` of the tool. Afterwards every answered event is
+// in the log or in a file that was kept beside it, a line of the log names each of those that hold lost events, no file is
+// malformed, and the service became ready after each accident: node scripts/accidents.mjs [MINUTES] [SEED] [WORKERS] [PART OF NAMES].
+// Build first. Read errors need gcc, lower limits prlimit.
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { copyFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { randomOf, retried, run, SERVICE, TOOL } from './support.mjs';
 
-const [minutes = '5', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
+const [minutes = '5', seed = String(Date.now() % 1e9), workers = '1', part = ''] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'accidents-'));
+// root may read every file, so everything runs as nobody.
+const user = process.getuid() === 0 ? 65534 : undefined;
+if (user !== undefined) {
+  chownSync(folder, user, user);
+  process.setgid(user);
+  process.setuid(user);
+}
 const file = join(folder, 'events.db');
 const kept = join(folder, 'kept');
 const backup = join(folder, 'backup.db');
 const random = randomOf(Number(seed));
-const surroundings = { cwd: folder, variables: { EVENT_LOG: `sqlite:${file}`, PORT: '0' } };
+const variables = { EVENT_LOG: `sqlite:${file}`, PORT: '0', WORKERS: workers };
+const surroundings = { cwd: folder, variables };
 console.log(`Seed ${seed}, in ${folder}`);
+
+/** A library that lets reads of the log fail while this file is there, as a disk does. */
+const readErrors = join(folder, 'read-errors');
+const library = join(folder, 'read-errors.so');
+execFileSync('gcc', [
+  '-shared',
+  '-fPIC',
+  '-O2',
+  '-o',
+  library,
+  fileURLToPath(new URL('read-errors.c', import.meta.url)),
+]);
 
 let service;
 let url;
+/** The files with lost events that a line of the log named. */
+const named = new Set();
 async function start() {
-  service = run([process.execPath, SERVICE], surroundings);
+  const preload = { LD_PRELOAD: library, READ_ERRORS: readErrors };
+  service = run([process.execPath, SERVICE], { cwd: folder, variables: { ...variables, ...preload } });
+  service.child.stdout.on('data', (text) => {
+    for (const [name] of String(text).matchAll(/events\.db\.lost-[\w-]+/g)) named.add(name);
+  });
   [url] = await service.prints(/http:\/\/127\.0\.0\.1:\d+\/[^\s"\\]*/);
 }
 
@@ -103,7 +142,11 @@ async function forward() {
   while (isForwarding) {
     const options = ['--follow', '--forward', `http://127.0.0.1:${port}/`, '--position', position, '--since', '0'];
     forwarder = run([process.execPath, TOOL, ...options], surroundings);
-    if ((await forwarder.ended) === 1) rmSync(position, { force: true });
+    try {
+      if ((await forwarder.ended) === 1) rmSync(position, { force: true });
+    } catch {
+      // The folder cannot be read now.
+    }
     await delay(1000);
   }
 }
@@ -114,7 +157,56 @@ async function stopForwarder() {
   await forwarding;
 }
 
+/** The processes of the service that have the log open: it and its workers. */
+function processes() {
+  const { pid } = service.child;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return [String(pid), ...children];
+}
+
+/** Changes the schema's version past the log, and writes that back to the file. */
+function setVersion(version) {
+  const database = new DatabaseSync(file, { timeout: 5000 });
+  const [{ user_version: before }] = database.prepare('PRAGMA user_version').all();
+  database.exec(`PRAGMA user_version = ${version}; PRAGMA wal_checkpoint(PASSIVE)`);
+  database.close();
+  return before;
+}
+
+/** Some seconds, in which the service records nothing. */
+const aWhile = () => delay(500 + random() * 4000);
+
 const ACCIDENTS = {
+  async 'no descriptor is free'() {
+    const limit = (pid, nofile) => execFileSync('prlimit', ['--pid', pid, `--nofile=${nofile}:`]);
+    const pids = processes();
+    for (const pid of pids) limit(pid, readdirSync(`/proc/${pid}/fd`).length - Math.floor(random() * 5));
+    await aWhile();
+    for (const pid of pids) limit(pid, 10_000);
+  },
+  async 'the mode of the file is changed'() {
+    chmodSync(file, 0);
+    await aWhile();
+    chmodSync(file, 0o600);
+  },
+  async 'the mode of the folder is changed'() {
+    chmodSync(folder, 0);
+    await aWhile();
+    chmodSync(folder, 0o700);
+  },
+  async 'reads fail'() {
+    writeFileSync(readErrors, '');
+    await aWhile();
+    rmSync(readErrors);
+  },
+  async 'a newer schema beside it'() {
+    const before = setVersion(99);
+    await aWhile();
+    setVersion(before);
+  },
+  async '-wal cut off'() {
+    await untilSaved(() => truncateSync(`${file}-wal`));
+  },
   async 'kill -9'() {
     await service.end('SIGKILL');
     await start();
@@ -192,7 +284,7 @@ const happened = [];
 let slowest = 0;
 while (Date.now() < end) {
   await delay(random() * 1500);
-  const names = Object.keys(ACCIDENTS);
+  const names = Object.keys(ACCIDENTS).filter((accident) => accident.includes(part));
   const name = names[Math.floor(random() * names.length)];
   counts[name] = (counts[name] ?? 0) + 1;
   happened.push(`${new Date().toISOString()} ${name}`);
@@ -218,6 +310,7 @@ for (const name of logs) {
     console.log(`${name}: ${error.message}`);
   }
 }
+const unnamed = logs.filter((name) => name.includes('.lost-') && !named.has(name));
 const missing = [...answered].filter((id) => !found.has(id));
 console.log({
   counts,
@@ -225,9 +318,10 @@ console.log({
   forwarded,
   logs: logs.length,
   malformed,
+  unnamed: unnamed.length,
   missing: missing.length,
   slowest,
 });
-if (missing.length > 0) console.log(missing.slice(0, 10), happened);
-if (missing.length === 0 && malformed === 0) rmSync(folder, { recursive: true });
-process.exit(missing.length + malformed > 0 ? 1 : 0);
+if (missing.length + unnamed.length > 0) console.log(missing.slice(0, 10), unnamed, happened);
+if (missing.length + malformed + unnamed.length === 0) rmSync(folder, { recursive: true });
+process.exit(missing.length + malformed + unnamed.length > 0 ? 1 : 0);

@@ -18,10 +18,11 @@ process.on('exit', () => {
  * Starts a program with these variables and PATH, and keeps what it printed last.
  *
  * @param stdio - for standard error and what comes after it, as `spawn` takes them.
+ * @param user - the number of the user that it runs as, if not this one.
  */
-export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'] } = {}) {
+export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'], user } = {}) {
   const env = { PATH: process.env.PATH, ...variables };
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', ...stdio] });
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', ...stdio], uid: user, gid: user });
   running.add(child);
   let output = '';
   let wake = () => undefined;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { pause } from '../../util/time';
 
 // The only file that names the binding. It has the API of Node's own `node:sqlite`, which takes its place once Node 24 is the oldest
 // that is supported.
@@ -65,6 +66,20 @@ export function openInMemory(): Database {
 /** Whether an error says that another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === SQLITE_BUSY;
+}
+
+/** Does something again while it fails because of another connection's lock, for this time at most. */
+export function retryWhileLocked(milliseconds: number, action: () => void): void {
+  const deadline = performance.now() + milliseconds;
+  for (;;) {
+    try {
+      action();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      pause(10);
+    }
+  }
 }
 
 /** Whether an error says that a file is not a database. */

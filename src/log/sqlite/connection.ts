@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Retention } from '../event-log';
-import { pause } from '../../util/time';
 import { HeldBatches } from './batch';
-import { isBusy, openDatabase, type Database, type Statement } from './binding';
-import { DatabaseFiles, hasCompanions, pathOf, requireUsable } from './files/database-files';
+import { openDatabase, retryWhileLocked, type Database, type Statement } from './binding';
+import { DatabaseFiles, hasCompanions, makeForOwner, pathOf, requireUsable } from './files/database-files';
 import { MarksReader } from './files/marks';
 import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
@@ -69,6 +68,7 @@ export class SqliteConnection {
     const marksReader = new MarksReader();
     requireUsable(path);
     marksReader.requirePair(path);
+    makeForOwner(path);
     const database = openDatabase(file);
     this.#options = options;
     this.#database = database;
@@ -146,7 +146,7 @@ export class SqliteConnection {
         return inner;
       }),
     );
-    // Before the look, which may find that the file is lost, or fail: then a repetition of these events is answered later.
+    // Before the look: after one that fails, these events are in the log, and their repetitions will be answered.
     this.#held.add(recorded);
     // Others who open the file by its name must find what was written.
     this.files.require();
@@ -291,18 +291,5 @@ export class SqliteConnection {
 
   #marks(): Marks {
     return this.prepare(readMarks()).get() as Marks;
-  }
-}
-
-function retryWhileLocked(milliseconds: number, action: () => void): void {
-  const deadline = performance.now() + milliseconds;
-  for (;;) {
-    try {
-      action();
-      return;
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
-      pause(10);
-    }
   }
 }

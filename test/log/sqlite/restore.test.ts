@@ -1,4 +1,4 @@
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { restoreLog } from '../../../src/log/sqlite/upkeep/restore';
@@ -28,7 +28,7 @@ describe('a backup of a SQLite event log', () => {
   };
 
   it('takes the place of the log, which is kept', async () => {
-    const before = await restoreLog(backup, file);
+    const { before } = await restoreLog(backup, file);
     expect(await readdir(folder.path)).toHaveLength(3);
     expect(await idsIn(file)).toEqual(['first']);
     expect(await idsIn(before ?? '')).toEqual(['first', 'second']);
@@ -53,7 +53,8 @@ describe('a backup of a SQLite event log', () => {
     await writeFile(file, 'not a database '.repeat(1000));
     await restoreLog(backup, file);
     expect(await idsIn(file)).toEqual(['first']);
-    expect(await restoreLog(backup, join(folder.path, 'new.db'))).toBeUndefined();
+    const restored = await restoreLog(backup, join(folder.path, 'new.db'));
+    expect(restored).toEqual({ before: undefined, goesOn: false });
     expect(await idsIn(join(folder.path, 'new.db'))).toEqual(['first']);
   });
 
@@ -65,5 +66,77 @@ describe('a backup of a SQLite event log', () => {
     await expect(restoreLog(join(folder.path, 'missing.db'), file)).rejects.toThrow('There is no backup');
     expect(await idsIn(file)).toEqual(['first', 'second']);
     expect((await readdir(folder.path)).filter((name) => name.includes('unfinished'))).toEqual([]);
+  });
+
+  it('is restored where only the write-ahead log of the log is there, which is kept', async () => {
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent({ id: 'third' }));
+    await copyFile(`${file}-wal`, join(folder.path, 'wal'));
+    await log.close();
+    await rm(file);
+    await rename(join(folder.path, 'wal'), `${file}-wal`);
+    await writeFile(`${file}-shm`, 'x');
+    const { before = '', goesOn } = await restoreLog(backup, file);
+    expect(goesOn).toBe(false);
+    expect((await stat(`${before}-wal`)).size).toBeGreaterThan(0);
+    expect(await idsIn(file)).toEqual(['first']);
+    expect(await readdir(folder.path)).not.toContain('events.db-wal');
+  });
+
+  it('gives no position again that the log before gave, also those of events that it has forgotten', async () => {
+    const before = await SqliteEventLog.open({ file });
+    await before.append(newEvent({ id: 'third' }));
+    await before.forget([3n]);
+    await before.close();
+    expect(await restoreLog(backup, file)).toMatchObject({ goesOn: true });
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent({ id: 'next' }));
+    expect((await log.scan({ after: 3n, limit: 10 })).map(({ id }) => id)).toEqual(['next']);
+    expect(await log.verify()).toEqual([]);
+    await log.close();
+  });
+
+  it('of an empty log goes on after the positions of the log before', async () => {
+    const empty = join(folder.path, 'empty.db');
+    await (await SqliteEventLog.open({ file: empty })).close();
+    await restoreLog(empty, file);
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent());
+    expect((await log.scan({ after: 0n, limit: 10 })).map(({ sequence }) => BigInt(sequence))).toEqual([3n]);
+    await log.close();
+  });
+
+  it('is named by its own name where it cannot be restored', async () => {
+    const other = join(folder.path, 'notes.txt');
+    await writeFile(other, 'these are my notes '.repeat(100));
+    const refused = restoreLog(other, file);
+    await expect(refused).rejects.toThrow(`The backup ${other} cannot be restored.`);
+    await expect(refused).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('not a SQLite') as string },
+    });
+  });
+
+  it('gets the owner and the mode of the log that it replaces, else of its folder', async () => {
+    // Only root can give a file away.
+    if (process.getuid?.() !== 0) return;
+    const ownerOf = async (name: string) => {
+      const { uid, gid, mode } = await stat(name);
+      return [uid, gid, mode & 0o777];
+    };
+    await chown(file, 4321, 8765);
+    await chmod(file, 0o640);
+    await restoreLog(backup, file);
+    expect(await ownerOf(file)).toEqual([4321, 8765, 0o640]);
+    await chown(folder.path, 5432, 9876);
+    await chmod(folder.path, 0o750);
+    await rm(file);
+    await restoreLog(backup, file);
+    expect(await ownerOf(file)).toEqual([5432, 9876, 0o640]);
+    const made = await SqliteEventLog.open({ file: join(folder.path, 'made.db') });
+    await made.append(newEvent());
+    for (const suffix of ['', '-wal', '-shm']) {
+      expect(await ownerOf(join(folder.path, `made.db${suffix}`))).toEqual([5432, 9876, 0o640]);
+    }
+    await made.close();
   });
 });

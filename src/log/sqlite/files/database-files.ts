@@ -1,4 +1,17 @@
-import { accessSync, constants, realpathSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { isDamage, withoutPath } from '../binding';
 import { ForeignFileError, type Marks } from '../schema';
 import type { MarksReader } from './marks';
@@ -198,12 +211,36 @@ export function requireUsable(file: string): void {
   }
 }
 
+/**
+ * The owner and mode that a new log needs which root makes: those of its folder, whose owner is to write it. Undefined where
+ * that is root, and for other users, to whom what they make belongs.
+ */
+export function ownerOfNew(file: string): Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid, mode } = statSync(dirname(file));
+  return uid === 0 && gid === 0 ? undefined : { uid, gid, mode: mode & 0o660 };
+}
+
+/** Makes an empty file for the owner that it needs, if that is not this user. SQLite gives the other two to the same. */
+export function makeForOwner(file: string): void {
+  const owner = statsOf(file) === undefined ? ownerOfNew(file) : undefined;
+  if (owner === undefined) return;
+  // Fails where somebody who may write in the folder has put something else there meanwhile.
+  const descriptor = openSync(file, 'wx', 0o600);
+  try {
+    fchownSync(descriptor, owner.uid, owner.gid);
+    fchmodSync(descriptor, owner.mode);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 function timestamp(): string {
   return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
 
 /** Undefined where there is no such file. @throws it is not known whether there is. */
-function statsOf(name: string): Stats | undefined {
+export function statsOf(name: string): Stats | undefined {
   return statSync(name, { throwIfNoEntry: false });
 }
 

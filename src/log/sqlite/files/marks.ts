@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { pause } from '../../../util/time';
-import { isNoDatabase, openInMemory } from '../binding';
+import { isNoDatabase, openInMemory, type Database } from '../binding';
 import { ForeignFileError, readMarks, schemaState, type Marks } from '../schema';
 import { searchWal } from './write-ahead-log';
 
@@ -58,7 +58,27 @@ export class MarksReader {
     }
   }
 
+  /** The last position that a file says it has given; undefined where it does not say. */
+  lastPosition(file: string): number | undefined {
+    try {
+      return this.#attached(file, (database) => {
+        const row = database.prepare("SELECT seq FROM file.sqlite_sequence WHERE name = 'events'").get();
+        return (row as { seq: number } | undefined)?.seq ?? 0;
+      });
+    } catch {
+      return undefined;
+    }
+  }
+
   #read(file: string): Marks | undefined {
+    return this.#attached(file, (database) => {
+      if (schemaState(database, 'file') === 'empty') return undefined;
+      const [marks] = database.prepare(readMarks('file')).all() as Marks[];
+      return marks;
+    });
+  }
+
+  #attached<T>(file: string, read: (database: Database) => T): T {
     // Immutable: SQLite neither looks for a write-ahead log nor makes one.
     try {
       this.#database.prepare('ATTACH ? AS file').run(`${pathToFileURL(file).href}?immutable=1`);
@@ -68,9 +88,7 @@ export class MarksReader {
         : error;
     }
     try {
-      if (schemaState(this.#database, 'file') === 'empty') return undefined;
-      const [marks] = this.#database.prepare(readMarks('file')).all() as Marks[];
-      return marks;
+      return read(this.#database);
     } finally {
       this.#database.exec('DETACH file');
     }

@@ -1,66 +1,114 @@
-import { copyFile, link, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
+import { copyFile, link, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { temporaryName } from '../../../util/files';
+import { userName } from '../../../util/reason';
 import { EventLogError } from '../../event-log';
 import { isBusy, openDatabase } from '../binding';
 import { SqliteEventLog } from '../event-log';
+import { ownerOfNew, pathOf, statsOf } from '../files/database-files';
 import { MarksReader } from '../files/marks';
 import { makeDistinct } from '../schema';
+
+/** What became of a log in whose place a backup was put. */
+export interface Restored {
+  /** Where the log before is kept, if there was one. */
+  readonly before: string | undefined;
+  /** Whether the last position that the log before gave is known, after which the restored one goes on. */
+  readonly goesOn: boolean;
+}
 
 /**
  * Puts a backup in the place of a log, which is kept beside it.
  *
- * @returns where the log before is kept, if there was one.
- * @throws {EventLogError} the backup is damaged, or another process has the log open. Nothing was changed then.
+ * @throws {EventLogError} the backup is damaged, another process has the log open, or the restored log could not belong to the
+ * user of the log before. Nothing was changed then.
  */
-export async function restoreLog(backup: string, log: string): Promise<string | undefined> {
-  if (!existsSync(backup)) throw new EventLogError(`There is no backup at ${backup}.`);
-  if ((statSync(`${backup}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+export async function restoreLog(backup: string, log: string): Promise<Restored> {
+  if (statsOf(backup) === undefined) throw new EventLogError(`There is no backup at ${backup}.`);
+  if ((statsOf(`${backup}-wal`)?.size ?? 0) > 0) {
     throw new EventLogError(`${backup} is a log in use, since a write-ahead log is beside it. Copy it with --backup.`);
   }
-  const file = existsSync(log) ? realpathSync(log) : log;
+  const file = pathOf(log);
+  const stats = statsOf(file);
   const restored = temporaryName(file);
   try {
-    await copyFile(backup, restored);
-    await requireWhole(restored);
-    return await replace(file, restored);
+    await copyFile(backup, restored, constants.COPYFILE_EXCL);
+    await requireWhole(restored, backup);
+    await ownAs(stats ?? ownerOfNew(file), restored);
+    const result = await replace(file, stats !== undefined, restored);
+    await (await SqliteEventLog.open({ file })).close();
+    return result;
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) await rm(restored + suffix, { force: true });
+    for (const suffix of SUFFIXES) await rm(restored + suffix, { force: true });
   }
 }
 
+const SUFFIXES = ['', '-wal', '-shm'];
+
 /** Verifies a copy, and makes it a file of its own without a write-ahead log. */
-async function requireWhole(file: string): Promise<void> {
-  const log = await SqliteEventLog.open({ file });
+async function requireWhole(file: string, backup: string): Promise<void> {
+  const log = await SqliteEventLog.open({ file }).catch(({ cause }: EventLogError) => {
+    throw new EventLogError(`The backup ${backup} cannot be restored.`, { cause });
+  });
   const findings = await log.verify().finally(() => log.close());
-  if (findings.length > 0) throw new EventLogError(`The backup is damaged: ${findings.join(' ')}`);
+  if (findings.length > 0) throw new EventLogError(`The backup ${backup} is damaged: ${findings.join(' ')}`);
   const database = openDatabase(file);
   makeDistinct(database);
   database.exec('PRAGMA journal_mode = DELETE');
   database.close();
 }
 
-async function replace(file: string, restored: string): Promise<string | undefined> {
-  if (!existsSync(file)) {
-    await rename(restored, file);
-    return undefined;
+/** Gives a copy the owner and mode of another file: the service has to be able to write it. */
+async function ownAs(owner: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined, copy: string): Promise<void> {
+  if (owner === undefined) return;
+  const { uid, gid, mode } = owner;
+  // Nobody who may write in the folder can have put a link in its place.
+  const handle = await open(copy, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
+  try {
+    await handle.chown(uid, gid);
+    await handle.chmod(mode & 0o777);
+  } catch {
+    throw new EventLogError(
+      `The log belongs to user ${String(uid)} and group ${String(gid)}, to whom ${userName()} cannot give the restored one. ` +
+        'Run this as root. Nothing was changed.',
+    );
+  } finally {
+    await handle.close();
   }
+}
+
+async function replace(file: string, exists: boolean, restored: string): Promise<Restored> {
   const holders = await holdersOf(file);
   if (holders.length > 0) throw inUse(holders.join(', '));
   const before = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  const lock = openAlone(file);
+  const lock = exists ? openAlone(file) : undefined;
   try {
+    const last = exists ? new MarksReader().lastPosition(file) : undefined;
+    if (last !== undefined) continueAfter(restored, last);
     // The name is never without a file: a service that starts meanwhile would make an empty log.
-    await link(file, before);
+    if (exists) await link(file, before);
     await rename(restored, file);
     // What could not be folded into the log before belongs beside it.
-    if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`);
-    await rm(`${file}-shm`, { force: true });
+    const left = SUFFIXES.slice(1).filter((suffix) => statsOf(file + suffix) !== undefined);
+    for (const suffix of left) await rename(file + suffix, before + suffix);
+    return { before: exists || left.length > 0 ? before : undefined, goesOn: last !== undefined };
   } finally {
     lock?.close();
   }
-  return before;
+}
+
+/** Has a log give its next event a position after this one. */
+function continueAfter(file: string, position: number): void {
+  const database = openDatabase(file);
+  try {
+    database
+      .prepare("INSERT INTO sqlite_sequence SELECT 'events', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence)")
+      .run();
+    database.prepare('UPDATE sqlite_sequence SET seq = max(seq, ?)').run(position);
+  } finally {
+    database.close();
+  }
 }
 
 /** Locks a log for this process alone, with everything in the file itself. Undefined where it is too damaged for that. */
