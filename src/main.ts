@@ -24,7 +24,7 @@ import type { Channel } from './log/engine';
 import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
 import { messageChain } from './util/text';
-import { createLogger, type Logger } from './telemetry/logger';
+import { createLogger, exitAfterLines, type Logger } from './telemetry/logger';
 
 main().catch(fail);
 
@@ -36,6 +36,8 @@ async function main(): Promise<void> {
     return;
   }
   startLean();
+  // A line that cannot be printed must not end the service.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
   const warn = (warning: string) => warnings.push(warning);
   const config = withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
@@ -147,7 +149,7 @@ function stopper(logger: Logger, cleanUp: () => Promise<void>): Stop {
       .then(cleanUp)
       .then(() => {
         logger.info('stopped');
-        logger.flush(() => process.exit(0));
+        exitAfterLines(logger, 0);
       }, fail);
   };
 }

@@ -1,5 +1,6 @@
-import pino, { destination, type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 import { visible } from '../util/text';
+import { StandardOutput } from './standard-output';
 
 export type { Logger } from 'pino';
 
@@ -10,14 +11,24 @@ const LINES_PER_SECOND = 20;
  * Makes the logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
  * when all lines are written.
  */
-export function createLogger(level: string, stream = standardOutput()): Logger {
+export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino({ ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } }, stream);
+  const logger: Logger = pino(
+    { ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } },
+    stream ??
+      new StandardOutput((lost) => {
+        logger.error({ lost }, 'log lines were lost: standard output could not be written');
+      }),
+  );
+  return logger;
 }
 
-function standardOutput(): DestinationStream {
-  // With a `minLength` of 0, its default, `flush` calls back at once.
-  return destination({ dest: 1, sync: false, minLength: 1 });
+/** Ends the process once its lines are written. Where standard output is stuck, not even `process.exit` would end it. */
+export function exitAfterLines(logger: Logger, code: number): void {
+  logger.flush((stuck) => {
+    if (stuck === undefined) process.exit(code);
+    process.kill(process.pid, 'SIGKILL');
+  });
 }
 
 /** Most characters of a text in a log line: callers choose some of them, and how long they are. */

@@ -4,7 +4,7 @@ import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
-import { limitedLines, type Logger } from '../telemetry/logger';
+import { exitAfterLines, limitedLines, type Logger } from '../telemetry/logger';
 import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
@@ -64,7 +64,7 @@ export async function supervise(
         logger.error({ reason: messageChain(error) }, 'the log was not closed');
       });
       void closed.then(() => {
-        logger.flush(() => process.exit(code));
+        exitAfterLines(logger, code);
       });
     },
   });

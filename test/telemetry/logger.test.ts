@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createLogger, hintsTo, type Logger } from '../../src/telemetry/logger';
@@ -41,6 +42,28 @@ describe('the log on standard output', () => {
     const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { env });
     expect(stdout.match(/first|second/g)).toEqual(['first', 'second']);
+  });
+
+  it('does not wait for a reader, and says how many lines were lost once somebody reads', async () => {
+    const program = `
+      const { createLogger } = require(${JSON.stringify(resolve('dist/telemetry/logger.js'))});
+      const log = createLogger('info');
+      for (let i = 0; i < 10_000; i++) log.info('x'.repeat(200));
+      log.flush(() => console.error('flushed'));
+      process.stdin.resume().on('end', () => log.flush(() => process.exit(0)));`;
+    const child = spawn(process.execPath, ['-e', program]);
+    await once(child.stderr, 'data');
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stdin.end();
+    await once(child, 'close');
+    const lines = output
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { lost?: number });
+    const lost = lines.find((line) => line.lost !== undefined)?.lost ?? 0;
+    expect(lost).toBeGreaterThan(1000);
+    expect(lines.length - 1 + lost).toBe(10_000);
   });
 });
 
