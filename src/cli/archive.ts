@@ -7,13 +7,16 @@ import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog, ServiceLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { followedPages, pagesOf, type Change, type Start } from './scan';
+import { followedPages, pagesOf, positionBefore, type Change, type Start } from './scan';
 import { fileError, print, quoted, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
 export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
   const stop = stopSignal();
-  for await (const page of follow ? followedPages(log, start, stop, sayChange) : pagesOf(log, start)) {
+  const pages = follow
+    ? followedPages(log, { after: await positionBefore(log, start) }, stop, sayChange)
+    : pagesOf(log, start);
+  for await (const page of pages) {
     await print(pageText(page), stop).catch((error: unknown) => {
       if (!stop.aborted) throw error;
     });

@@ -38,11 +38,21 @@ export function parseSince(text: string): Start | undefined {
 
 /** The start of the events that are yet to be recorded. */
 export async function endOf(log: EventLog): Promise<Start> {
-  const [event] = await readEvents(log, { limit: 1 });
-  return { after: BigInt(event?.sequence ?? 0) };
+  return { after: (await log.stats()).last };
 }
 
-/** Reads the newest events, or those with an id or at a position, at most `limit`, oldest first. */
+/**
+ * The position after which a start begins. What is recorded later comes after it, whatever its time: the clock may be set back. A
+ * start in a log without such events is its end.
+ */
+export async function positionBefore(log: EventLog, { after, since }: Start): Promise<bigint> {
+  const { last } = await log.stats();
+  const [first] = await log.scan({ after, since, limit: 1 });
+  if (first !== undefined) return BigInt(first.sequence) - 1n;
+  return after > last ? after : last;
+}
+
+/** Reads the events with an id or at a position, at most `limit`, oldest first. */
 function readEvents(
   log: EventLog,
   { id, sequence, limit }: { readonly id?: string; readonly sequence?: bigint; readonly limit: number },
@@ -70,7 +80,7 @@ export type Change = 'ends before' | 'another event';
  */
 export async function* followedPages(
   log: EventLog,
-  start: Start,
+  start: Omit<Start, 'since'>,
   stop: AbortSignal,
   changed: (change: Change, position: bigint, newest: bigint) => bigint,
 ): AsyncGenerator<readonly StoredEvent[]> {
@@ -94,7 +104,7 @@ export async function* followedPages(
         event = undefined;
       }
       hasReached ||= (await log.stats()).last >= after;
-      for await (const page of pagesOf(log, { since: start.since, after })) {
+      for await (const page of pagesOf(log, { after })) {
         yield page;
         const last = page.at(-1);
         event = last;

@@ -3,7 +3,16 @@ import type { EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
 import type { ForwardTask } from '../events-task';
 import { ForwardProgress } from '../progress';
-import { changeAt, endOf, followedPages, pagesOf, selectedEvents, type Selection, type Start } from '../scan';
+import {
+  changeAt,
+  endOf,
+  followedPages,
+  pagesOf,
+  positionBefore,
+  selectedEvents,
+  type Selection,
+  type Start,
+} from '../scan';
 import { stopSignal } from '../terminal';
 import { missingBetween, PositionFile, refuseChange, targetKey, type Position } from './position';
 import { Target } from './target';
@@ -143,7 +152,6 @@ async function forwardSelected(
 interface KeptPosition {
   readonly file: PositionFile | undefined;
   readonly position: Position;
-  readonly isSaved: boolean;
 }
 
 /**
@@ -152,7 +160,7 @@ interface KeptPosition {
  * @throws a file is damaged, or its position is not one of this log, or that of another target.
  */
 async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
-  const first = await firstPosition(log, since);
+  const first = await firstPosition(log, since ?? (await endOf(log)));
   const keys = targets.map(({ url }) => targetKey(url));
   const kept: KeptPosition[] = [];
   for (const { url, position: name } of targets) {
@@ -162,19 +170,21 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
     // A file of an address that is not among these is that of a target that has moved.
     if (saved?.target !== undefined && saved.target !== target && keys.includes(saved.target))
       throw new Error(`${name ?? ''} is the --position of another --forward. Give both in the same order.`);
-    const position = { ...(saved ?? first), target };
-    const change = await changeAt(log, position.sequence, position.event);
-    if (change !== undefined) refuseChange(change, position.sequence);
-    kept.push({ file, position, isSaved: saved !== undefined });
+    const { sequence, event, since: from } = saved ?? first;
+    const change = await changeAt(log, sequence, event);
+    if (change !== undefined) refuseChange(change, sequence);
+    const position =
+      from === undefined ? { sequence, event } : await firstPosition(log, { after: sequence, since: from });
+    kept.push({ file, position: { ...position, target } });
   }
   // A forwarder that is killed before its first event must not begin later the next time.
   for (const { file, position } of kept) await file?.write(position);
   return kept;
 }
 
-async function firstPosition(log: EventLog, start: Start | undefined): Promise<Position> {
-  const { after, since } = start ?? (await endOf(log));
-  return { sequence: after, since, event: await eventAt(log, after) };
+async function firstPosition(log: EventLog, start: Start): Promise<Position> {
+  const sequence = await positionBefore(log, start);
+  return { sequence, event: await eventAt(log, sequence) };
 }
 
 /** Posts the events after a position to a target, and keeps how far it came. */
@@ -184,23 +194,20 @@ class Forwarder {
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
   #position: Position;
-  /** Whether all events after the position are meant to be forwarded, so that missing ones are reported. */
-  #isExact: boolean;
 
-  constructor(log: EventLog, target: Target, task: ForwardTask, { file, position, isSaved }: KeptPosition) {
+  constructor(log: EventLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
     this.#log = log;
     this.#target = target;
     this.#task = task;
     this.#file = file;
     this.#position = position;
-    this.#isExact = position.sequence > 0n || (isSaved && position.since === undefined);
   }
 
   async forward(stop: AbortSignal): Promise<void> {
     const { name, progress } = this.#target;
-    const { sequence: after, since, event } = this.#position;
+    const { sequence: after, event } = this.#position;
     progress.report(`Forwarding the events after ${String(after)} to ${name}.`);
-    const start = { after, since, event };
+    const start = { after, event };
     const pages = this.#task.follow ? followedPages(this.#log, start, stop, refuseChange) : pagesOf(this.#log, start);
     const live = this.#showBehind();
     try {
@@ -217,7 +224,7 @@ class Forwarder {
 
   /** Reports the events that are missing between the position and a page. */
   async #reportMissing([first]: readonly StoredEvent[]): Promise<void> {
-    if (first === undefined || !this.#isExact) return;
+    if (first === undefined) return;
     const missing = await missingBetween(this.#log, this.#position.sequence, BigInt(first.sequence));
     if (missing !== undefined) this.#target.progress.report(missing);
   }
@@ -239,7 +246,6 @@ class Forwarder {
   async #moveTo(event: StoredEvent): Promise<void> {
     const { sequence, id, recordedAt } = event;
     this.#position = { ...this.#position, sequence: BigInt(sequence), event: { id, recordedAt } };
-    this.#isExact = true;
     await this.#file?.write(this.#position);
   }
 

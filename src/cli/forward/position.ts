@@ -12,8 +12,8 @@ import type { Change } from '../scan';
 export interface Position {
   /** Everything up to this position was forwarded, or was not meant to be. */
   readonly sequence: bigint;
-  /** Only events recorded at this time or later are forwarded, in milliseconds since 1970-01-01T00:00Z; without it, all are. */
-  readonly since: number | undefined;
+  /** In files of earlier versions: only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly since?: number | undefined;
   /** The event at the position, if there was one, which identifies the log. */
   readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
   /** The {@link targetKey} of the address that it was forwarded to last; undefined in files of earlier versions. */
@@ -71,9 +71,9 @@ export class PositionFile {
    *
    * @throws the file cannot be written; the message is one line.
    */
-  async write({ sequence, since, event, target }: Position): Promise<void> {
+  async write({ sequence, event, target }: Position): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), since, event: kept, target };
+    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), event: kept, target };
     try {
       await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
     } catch (error) {

@@ -531,21 +531,60 @@ describe('forwarding', () => {
       ]);
     });
 
-    it('goes on with the time that --since meant at first', async () => {
+    it('begins with the first event since a time, and forwards all that was recorded after it, whatever the clock said', async () => {
       target = await startTarget((_request, before) => (before === 0 ? 400 : 200));
       for (const [id, year] of [
         ['old', 2020],
         ['new', 2024],
-        ['late', 2021],
-        ['newest', 2025],
+        ['earlier by the clock', 2021],
       ] as const) {
         await log.append(newEvent({ id, recordedAt: Date.UTC(year, 0, 1) }));
       }
       expect(await forward([...KEPT, '--since', '2023-01-01']).ended).toBe(3);
       const tool = forward(KEPT);
       expect(await tool.ended).toBe(0);
-      expect(ids()).toEqual(['new', 'new', 'newest']);
+      expect(ids()).toEqual(['new', 'new', 'earlier by the clock']);
       expect(tool.errors()).not.toContain('retention');
+    });
+
+    it('forwards what is recorded after the clock was set back, also if it began before the first event', async () => {
+      target = await startTarget();
+      await record('old');
+      const args = ['--follow', '--since', new Date(Date.now() + 3_600_000).toISOString(), ...KEPT];
+      const tool = forward(args);
+      await tool.said('Forwarding the events after 1');
+      await record('a');
+      await received(1);
+      await tool.end('SIGTERM');
+      await record('b');
+      expect(await forward(KEPT).ended).toBe(0);
+      expect(ids()).toEqual(['a', 'b']);
+    });
+
+    it('goes on from the file of an earlier version that has a time', async () => {
+      target = await startTarget();
+      await record('old');
+      await log.append(newEvent({ id: 'future', recordedAt: Date.now() + 3_600_000 }));
+      const sequence = '0'.repeat(20);
+      await writeFile(path('position'), JSON.stringify({ sequence, since: Date.now() + 1_800_000 }));
+      expect(await forward(KEPT).ended).toBe(0);
+      expect(ids()).toEqual(['future']);
+    });
+
+    it('reports no event that was forgotten before it began, also where it ended before the first one', async () => {
+      target = await startTarget((_request, before) => (before === 0 ? 503 : 200));
+      await record('a', 'b', 'c');
+      await log.close();
+      await keepNewest(1);
+      log = await SqliteEventLog.open({ file: path('events.db') });
+      const tool = forward(['--since', '0', ...KEPT]);
+      await tool.said('was not taken');
+      await tool.end('SIGKILL');
+      expect(await endOf(forward(KEPT))).toEqual([
+        0,
+        `Forwarding the events after 2 to ${target.url}.`,
+        '1 event forwarded.',
+      ]);
     });
 
     it('says which events the log has forgotten, and goes on', async () => {
