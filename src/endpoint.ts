@@ -1,5 +1,7 @@
 import { Router } from 'express';
+import { HTTP_ERRORS } from './http/errors';
 import type { Handler } from './http/reception';
+import type { HttpRequest } from './http/request';
 import type { Service } from './service/call';
 import { checkOperations, type Contract } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';
@@ -34,14 +36,40 @@ export async function endpoint(contract: Contract, service: Service, options: En
   router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
   // A router works without an Express application, although its type asks for its requests and responses.
   const withoutSoap = router as unknown as Handler;
-  if (soap === undefined) return withoutSoap;
   const path = options.path.toLowerCase();
+  const isNear = nearTo(`${path}/RecordEvent`);
+  const takesWebhooks = contract.offer.bindings.has('httppost');
 
   return (request, response, next) => {
-    if (request.method === 'POST' && pathOf(request.url ?? '').toLowerCase() === path) {
+    const requested = pathOf(request.url ?? '');
+    if (soap !== undefined && request.method === 'POST' && requested.toLowerCase() === path) {
       pipeline.answer(new SoapCall(request, response, options, soap)).catch(next);
-    } else withoutSoap(request, response, next);
+      return;
+    }
+    withoutSoap(request, response, (error) => {
+      next(error ?? (takesWebhooks && isNear(requested) ? nothingHere(options, request) : undefined));
+    });
   };
+}
+
+/** The refusal of an address at which there is nothing, which tells where webhooks go. */
+function nothingHere({ path, callers }: EndpointOptions, request: HttpRequest): unknown {
+  try {
+    return HTTP_ERRORS.nothingHere(`${callers.baseUrl(request)}${path}/RecordEvent`);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Returns a function that tells whether a path has a segment of this one, whatever its extension, in the plural or not. */
+function nearTo(path: string): (other: string) => boolean {
+  const names = (text: string): string[] =>
+    text
+      .toLowerCase()
+      .split('/')
+      .map((segment) => segment.replace(/s?(?:\..*)?$/, ''));
+  const near = new Set(names(path).filter((name) => name !== ''));
+  return (other) => names(other).some((name) => near.has(name));
 }
 
 function pathOf(target: string): string {

@@ -169,7 +169,12 @@ export const HTTP_ERRORS = {
 
   // Addresses and methods
   invalidAddress: () => new RequestError(400, 'The address is not valid.'),
-  nothingHere: () => new RequestError(404, 'There is nothing at this address.'),
+  /** @param webhooks - where webhooks go, if that may be what was meant */
+  nothingHere: (webhooks?: string) =>
+    new RequestError(
+      404,
+      `There is nothing at this address.${webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`}`,
+    ),
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
   noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
   noSuchPart: () => new RequestError(404, 'The event has no such part.'),
@@ -192,6 +197,11 @@ export const HTTP_ERRORS = {
   failed: () => new RequestError(500, 'The request could not be answered.'),
   pageFailed: () => new RequestError(500, 'This page failed.'),
 } as const;
+
+/** Tells a caller that seems to send webhooks where they go. */
+export function webhooksGoTo(address: string): string {
+  return `Webhooks go to ${address}, as JSON, a form, XML or text.`;
+}
 
 /** An error after which the connection cannot be used. */
 function closing(status: number, message: string): RequestError {

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
 import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { RequestError, type Refusal } from '../http/errors';
+import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { BINDING_NAMES } from '../contract/offer';
 import type { ElementName, QualifiedName } from '../xml/handler';
@@ -64,11 +64,13 @@ const UNSUPPORTED = { status: 415 };
 
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
 export const FAULTS = {
-  contentType: (given: string | undefined, supported: readonly SoapVersion[]) =>
+  /** @param webhooks - where webhooks go, if that is offered */
+  contentType: (given: string | undefined, supported: readonly SoapVersion[], webhooks: string | undefined) =>
     new Fault(
       'Client',
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
-        `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.`,
+        `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.` +
+        (webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`),
       UNSUPPORTED,
     ),
   /** The message cannot be read as XML. */

@@ -132,7 +132,9 @@ export class SoapCall extends IncomingCall {
   }
 
   #unsupported(contentType: string | undefined): Fault {
-    return FAULTS.contentType(contentType, this.#bindings.messages.versions);
+    const { contract, messages } = this.#bindings;
+    const webhooks = contract.offer.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
+    return FAULTS.contentType(contentType, messages.versions, webhooks);
   }
 
   #giveHints({ element, hasAddressing, ignored }: Envelope): void {

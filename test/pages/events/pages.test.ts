@@ -43,6 +43,15 @@ describe('the pages of the events', () => {
   const link = (html: string, id: string): string | undefined =>
     new RegExp(`<a href="([^"]*)"[^>]* id="${id}">`).exec(html)?.[1]?.replaceAll('&amp;', '&');
 
+  it('have the address for webhooks to copy as long as there is no event', async () => {
+    const { body } = await get('?events');
+    expect(body).toContain(`<code id="webhooks">${service.url}/RecordEvent</code>`);
+    expect(body).toContain('data-copy="webhooks"');
+    expect(await htmlProblems(body)).toEqual([]);
+    await record();
+    expect((await get('?events')).body).not.toContain('id="webhooks"');
+  });
+
   describe('list', () => {
     it('the events, newest first, page by page', async () => {
       for (let i = 1; i <= 120; i++) await record({ body: `n${String(i)}` });

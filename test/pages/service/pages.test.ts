@@ -41,6 +41,15 @@ describe('the pages', () => {
     );
   });
 
+  it('the service page has the address for webhooks to copy, unless HTTP POST is off', async () => {
+    const html = await page('');
+    expect(html).toContain(`<code id="webhooks">${service.url}/RecordEvent</code>`);
+    expect(html).toContain('data-copy="webhooks"');
+    const other = await startService({ PROTOCOLS: 'soap11,httpget' });
+    expect((await send(other.url)).body).not.toContain('webhooks"');
+    await other.stop();
+  });
+
   it('the service page says how many events there are, and leads to them', async () => {
     const other = await startService();
     expect(textOf((await send(other.url)).body)).toContain('Events None yet. Record the first.');
