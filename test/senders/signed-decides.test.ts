@@ -170,10 +170,23 @@ describe.each(DELIVERIES)('a signed delivery of $name', ({ name, type, body, oth
     expect((await recorded()).slice(before)).toMatchObject([{ type }]);
   });
 
+  it('has a page that does not take the command without the signature for a repetition', async () => {
+    await deliver();
+    const { body: page } = await send(`${service.url}?event=1`);
+    expect(page).toContain('Signature verified: ');
+    expect(page).not.toContain('would not record it again');
+  });
+
   it('is told from its next one', async () => {
     const first = await deliver();
     expect(await deliver({}, 'another', other)).not.toBe(first);
     expect(await recorded()).toHaveLength(2);
+    if (name !== 'GitHub') return;
+    expect([await deliver({ 'X-GitHub-Hook-ID': '8' }), await deliver()]).toEqual([
+      expect.not.stringContaining(first),
+      first,
+    ]);
+    expect(await recorded()).toHaveLength(3);
   });
 
   it('is recorded once over SOAP too, and no field makes something else of it', async () => {

@@ -177,10 +177,10 @@ class Attempt {
   /** Says whether the event that has this one's Idempotency-Key is another. */
   async #compared(found: Outcome): Promise<Outcome> {
     for (;;) {
-      const first = await this.#streams.events.at(found.sequence);
-      if (first === undefined) await this.#pause();
-      else if (isRepetition(this.#message.event, requireEvent(first.data).event)) return found;
-      else return { ...found, conflict: true };
+      const stored = await this.#streams.events.at(found.sequence);
+      const first = stored && requireEvent(stored.data).event;
+      if (first?.id !== found.id) await this.#pause();
+      else return isRepetition(this.#message.event, first) ? found : { ...found, conflict: true };
     }
   }
 

@@ -87,11 +87,13 @@ export class SqliteRecorder {
 
   /** Finds the event that keeps another from being recorded. */
   #first(event: PackedEvent): Appended {
-    const { id, source, idempotencyKey, webhookId, attributes, data } = event;
+    const { id, source, idempotencyKey, webhookId } = event;
     const sameKey = this.#connection.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as SameKey | undefined;
-    const texts = { attributes: textOf(attributes) ?? '', data: textOf(data) };
-    if (sameKey !== undefined && !isRepetition(texts, { ...sameKey, data: sameKey.data ?? undefined }))
-      return { id: sameKey.id, recorded: false, conflict: true };
+    if (sameKey !== undefined) {
+      const texts = { attributes: textOf(event.attributes) ?? '', data: textOf(event.data) };
+      if (!isRepetition(texts, { ...sameKey, data: sameKey.data ?? undefined }))
+        return { id: sameKey.id, recorded: false, conflict: true };
+    }
     const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
     return { id: (first as { id: string }).id, recorded: false };
   }
