@@ -87,13 +87,14 @@ class JetStreamEngine implements LogEngine {
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
   readonly #recorder: JetStreamRecorder;
-  readonly #probe = new JetStreamProbe();
+  readonly #probe: JetStreamProbe;
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
     const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     this.#recorder = new JetStreamRecorder(this.#begin);
+    this.#probe = new JetStreamProbe(options);
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }

@@ -1,7 +1,6 @@
-import { DiscardPolicy, type StreamInfo } from '@nats-io/jetstream';
+import type { StreamInfo } from '@nats-io/jetstream';
 import { millis } from '@nats-io/transport-node';
-import { NoRoomError } from './connection';
-import { keysMissing, provideProbe } from './setup';
+import { keysMissing, provideProbe, requireSettings, settingsOf, type StreamOptions } from './setup';
 import type { LogStreams } from './stream';
 
 /** A replica that has been silent for longer does not count, in milliseconds. */
@@ -14,14 +13,20 @@ const MIN_BYTES = 16 * 1024;
 const PROBE_INTERVAL = 1000;
 
 /**
- * Tells whether the log can take events: both streams exist and have a leader and a majority, and JetStream has room.
+ * Tells whether the log can take events and keeps them as the configuration says: both streams exist, have their settings, which
+ * somebody may have edited, a leader and a majority, and JetStream has room.
  *
  * Only a write tells whether there is room: a limit may be that of an account, of a server or of a disk, and a server that
  * is full goes on answering everything else. So a probe is stored in a stream of its own, on as many servers as an event.
  * It is as large as the event that came last, and the stream forgets it after a second.
  */
 export class JetStreamProbe {
+  readonly #options: StreamOptions;
   #probedAt = -Infinity;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
 
   /**
    * @param eventBytes - the size of a usual event.
@@ -29,17 +34,17 @@ export class JetStreamProbe {
    */
   async check(streams: LogStreams, eventBytes: number): Promise<void> {
     const { events, keys, probe } = streams;
-    const bytes = Math.min(probe.maxBytes(), Math.max(MIN_BYTES, eventBytes));
     const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
     if (keysInfo === undefined) throw new Error(keysMissing(streams));
-    for (const info of [eventsInfo, keysInfo]) {
-      requireMajority(info);
-      requireRoom(info, bytes);
-    }
+    const wanted = settingsOf(streams, this.#options);
+    requireSettings(events, eventsInfo.config, wanted.events);
+    requireSettings(keys, keysInfo.config, wanted.keys);
+    requireMajority(eventsInfo);
+    requireMajority(keysInfo);
     if (performance.now() - this.#probedAt < PROBE_INTERVAL) return;
     const started = performance.now();
     await provideProbe(probe, eventsInfo.config.num_replicas);
-    await probe.put(probe.name, Buffer.alloc(bytes));
+    await probe.put(probe.name, Buffer.alloc(Math.min(probe.maxBytes(), Math.max(MIN_BYTES, eventBytes))));
     this.#probedAt = started;
   }
 
@@ -54,18 +59,4 @@ function requireMajority({ cluster, config }: StreamInfo): void {
   const connected = followers.filter(({ offline, active }) => !offline && millis(active) < MAX_SILENCE).length;
   if ((connected + 1) * 2 > config.num_replicas) return;
   throw new Error(`of ${String(config.num_replicas)} replicas ${String(connected + 1)} answer`);
-}
-
-/** A stream is made without limits at which it refuses messages, but somebody may have edited it. */
-function requireRoom({ config, state }: StreamInfo, bytes: number): void {
-  if (config.discard !== DiscardPolicy.New) return;
-  const { name, max_bytes: maxBytes, max_msgs: maxMessages } = config;
-  if (maxBytes > 0 && state.bytes + bytes > maxBytes) {
-    throw new NoRoomError(`the stream ${name} has ${String(state.bytes)} bytes of at most ${String(maxBytes)}`);
-  }
-  if (maxMessages > 0 && state.messages >= maxMessages) {
-    throw new NoRoomError(
-      `the stream ${name} has ${String(state.messages)} messages of at most ${String(maxMessages)}`,
-    );
-  }
 }

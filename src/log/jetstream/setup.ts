@@ -26,7 +26,7 @@ const FIXED: ReadonlySet<keyof Settings> = new Set(['storage', 'retention']);
  *
  * @throws a stream has other settings than the configuration asks for; the message names each one.
  */
-export async function provideStreams(streams: LogStreams, { replicas, retention }: StreamOptions): Promise<void> {
+export async function provideStreams(streams: LogStreams, options: StreamOptions): Promise<void> {
   const { events, keys, probe } = streams;
   const [eventsInfo, keysInfo] = [await events.info(), await keys.info()];
   if (eventsInfo === undefined && keysInfo !== undefined) {
@@ -37,17 +37,26 @@ export async function provideStreams(streams: LogStreams, { replicas, retention 
   if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
     throw new Error(keysMissing(streams));
   }
-  await provide(events, settingsFor(`${events.name}.*.*`, replicas, retention));
-  // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
-  const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
-  await provide(keys, settingsFor(`${keys.name}.*`, replicas, { maxAge }));
-  await provideProbe(probe, replicas);
+  const wanted = settingsOf(streams, options);
+  requireSettings(events, eventsInfo?.config ?? (await events.make(wanted.events)), wanted.events);
+  requireSettings(keys, keysInfo?.config ?? (await keys.make(wanted.keys)), wanted.keys);
+  await provideProbe(probe, options.replicas);
 }
 
-async function provide(stream: Stream, settings: Settings): Promise<void> {
-  const found = (await stream.info())?.config ?? (await stream.make(settings));
-  const wrong = differing(found, settings);
-  if (wrong.length > 0) throw new Error(contradiction(stream.name, wrong, found, settings));
+/** The settings that the streams of a log must have. */
+export function settingsOf({ events, keys }: LogStreams, { replicas, retention }: StreamOptions) {
+  // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
+  const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
+  return {
+    events: settingsFor(`${events.name}.*.*`, replicas, retention),
+    keys: settingsFor(`${keys.name}.*`, replicas, { maxAge }),
+  };
+}
+
+/** @throws a stream has other settings than it must have; the message names each one. */
+export function requireSettings({ name }: Stream, found: Settings, wanted: Settings): void {
+  const wrong = differing(found, wanted);
+  if (wrong.length > 0) throw new Error(contradiction(name, wrong, found, wanted));
 }
 
 /**
