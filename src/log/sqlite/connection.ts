@@ -154,12 +154,17 @@ export class SqliteConnection {
     return result;
   }
 
+  /** Runs an action as {@link transaction} does, and takes back what it wrote. */
+  rehearse(action: () => unknown): void {
+    this.#explaining(() => this.#inTransaction('BEGIN IMMEDIATE', action, 'ROLLBACK'));
+  }
+
   /** With `BEGIN` the first write takes the lock, or fails without waiting where another connection has it. */
-  #inTransaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T): T {
+  #inTransaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, end = 'COMMIT'): T {
     try {
       this.prepare(begin).run();
       const result = action();
-      this.prepare('COMMIT').run();
+      this.prepare(end).run();
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.execute('ROLLBACK');

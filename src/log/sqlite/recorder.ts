@@ -39,8 +39,8 @@ const CHECK_BUSY_TIMEOUT = 500;
 export class SqliteRecorder {
   readonly #connection: SqliteConnection;
   readonly #insert: Statement;
-  /** The room that the events of the last call needed, if it failed, in bytes. */
-  #failed: number | undefined;
+  /** The batches of the last call, if it failed. */
+  #failed: readonly Uint8Array[] | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -54,18 +54,20 @@ export class SqliteRecorder {
   append(batches: readonly Uint8Array[]): RecordedEvents[] {
     const unpacked = batches.map(unpackEvents);
     try {
-      const recorded = this.#connection.transaction(() => {
-        const minutes = new Map<number, MinuteCount>();
-        const results = unpacked.map((events) => this.#insertAll(events, minutes));
-        this.#count(minutes);
-        return results;
-      }, batches);
+      const recorded = this.#connection.transaction(() => this.#record(unpacked), batches);
       this.#failed = undefined;
       return recorded;
     } catch (error) {
-      this.#failed = unpacked.reduce((sum, { length }, i) => sum + (batches[i]?.length ?? 0) + length * ROW_BYTES, 0);
+      this.#failed = batches;
       throw error;
     }
+  }
+
+  #record(batches: readonly (readonly PackedEvent[])[]): RecordedEvents[] {
+    const minutes = new Map<number, MinuteCount>();
+    const results = batches.map((events) => this.#insertAll(events, minutes));
+    this.#count(minutes);
+    return results;
   }
 
   /** Inserts the events of a batch, but for those that are in the log, and notes them in `minutes`. */
@@ -142,11 +144,20 @@ export class SqliteRecorder {
     this.#connection.prepare('UPDATE totals SET events = events + ?').run(events);
   }
 
-  /** Returns if events can be recorded: after a call that failed, if as much as it could not write can be written now. */
+  /** Returns if events can be recorded: after a call that failed, if the same events can be now. */
   check(): void {
     this.#connection.files.require();
     if (this.#failed === undefined) return;
-    this.#probe(this.#failed);
+    const unpacked = this.#failed.map(unpackEvents);
+    const bytes = this.#failed.reduce((sum, { length }) => sum + length, 0);
+    const rows = unpacked.reduce((sum, { length }) => sum + length, 0);
+    this.#connection.setBusyTimeout(CHECK_BUSY_TIMEOUT);
+    try {
+      this.#probe(bytes + rows * ROW_BYTES);
+      this.#connection.rehearse(() => this.#record(unpacked));
+    } finally {
+      this.#connection.setBusyTimeout();
+    }
     this.#failed = undefined;
   }
 
@@ -156,17 +167,12 @@ export class SqliteRecorder {
    */
   #probe(bytes: number): void {
     const clear = this.#connection.prepare('DELETE FROM probe');
-    this.#connection.setBusyTimeout(CHECK_BUSY_TIMEOUT);
-    try {
-      this.#connection.transaction(() => {
-        clear.run();
-        this.#connection.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(bytes);
-      });
-      this.#connection.transaction(() => clear.run());
-      this.#connection.execute('PRAGMA wal_checkpoint(RESTART)');
-    } finally {
-      this.#connection.setBusyTimeout();
-    }
+    this.#connection.transaction(() => {
+      clear.run();
+      this.#connection.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(bytes);
+    });
+    this.#connection.transaction(() => clear.run());
+    this.#connection.execute('PRAGMA wal_checkpoint(RESTART)');
   }
 }
 

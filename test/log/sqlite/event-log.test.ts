@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
@@ -319,6 +319,36 @@ describe('a SQLite event log that fails', () => {
     other.close();
     await log.check();
     expect((await log.stats()).events).toBe(0);
+    await log.close();
+  });
+
+  it('is not ready while no event can be recorded for another reason than room, and is again by itself', async () => {
+    const log = await SqliteEventLog.open({ file });
+    directly(file, "CREATE TRIGGER fails BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'not now'); END");
+    await causeOf(log.append(newEvent()));
+    for (let i = 0; i < 3; i++) {
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'not now']);
+    }
+    directly(file, 'DROP TRIGGER fails');
+    await log.check();
+    expect((await log.stats()).events).toBe(0);
+    const { id } = await log.append(newEvent());
+    expect(await log.read(EVERYTHING)).toMatchObject([{ id, sequence: '00000000000000000001' }]);
+    await log.close();
+  });
+
+  it('is not ready once a page of an index is found to be damaged', async () => {
+    await (await SqliteEventLog.open({ file })).close();
+    const roots = "SELECT rootpage AS page FROM file.sqlite_schema WHERE name = 'events_id'";
+    const [{ page = 0 } = {}] = rowsOf(file, roots) as { page?: number }[];
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
+    await handle.close();
+    const log = await SqliteEventLog.open({ file });
+    const [, cause] = await causeOf(log.append(newEvent()));
+    expect(cause).toBe('database disk image is malformed');
+    for (let i = 0; i < 3; i++)
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', cause]);
     await log.close();
   });
 
