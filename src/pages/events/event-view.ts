@@ -64,7 +64,7 @@ export async function neighbours(log: LogQueries, position: bigint, filter: Filt
 }
 
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
-export function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
+export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const position = BigInt(event.sequence);
   const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
@@ -76,7 +76,7 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
     keys: keysOf(event),
-    data: dataOf(event),
+    data: await dataOf(event),
     arrival: arrivalView(event),
     ...curlOf(event, address),
     /** Posts the event to an address. */
@@ -88,12 +88,12 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
   };
 }
 
-function dataOf(event: StoredEvent) {
+async function dataOf(event: StoredEvent) {
   if (event.data === undefined) return undefined;
   const arrival = arrivalOf(event);
   const sent = headerOf(arrival, 'content-type');
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : sent.toLowerCase().startsWith(FORM);
-  const view = dataView(eventData(event.data), isForm);
+  const view = await dataView(eventData(event.data), isForm);
   return { ...view, size: sizeText(view.bytes) };
 }
 
