@@ -116,7 +116,7 @@ export async function startApp(
     readiness,
     metrics: metrics.registry,
     // On the public address the metrics need a read key, on the admin address nothing.
-    checkMetricsReader: (request) => void access?.check('read', request, {}),
+    checkMetricsReader: (request) => void access?.afterBody('read', { request }),
   });
   return {
     url: `${servers.url}${endpointPath(config)}`,

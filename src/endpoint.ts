@@ -28,7 +28,7 @@ export async function endpoint(contract: Contract, service: Service, options: En
   const soap = await soapBindings(contract, service);
   const router = Router({ strict: true });
   routeOperations(router, contract, service, pipeline, options);
-  const needsKey = options.access?.proofsOf('record').includes('key') === true;
+  const needsKey = options.access?.proofs.record.includes('key') === true;
   if (options.events !== undefined) router.use(eventsPages(contract, { ...options, needsKey }, options.events));
   const { documentation } = contract.offer;
   router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));

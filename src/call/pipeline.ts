@@ -45,15 +45,14 @@ export interface EndpointOptions {
  *
  * - rate: its client has not sent too many requests
  * - route: the header fields alone are right, and name the operation where the binding says it there
- * - access, before the body: the caller may call the operation, where its header fields decide that; where its message may
- *   prove it, the header fields do not rule it out, and the body of a caller that has proved nothing is not large
+ * - access, before the body: the header fields do not rule the call out, and the body of a caller that has proved nothing is
+ *   not large
  * - body: read whole, within the limits
  * - slot: there are not too many calls in flight
- * - turn: large messages run one at a time, so that small ones never wait for more than one of them; one that only reading
- *   shows to be large has its turn before it is invoked
+ * - turn: large messages run one at a time, so that small ones never wait for more than one of them
  * - read: the message is right and names the operation
- * - access, after the body: as before it, for callers whose signature or password is in the message
- * - invoke: the operation runs, and what it returned is written as the binding writes it
+ * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
+ * - invoke: that operation runs, and what it returned is written as the binding writes it
  *
  * Route, read, invoke, reply and refuse are the call's own ({@link IncomingCall}). Body, slot and turn are on its ticket,
  * which gives them back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
@@ -71,8 +70,7 @@ export class Pipeline {
   async answer(call: IncomingCall): Promise<void> {
     try {
       try {
-        await this.#receive(call);
-        const sending = call.reply(await call.invoke());
+        const sending = call.reply(await call.invoke(await this.#receive(call)));
         if (sending !== undefined) await sending;
       } finally {
         call.ticket.giveBack();
@@ -85,30 +83,26 @@ export class Pipeline {
     }
   }
 
-  /** Takes a call up to where its operation can run. A call that waits keeps nothing of its body. */
-  async #receive(call: IncomingCall): Promise<void> {
+  /** Takes a call up to where its operation can run, and resolves to that. A call that waits keeps nothing of its body. */
+  async #receive(call: IncomingCall): Promise<string> {
     const { rate, access } = this.#endpoint;
     const { request, ticket } = call;
     rate?.(request);
     call.route();
-    const needsMessage = access !== undefined && messageProves(call, access);
-    if (!needsMessage) this.#checkAccess(call);
-    const limit = needsMessage ? access.checkHeader(this.#service[call.operation ?? '']?.access, request) : undefined;
-    const body = call.hasBody ? await ticket.readBody(request, limit) : EMPTY;
+    let body: Buffer = EMPTY;
+    if (call.hasBody) {
+      const limit = access?.beforeBody(this.#service[call.operation ?? '']?.access, call);
+      body = await ticket.readBody(request, limit);
+    }
     call.keepStart(body);
     ticket.takeSlot();
     if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
     const reading = call.read(body);
     if (reading !== undefined) await reading;
-    if (needsMessage) this.#checkAccess(call, body);
-    if (call.isLarge) await ticket.takeTurn();
-  }
-
-  #checkAccess(call: IncomingCall, body?: Buffer): void {
-    const { operation, request, password, passwordProblem } = call;
-    // Only operations of the service object are routed to; any other would need the access that guards most.
-    const needed = this.#service[operation ?? '']?.access ?? 'record';
-    call.signedBy = this.#endpoint.access?.check(needed, request, { body, password, passwordProblem });
+    const { operation = '' } = call;
+    // Only operations of the service object are read; any other would need the access that guards most.
+    call.signedBy = access?.afterBody(this.#service[operation]?.access ?? 'record', call, body);
+    return operation;
   }
 
   #report(call: IncomingCall, error?: unknown, refusal?: RequestError): void {
@@ -124,12 +118,6 @@ export class Pipeline {
       body: error === undefined ? undefined : call.body,
     });
   }
-}
-
-/** Whether the access check has to wait for the message. */
-function messageProves(call: IncomingCall, access: AccessControl): boolean {
-  if (access.takesProofs) return call.provesInMessage || access.needsBody(call.request);
-  return call.operation === undefined;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -183,8 +171,8 @@ export abstract class IncomingCall implements Call {
   /** Whether the request's body belongs to the call. */
   abstract readonly hasBody: boolean;
 
-  /** Whether the message can hold credentials, as the header fields can. */
-  abstract readonly provesInMessage: boolean;
+  /** Whether the message may hold a key and name the operation, as the header fields may. */
+  abstract readonly hasEnvelope: boolean;
 
   /**
    * Checks what the header fields say, and finds the operation where they name it.
@@ -200,17 +188,12 @@ export abstract class IncomingCall implements Call {
    */
   abstract read(body: Buffer): void | Promise<void>;
 
-  /** Whether the call, once it has been read, needs much more memory than its body. */
-  get isLarge(): boolean {
-    return false;
-  }
-
   /**
-   * Runs the operation and resolves to the body of the reply.
+   * Runs an operation of the service and resolves to the body of the reply.
    *
    * @throws whatever the operation throws.
    */
-  abstract invoke(): Promise<string>;
+  abstract invoke(operation: string): Promise<string>;
 
   /** Sends the reply. */
   abstract reply(body: string): void | Promise<void>;

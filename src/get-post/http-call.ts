@@ -133,7 +133,7 @@ function refuse(
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
 class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
-  override readonly provesInMessage = false;
+  override readonly hasEnvelope = false;
   readonly #name: string;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
@@ -168,11 +168,11 @@ class HttpCall extends IncomingCall {
     this.#body = body;
   }
 
-  override async invoke(): Promise<string> {
+  override async invoke(name: string): Promise<string> {
     const { service, writeString } = this.#bindings;
-    const operation = service[this.operation ?? ''];
-    if (operation === undefined) throw new Error(`The service object has no operation ${this.#name}.`);
-    const result = await operation.run(this, this.#parameters());
+    const operation = service[name];
+    if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
+    const result = await operation.run(this, this.#parameters(name));
     this.#result = resultIn(this.headers.accept, result, operation.resultType, writeString);
     return this.#result.body;
   }
@@ -196,8 +196,8 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  #parameters(): ParameterValues {
-    const { parameters = [] } = this.#bindings.contract.describe(this.operation ?? '') ?? {};
+  #parameters(operation: string): ParameterValues {
+    const { parameters = [] } = this.#bindings.contract.describe(operation) ?? {};
     return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
   }
 

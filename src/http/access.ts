@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { Access, AccessConfig, Config, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
@@ -6,12 +6,11 @@ import { SENDERS } from '../senders/senders';
 import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
-import { HTTP_ERRORS } from './errors';
+import { HTTP_ERRORS, type RequestError } from './errors';
 
-/** The credentials of a call outside its header fields. */
-export interface Credentials {
-  /** The body, once it has been read: its sender may have signed it. */
-  readonly body?: Buffer | undefined;
+/** A call, as far as its access depends on it. */
+export interface GuardedCall {
+  readonly request: IncomingMessage;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
   /** Why a WS-Security header yields no password. */
@@ -26,30 +25,28 @@ export type RequestCheck = (request: IncomingMessage) => void;
 
 /** Decides who may call. */
 export interface AccessControl {
-  /** Whether keys or secrets are set. */
-  readonly takesProofs: boolean;
-  /** What proves that a caller has this access. Any one is enough; an empty list means that none is needed. */
-  proofsOf(access: Access): readonly Proof[];
-  /** Whether {@link AccessControl.check} needs the body of this request, because its sender signed it. */
-  needsBody(request: IncomingMessage): boolean;
+  /** What proves that a caller has each access. Any one is enough; an empty list means that none is needed. */
+  readonly proofs: Readonly<Record<Access, readonly Proof[]>>;
   /**
-   * Checks the header fields of a call whose message may still prove who calls. Returns the limit on the body of a sender who
-   * has proved nothing so far, if there is one.
+   * Refuses what the header fields of a call alone rule out, and returns the limit on the body of a caller who has proved nothing
+   * so far, if there is one. Lets no call through: {@link AccessControl.afterBody} does.
    *
-   * @param needed - undefined if the header fields do not name the operation.
-   * @throws {RequestError} 401: the key in the header fields is not valid; 403: a page of another site sent it.
+   * @param named - the access to what the header fields name; undefined if they name no operation.
+   * @param call - `hasEnvelope`: whether its message may hold a key and name another operation.
+   * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
-  checkHeader(needed: Access | undefined, request: IncomingMessage): BodyLimit | undefined;
+  beforeBody(named: Access | undefined, call: GuardedCall & { readonly hasEnvelope: boolean }): BodyLimit | undefined;
   /**
-   * Checks a call.
+   * Lets a call through to the operation that is invoked next.
    *
+   * @param needed - the access to that operation.
    * @returns the name of the sender whose signature proved it.
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it.
    */
-  check(needed: Access, request: IncomingMessage, credentials: Credentials): string | undefined;
+  afterBody(needed: Access, call: GuardedCall, body?: Buffer): string | undefined;
 }
 
-/** A message with a key inside it has to be read before its caller is known, so it must not be large. */
+/** What is read of a caller that has proved nothing: a key may be in the message, and operations that are open need no more. */
 const UNPROVED_BODY: BodyLimit = {
   maxBytes: LARGE_MESSAGE,
   refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE),
@@ -69,40 +66,40 @@ export function accessControl(
   const hasKeys = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
   if (!hasKeys && checkUnguarded === undefined) return undefined;
   const signatures = signatureCheck(secrets);
-  const checks: Readonly<Record<Access, KeyCheck | undefined>> = {
+  const guards: Readonly<Record<Access, KeyCheck | undefined>> = {
     open: undefined,
     record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
     read: readKeys && keyCheck(readKeys),
   };
+  const isAnyKey = hasKeys ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined;
   const proofs: Readonly<Record<Access, Proof[]>> = { open: [], record: [], read: [] };
   if (recordKeys) proofs.record.push('key');
   if (hasSecrets) proofs.record.push('signature');
   if (readKeys) proofs.read.push('key');
-  const needsBody = (request: IncomingMessage): boolean =>
-    request.method === 'POST' && signatures.isSigned(request.headers);
+  const isSigned = ({ method, headers }: IncomingMessage): boolean => method === 'POST' && signatures.isSigned(headers);
 
   return {
-    takesProofs: hasKeys,
-    proofsOf: (access) => proofs[access],
-    needsBody,
-    checkHeader(needed, request) {
+    proofs,
+    beforeBody(named, { request, hasEnvelope }) {
       if (hasKeys) refuseOtherSites(request);
       // Without a name the call may be of any operation; the one with large bodies records.
-      const isValid = checks[needed ?? 'record'];
-      if (isValid === undefined || (needed !== 'read' && needsBody(request))) return undefined;
+      const likely = named ?? 'record';
+      if (likely === 'record' && isSigned(request)) return undefined;
+      const isValid = guards[likely] ?? (likely === 'record' ? undefined : isAnyKey);
+      if (isValid === undefined) return undefined;
       const given = presentedKeys(request.headers);
       if (given.some(isValid)) return undefined;
-      if (given.length > 0 && needed !== undefined) throw HTTP_ERRORS.key(`The key is not valid to ${needed}.`);
+      if (named !== undefined && guards[named] && (given.length > 0 || !hasEnvelope)) throw keyProblem(named, given);
       return UNPROVED_BODY;
     },
-    check(needed, request, { body, password, passwordProblem }) {
+    afterBody(needed, { request, password, passwordProblem }, body = EMPTY) {
       if (hasKeys) refuseOtherSites(request);
-      const isValid = checks[needed];
+      const isValid = guards[needed];
       if (isValid === undefined) {
         if (needed !== 'open') checkUnguarded?.(request);
         return undefined;
       }
-      if (needed === 'record' && body !== undefined && needsBody(request)) {
+      if (needed === 'record' && isSigned(request)) {
         // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
         const { sender, problem } = signatures.check(request.headers, body);
         if (problem === undefined) return sender;
@@ -111,11 +108,16 @@ export function accessControl(
       const given = presentedKeys(request.headers);
       if (password !== undefined) given.push(password);
       if (given.some(isValid)) return undefined;
-      const what = given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`;
-      throw HTTP_ERRORS.key(passwordProblem ?? what);
+      throw passwordProblem === undefined ? keyProblem(needed, given) : HTTP_ERRORS.key(passwordProblem);
     },
   };
 }
+
+function keyProblem(needed: Access, given: readonly string[]): RequestError {
+  return HTTP_ERRORS.key(given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`);
+}
+
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Refuses (403) what a page of another site makes a browser send: the browser adds the credentials that it keeps for this
@@ -130,6 +132,7 @@ type KeyCheck = (given: string) => boolean;
 
 /** Makes the check for a set of keys. It compares all their digests, each in constant time: its time says nothing about a key. */
 export function keyCheck(keys: readonly string[]): KeyCheck {
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   const digests = keys.map(digest);
   return (given) => {
     const wanted = digest(given);
@@ -137,10 +140,6 @@ export function keyCheck(keys: readonly string[]): KeyCheck {
     for (const known of digests) found = timingSafeEqual(known, wanted) || found;
     return found;
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /**
@@ -204,7 +203,7 @@ export function viewerCheck(config: LocalConfig, access: AccessControl | undefin
   const { access: keys, allowedHosts = [] } = config;
   if (keys.readKeys !== undefined && access !== undefined) {
     return (request) => {
-      access.check('read', request, {});
+      access.afterBody('read', { request });
     };
   }
   const isOpen = isLocal(config);

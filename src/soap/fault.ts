@@ -88,9 +88,9 @@ export const FAULTS = {
     );
   },
   /** What an operation would record cannot be cut out of its message. */
-  payloadGrowth: (growth: number) =>
+  payloadGrowth: (maxGrowth: number) =>
     FAULTS.unreadable(
-      `The payload would grow by ${String(growth)} characters, since its elements use namespaces that are declared outside ` +
+      `The payload would grow by more than ${String(maxGrowth)} characters, since its elements use namespaces that are declared outside ` +
         'of them. Declare each namespace on an element inside the payload.',
     ),
   unknownSoapAction: (given: string) =>

@@ -1,5 +1,5 @@
 import { isNameCharacter, isSpaceCode, xmlAttribute } from '../xml/characters';
-import type { Scope, Tag } from '../xml/handler';
+import { NO_DECLARATIONS, type Scope, type Tag } from '../xml/handler';
 import { FAULTS } from './fault';
 
 /** How many times the length of its message a payload may gain in declarations. */
@@ -10,12 +10,6 @@ interface Child {
   readonly start: number;
   readonly nameEnd: number;
   readonly scope: Scope;
-}
-
-/** Declarations for a child element, and where in the document they go. */
-interface Insertion {
-  readonly place: number;
-  readonly text: string;
 }
 
 /**
@@ -34,8 +28,9 @@ export class Payload {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
-  #written: Map<string, string> | undefined;
-  #insertions: readonly Insertion[] | undefined;
+  readonly #written = new Map<string, string>();
+  #allPrefixes: readonly string[] | undefined;
+  #allDeclarations: string | undefined;
 
   /**
    * @param xml - the whole message.
@@ -52,13 +47,6 @@ export class Payload {
     this.#children.push({ start, nameEnd: start + 1 + name.length, scope });
   }
 
-  /** How many characters longer it is than it was in its message. */
-  get growth(): number {
-    let growth = 0;
-    for (const { text } of this.#declarations()) growth += text.length;
-    return growth;
-  }
-
   /**
    * Writes it. White space around its elements is left out, unless there is text beside them. Undefined if it is only white space
    * and comments.
@@ -68,66 +56,68 @@ export class Payload {
   text(): string | undefined {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
-    const { growth } = this;
-    if (growth > MAX_GROWTH * xml.length) throw FAULTS.payloadGrowth(growth);
+    const maxGrowth = MAX_GROWTH * xml.length;
+    let growth = 0;
     let position = this.#start;
     let end = this.end ?? xml.length;
     if (!this.hasText) {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
-    let fragment = '';
-    for (const { place, text } of this.#declarations()) {
-      fragment += xml.slice(position, place) + text;
-      position = place;
-    }
-    return fragment + xml.slice(position, end);
-  }
-
-  #declarations(): readonly Insertion[] {
-    return (this.#insertions ??= this.#findDeclarations());
-  }
-
-  #findDeclarations(): readonly Insertion[] {
-    const xml = this.#xml;
-    const scope = this.#scope;
-    const insertions: Insertion[] = [];
-    this.#children.forEach(({ start, nameEnd, scope: childScope }, i) => {
-      const end = this.#children[i + 1]?.start ?? this.end ?? xml.length;
-      const own = childScope === scope ? undefined : childScope.declared;
-      let text = scope.defaultNamespace === '' || own?.has('') === true ? '' : this.#declarationOf('');
-      for (const prefix of prefixesIn(xml.slice(start, end), scope)) {
-        if (own?.has(prefix) !== true) text += this.#declarationOf(prefix);
-      }
-      if (text !== '') insertions.push({ place: nameEnd, text });
+    const parts: string[] = [];
+    this.#children.forEach((child, i) => {
+      const declarations = this.#declarationsOn(child, this.#children[i + 1]?.start ?? end);
+      if (declarations === '') return;
+      growth += declarations.length;
+      if (growth > maxGrowth) throw FAULTS.payloadGrowth(maxGrowth);
+      parts.push(xml.slice(position, child.nameEnd), declarations);
+      position = child.nameEnd;
     });
-    return insertions;
+    return parts.join('') + xml.slice(position, end);
   }
 
-  /** Each is written once. */
+  /** @param end - where the next child starts, or the content ends. */
+  #declarationsOn({ start, scope }: Child, end: number): string {
+    const own = scope === this.#scope ? NO_DECLARATIONS : scope;
+    const mentioned = prefixesIn(this.#xml.slice(start, end), this.#scope);
+    if (mentioned !== undefined) return this.#write(mentioned, own);
+    this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable);
+    if (own !== NO_DECLARATIONS) return this.#write(this.#allPrefixes, own);
+    // One text for all children: one for each could take far more time and memory than the message.
+    return (this.#allDeclarations ??= this.#write(this.#allPrefixes, own));
+  }
+
+  /** Writes the declarations of the default namespace and of prefixes, apart from those that a child makes itself. */
+  #write(prefixes: Iterable<string>, { declared }: Scope): string {
+    const texts = this.#scope.defaultNamespace === '' || declared.has('') ? [] : [this.#declarationOf('')];
+    for (const prefix of prefixes) if (!declared.has(prefix)) texts.push(this.#declarationOf(prefix));
+    return texts.join('');
+  }
+
   #declarationOf(prefix: string): string {
-    const written = (this.#written ??= new Map<string, string>());
-    let text = written.get(prefix);
+    let text = this.#written.get(prefix);
     if (text !== undefined) return text;
     const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
     text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-    written.set(prefix, text);
+    this.#written.set(prefix, text);
     return text;
   }
 }
 
 /**
- * The prefixes of a scope that stand before colons in a text, in one pass over the text. Where some may be written with
- * references or have letters beyond ASCII, all of the scope.
+ * The prefixes of a scope that stand before colons in a text, in one pass over the text. Undefined where any may: where some may
+ * be written with references or have letters beyond ASCII.
  */
-function prefixesIn(text: string, scope: Scope): Iterable<string> {
-  if (text.includes('&#')) return allPrefixes(scope);
+function prefixesIn(text: string, scope: Scope): Iterable<string> | undefined {
+  if (text.includes('&#')) return undefined;
+  let colon = text.indexOf(':');
+  if (colon === -1) return [];
   const found = new Set<string>();
   let searched = 0;
-  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', searched)) {
+  for (; colon !== -1; colon = text.indexOf(':', searched)) {
     let start = colon;
     while (start > searched && isNameCharacter(text.charCodeAt(start - 1))) start--;
-    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return allPrefixes(scope);
+    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return undefined;
     const name = text.slice(start, colon);
     if (isDeclarable(name) && scope.find(name) !== undefined) found.add(name);
     searched = colon + 1;
@@ -136,10 +126,6 @@ function prefixesIn(text: string, scope: Scope): Iterable<string> {
 }
 
 const MAX_ASCII = 0x7f;
-
-function allPrefixes(scope: Scope): string[] {
-  return [...scope.all().keys()].filter(isDeclarable);
-}
 
 /** Whether this is a prefix other than that of XML itself. */
 function isDeclarable(prefix: string): boolean {

@@ -53,7 +53,7 @@ function parameterNames({ operations }: Contract) {
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
 export class SoapCall extends IncomingCall {
   override readonly hasBody = true;
-  override readonly provesInMessage = true;
+  override readonly hasEnvelope = true;
   readonly #bindings: SoapBindings;
   /** The version to answer in: that of the content type, if it is offered, until the envelope has been read. */
   #version: SoapVersion;
@@ -149,17 +149,13 @@ export class SoapCall extends IncomingCall {
     );
   }
 
-  override get isLarge(): boolean {
-    return (this.#envelope?.payload(this.#operationElement).growth ?? 0) > LARGE_MESSAGE;
-  }
-
-  override invoke(): Promise<string> {
+  override invoke(name: string): Promise<string> {
     const { contract, servers } = this.#bindings;
     const server = servers[this.binding];
-    const operation = contract.describe(this.operation ?? '');
+    const operation = contract.describe(name);
     if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
     const values = operation.parameters.length === 0 ? NO_VALUES : this.#parameters(operation);
-    return server.answer(operation.name, values, this);
+    return server.answer(name, values, this);
   }
 
   #parameters(operation: ContractOperation): ParameterValues {

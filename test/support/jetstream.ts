@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { EventLogError } from '../../src/log/event-log';
 import { JetStreamEventLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
@@ -14,8 +15,8 @@ export interface JetStreamUnderTest {
   /** Does something with the streams past the service. */
   readonly directly: <T>(action: (manager: JetStreamManager) => Promise<T>) => Promise<T>;
   readonly port: () => number;
-  /** Kills the server and starts it again with what it stored. */
-  readonly restart: () => Promise<void>;
+  /** Kills the server and starts it again with what it stored, which may be changed meanwhile. */
+  readonly restart: (change?: (store: string) => Promise<void>) => Promise<void>;
 }
 
 /** Starts a nats-server before the tests of the block that calls it, with lines in its configuration. */
@@ -59,8 +60,9 @@ export function useJetStream(
     },
     directly: (action) => withStreams(server.port, action, { user: credentials.user, pass: credentials.password }),
     port: () => server.port,
-    restart: async () => {
+    restart: async (change) => {
       await server.end('SIGKILL');
+      await change?.(join(folder.path, 'jetstream', 'jetstream', '$G', 'streams'));
       server = await startNats(folder.path, server.port, configuration);
     },
   };

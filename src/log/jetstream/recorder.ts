@@ -4,6 +4,7 @@ import type { NewEvent } from '../../events/stored-event';
 import type { Appended } from '../event-log';
 import { JetStreamIds } from './ids';
 import {
+  decodeEvent,
   decodeReference,
   encodeEvent,
   encodeJson,
@@ -31,6 +32,9 @@ const LOOK_PAUSE = 20;
  * reference, never which event the key names.
  */
 const ABANDONED_AGE = 60_000;
+
+/** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
+const LONGEST_LAG = 10_000;
 
 /** An event is late if it was recorded this long before it was stored, in milliseconds; an imported one, for example. */
 const LATE = 60_000;
@@ -231,7 +235,7 @@ class Attempt {
         this.#claims.push({ subject, sequence: last.seq });
         return undefined;
       }
-      if (await this.#isHeld(reference)) return { ...reference, recorded: false };
+      if (await this.#isHeld(reference, last.time)) return { ...reference, recorded: false };
       // Up to this message only: another attempt may claim the key meanwhile.
       await keys.removeBefore(last.seq + 1, subject);
     }
@@ -246,10 +250,15 @@ class Attempt {
     return { ...outcome, recorded: false };
   }
 
-  /** Whether the log still holds an event. A server that lags behind does not know of it yet. */
-  async #isHeld({ sequence }: Reference): Promise<boolean> {
+  /**
+   * Whether the log holds the event of a reference. A server that lags behind does not know of it yet; for longer than that only a
+   * stream that an earlier copy of itself has replaced, or that has lost its last events, ends before it.
+   */
+  async #isHeld({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
     const { events } = this.#streams;
-    return (await events.at(sequence)) !== undefined || sequence > (await events.state()).last;
+    const found = await events.at(sequence);
+    if (found !== undefined) return decodeEvent(found.data)?.event.id === id;
+    return Date.now() - storedAt.getTime() < LONGEST_LAG && sequence > (await events.state()).last;
   }
 
   async #pause(): Promise<void> {

@@ -40,7 +40,7 @@ export async function documents(
 ): Promise<Router> {
   const pages = await loadPages(contract, soap, (name) => {
     const needed = service[name]?.access ?? 'record';
-    return { access: needed, proofs: access?.proofsOf(needed) ?? [] };
+    return { access: needed, proofs: access?.proofs[needed] ?? [] };
   });
   const hasSoap = takesSoap(contract.offer.bindings);
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';

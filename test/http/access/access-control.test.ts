@@ -2,8 +2,10 @@ import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Access } from '../../../src/config/config';
-import { accessControl, type Credentials } from '../../../src/http/access';
+import { accessControl, type GuardedCall } from '../../../src/http/access';
 import { RequestError } from '../../../src/http/errors';
+
+type Credentials = Omit<GuardedCall, 'request'> & { readonly body?: Buffer };
 
 const BODY = Buffer.from('{"a":1}');
 const SECRET = 'a secret of GitHub';
@@ -66,10 +68,10 @@ it.each<[Partial<Settings>, Readonly<Record<Access, readonly string[]>>]>([
   [{ webhookSecrets: [SECRET] }, { open: [], record: ['signature'], read: [] }],
 ])('it says what proves that a caller has an access (%#)', (given, expected) => {
   const control = controlOf(given);
-  for (const access of ['open', 'record', 'read'] as const) expect(control.proofsOf(access)).toEqual(expected[access]);
+  expect(control.proofs).toEqual(expected);
 });
 
-describe('the check of a call', () => {
+describe('after the body', () => {
   const problemOf = (
     needed: Access,
     headers: Record<string, string>,
@@ -78,7 +80,8 @@ describe('the check of a call', () => {
     method = 'POST',
   ) =>
     refusalOf(() => {
-      controlOf(given).check(needed, requestWith(headers, method), credentials);
+      const { body, ...passwords } = credentials;
+      controlOf(given).afterBody(needed, { request: requestWith(headers, method), ...passwords }, body);
     });
 
   it.each<[string, Access, Record<string, string>, Credentials]>([
@@ -103,9 +106,12 @@ describe('the check of a call', () => {
     ['a wrong password', 'record', {}, { password: 'wrong' }, 'The key is not valid to record.'],
     ['a problem of the password', 'record', key('wrong'), { passwordProblem: 'Expired.' }, 'Expired.'],
     ['a signature in place of a key to read', 'read', signed(BODY), { body: BODY }, 'A key to read is needed.'],
-    ['a signature without the body', 'record', signed(BODY), {}, 'A key to record is needed.'],
   ])('refuses %s', (_what, needed, headers, credentials, message) => {
     expect(problemOf(needed, headers, credentials)).toEqual(keyRefusal(message));
+  });
+
+  it('refuses a signature of nothing', () => {
+    expect(problemOf('record', signed(BODY))?.message).toBe('A signature counts for a body, and there is none.');
   });
 
   it('refuses a wrong signature even beside a valid key', () => {
@@ -145,16 +151,18 @@ describe('the check of a call', () => {
   });
 });
 
-describe('the check of the header fields', () => {
+describe('before the body', () => {
   const limitOf = (
     needed: Access | undefined,
     headers: Record<string, string>,
     given: Partial<Settings> = GUARDED,
     method = 'POST',
-  ) => controlOf(given).checkHeader(needed, requestWith(headers, method));
+    hasEnvelope = true,
+  ) => controlOf(given).beforeBody(needed, { request: requestWith(headers, method), hasEnvelope });
 
   it.each<[string, Access | undefined, Record<string, string>]>([
-    ['what is open', 'open', {}],
+    ['what is open, with a key to record', 'open', key('record-key')],
+    ['what is open, with a key to read', 'open', key('read-key')],
     ['a valid key to record', 'record', key('record-key')],
     ['a valid key to read', 'read', key('read-key')],
     ['a key to record, for an operation that is not known yet', undefined, key('record-key')],
@@ -165,6 +173,9 @@ describe('the check of the header fields', () => {
   });
 
   it.each<[string, Access | undefined, Record<string, string>]>([
+    ['what is open', 'open', {}],
+    ['what is open, with a wrong key', 'open', key('wrong')],
+    ['what is open, with a signature', 'open', signed(BODY)],
     ['no key', 'record', {}],
     ['no key, for an operation that is not known yet', undefined, {}],
     ['a key to read, for an operation that is not known yet', undefined, key('read-key')],
@@ -195,17 +206,25 @@ describe('the check of the header fields', () => {
     expect(limitOf('record', signed(BODY), GUARDED, 'GET')).toBeDefined();
   });
 
+  it('refuses a call without a key where the message can hold none', () => {
+    expect(refusalOf(() => limitOf('record', {}, GUARDED, 'POST', false))).toEqual(
+      keyRefusal('A key to record is needed.'),
+    );
+    expect(limitOf('record', signed(BODY), GUARDED, 'POST', false)).toBeUndefined();
+    expect(limitOf('open', {}, GUARDED, 'POST', false)).toBeDefined();
+  });
+
+  it('limits a body to read where recording alone needs a key', () => {
+    const given = { recordKeys: ['record-key'] };
+    expect(limitOf('read', {}, given)).toBeDefined();
+    expect(limitOf('read', key('wrong'), given)).toBeDefined();
+    expect(limitOf('read', key('record-key'), given)).toBeUndefined();
+  });
+
   it('has no limit where recording needs no key', () => {
     expect(limitOf('record', {}, { readKeys: ['read-key'] })).toBeUndefined();
     expect(limitOf(undefined, {}, { readKeys: ['read-key'] })).toBeUndefined();
   });
-});
-
-it('the body is needed for a signed POST alone', () => {
-  const control = controlOf(GUARDED);
-  expect(control.needsBody(requestWith(signed(BODY)))).toBe(true);
-  expect(control.needsBody(requestWith(signed(BODY), 'PUT'))).toBe(false);
-  expect(control.needsBody(requestWith(key('record-key')))).toBe(false);
 });
 
 describe('a check of calls that need no key', () => {
@@ -214,7 +233,7 @@ describe('a check of calls that need no key', () => {
   };
   const refused = (needed: Access, given: Partial<Settings>, headers = {}) => {
     const control = accessControl(settings(given), refusing);
-    return refusalOf(() => control?.check(needed, requestWith(headers), {}))?.message;
+    return refusalOf(() => control?.afterBody(needed, { request: requestWith(headers) }))?.message;
   };
 
   it('is made where an operation records or reads, and not where it is open', () => {
@@ -231,12 +250,12 @@ describe('a check of calls that need no key', () => {
   it('leaves open operations to pages of other sites', () => {
     expect(refused('open', {}, { 'sec-fetch-site': 'cross-site' })).toBeUndefined();
     const control = accessControl(settings({}), refusing);
-    const checked = () => control?.checkHeader('open', requestWith({ 'sec-fetch-site': 'cross-site' }));
-    expect(refusalOf(checked)).toBeUndefined();
+    const request = requestWith({ 'sec-fetch-site': 'cross-site' });
+    expect(refusalOf(() => control?.beforeBody('open', { request, hasEnvelope: true }))).toBeUndefined();
   });
 
   it('is enough to need an access control, which then takes no keys', () => {
     expect(accessControl(settings({}))).toBeUndefined();
-    expect(accessControl(settings({}), refusing)?.takesProofs).toBe(false);
+    expect(accessControl(settings({}), refusing)?.proofs).toEqual({ open: [], record: [], read: [] });
   });
 });

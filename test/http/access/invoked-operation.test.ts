@@ -1,0 +1,174 @@
+import { envelope11, envelope12, NAMESPACE, resultOf } from '../../support/bindings';
+import { send, type Question } from '../../support/http';
+import { startService, type TestService } from '../../support/service';
+
+const RECORD_KEY = 'record-key-0123456789';
+const READ_KEY = 'read-key-0123456789abc';
+const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'] as const;
+type Operation = (typeof OPERATIONS)[number];
+
+interface Carrier {
+  /** Which of the two operations that the request names is the one that it calls. */
+  readonly called: 'outside' | 'inside';
+  request(outside: Operation, inside: Operation): Question & { readonly path: string };
+}
+
+const soap = (contentType: string, fields: Record<string, string>, body: string) => ({
+  path: '',
+  method: 'POST',
+  headers: { 'Content-Type': contentType, ...fields },
+  body,
+});
+const soapAction = (operation: Operation) => ({ SOAPAction: `"${NAMESPACE}${operation}"` });
+const action = (operation: Operation) => `action="${NAMESPACE}${operation}"`;
+const SOAP_12 = 'application/soap+xml';
+
+/** Ways to name one operation outside the message and another inside it, and which of them the original calls. */
+const CARRIERS: Readonly<Record<string, Carrier>> = {
+  'SOAP 1.1': {
+    called: 'outside',
+    request: (outside, inside) => soap('text/xml', soapAction(outside), envelope11(inside)),
+  },
+  'SOAP 1.2': {
+    called: 'outside',
+    request: (outside, inside) => soap(`${SOAP_12}; ${action(outside)}`, {}, envelope12(inside)),
+  },
+  'SOAP 1.2 with the header of 1.1': {
+    called: 'inside',
+    request: (outside, inside) => soap('text/xml', soapAction(outside), envelope12(inside)),
+  },
+  'SOAP 1.2 with a SOAPAction': {
+    called: 'inside',
+    request: (outside, inside) => soap(SOAP_12, soapAction(outside), envelope12(inside)),
+  },
+  'SOAP 1.2 with the media type of 1.1 and an action': {
+    called: 'outside',
+    request: (outside, inside) => soap(`text/xml; ${action(outside)}`, soapAction(inside), envelope12(inside)),
+  },
+  'HTTP GET with a SOAPAction': {
+    called: 'outside',
+    request: (outside, inside) => ({ path: `/${outside}`, headers: soapAction(inside) }),
+  },
+  'HTTP POST with an envelope': {
+    called: 'outside',
+    request: (outside, inside) => ({
+      ...soap('text/xml', soapAction(inside), envelope11(inside)),
+      path: `/${outside}`,
+    }),
+  },
+};
+
+const PAIRS = OPERATIONS.flatMap((outside) => OPERATIONS.map((inside) => [outside, inside] as const));
+const TABLE = Object.keys(CARRIERS).flatMap((name) => PAIRS.map((pair) => [name, ...pair] as const));
+
+let open: TestService;
+let guarded: TestService;
+beforeAll(async () => {
+  open = await startService({ ADMIN_PORT: '0' });
+  guarded = await startService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
+});
+afterAll(() => Promise.all([open.stop(), guarded.stop()]));
+
+/** Calls, and tells which operation ran, if one did. */
+async function call(service: TestService, carrier: string, pair: readonly [Operation, Operation], fields = {}) {
+  const { path, ...question } = (CARRIERS[carrier] as Carrier).request(...pair);
+  const before = (await service.log.stats()).events;
+  const answer = await send(service.url + path, { ...question, headers: { ...question.headers, ...fields } });
+  const isRecorded = (await service.log.stats()).events > before;
+  const result = answer.status === 200 ? resultOf(answer) : undefined;
+  const ran = isRecorded ? 'RecordEvent' : result === 'Hello World' ? 'HelloWorld' : result && 'GetEvents';
+  return { status: answer.status, ran };
+}
+
+const calledOf = (carrier: string, outside: Operation, inside: Operation) =>
+  CARRIERS[carrier]?.called === 'inside' ? inside : outside;
+
+describe.each(TABLE)('a request over %s that names %s outside and %s inside', (carrier, outside, inside) => {
+  const called = calledOf(carrier, outside, inside);
+  const pair = [outside, inside] as const;
+
+  it('calls the one that the original calls', async () => {
+    expect(await call(open, carrier, pair)).toEqual({ status: 200, ran: called });
+    const keys = { 'X-API-Key': RECORD_KEY, Authorization: `Bearer ${READ_KEY}` };
+    expect(await call(guarded, carrier, pair, keys)).toEqual({ status: 200, ran: called });
+  });
+
+  it.each([
+    ['under a name that was made to lead here', { Host: 'rebound.example' }],
+    ['for a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
+  ])('without keys needs the access to that one: %s', async (_what, fields) => {
+    const allowed = called === 'HelloWorld' ? { status: 200, ran: called } : { status: 403, ran: undefined };
+    expect(await call(open, carrier, pair, fields)).toEqual(allowed);
+  });
+
+  it('with keys needs the access to that one', async () => {
+    const refused = { status: 401, ran: undefined };
+    expect(await call(guarded, carrier, pair)).toEqual(
+      called === 'HelloWorld' ? { status: 200, ran: called } : refused,
+    );
+    for (const [key, opens] of [
+      [RECORD_KEY, 'RecordEvent'],
+      [READ_KEY, 'GetEvents'],
+    ] as const) {
+      const { ran } = await call(guarded, carrier, pair, { 'X-API-Key': key });
+      // A key that does not fit what the header fields name is refused before the message is read.
+      expect([undefined, opens, 'HelloWorld']).toContain(ran);
+      if (outside === inside && called === opens) expect(ran).toBe(opens);
+    }
+  });
+});
+
+it.each(['?events', '?event=1'])(
+  'the page %s is no more open to a request that names an open operation',
+  async (query) => {
+    const headers = { ...soapAction('HelloWorld'), Host: 'rebound.example' };
+    expect((await send(open.url + query, { headers })).status).toBe(403);
+    expect((await send(guarded.url + query, { headers })).status).toBe(401);
+  },
+);
+
+it('nor are the metrics, except on the admin port', async () => {
+  const headers = soapAction('HelloWorld');
+  const rebound = { headers: { ...headers, Host: 'rebound.example' } };
+  const plain = await startService();
+  expect((await send(new URL('/metrics', plain.url).href, rebound)).status).toBe(403);
+  expect((await send(new URL('/metrics', guarded.url).href, { headers })).status).toBe(401);
+  expect((await send(new URL('/metrics', open.adminUrl).href, { headers })).status).toBe(200);
+  expect((await send(new URL('/metrics', open.url).href, { headers })).status).toBe(404);
+  await plain.stop();
+});
+
+describe.each([
+  ['SOAP 1.1', (body: string) => soap('text/xml', soapAction('HelloWorld'), body), envelope11],
+  ['SOAP 1.2', (body: string) => soap(`${SOAP_12}; ${action('HelloWorld')}`, {}, body), envelope12],
+  ['SOAP 1.2 with the header of 1.1', (body: string) => soap('text/xml', soapAction('HelloWorld'), body), envelope12],
+  ['HTTP POST', (body: string) => ({ ...soap('text/plain', {}, body), path: '/HelloWorld' }), envelope11],
+])('a large message over %s to an operation that is open', (_carrier, request, envelope) => {
+  const sendLarge = ({ url }: TestService, bytes: number, headers = {}) => {
+    const { path, ...question } = request(envelope('HelloWorld', 'x'.repeat(bytes)));
+    return send(url + path, { ...question, headers: { ...question.headers, ...headers } });
+  };
+
+  it('is refused with keys from a caller who has proved nothing', async () => {
+    const answer = await sendLarge(guarded, 300_000);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toContain('A message of more than 262144 bytes needs a valid key in its header fields.');
+    expect((await sendLarge(guarded, 300_000, { 'X-API-Key': 'wrong' })).status).toBe(401);
+    expect((await sendLarge(guarded, 300_000, { 'webhook-signature': 'v1,x' })).status).toBe(401);
+    expect((await sendLarge(guarded, 200_000)).status).toBe(200);
+  });
+
+  it('is taken with a key, and without keys', async () => {
+    for (const key of [RECORD_KEY, READ_KEY])
+      expect((await sendLarge(guarded, 300_000, { 'X-API-Key': key })).status).toBe(200);
+    expect((await sendLarge(open, 300_000)).status).toBe(200);
+  });
+
+  it('is refused where secrets of senders alone are set, or reading alone needs a key', async () => {
+    for (const variables of [{ WEBHOOK_SECRETS: 'a secret of GitHub' }, { READ_KEYS: READ_KEY }]) {
+      const service = await startService(variables);
+      expect((await sendLarge(service, 300_000)).status).toBe(401);
+      await service.stop();
+    }
+  });
+});

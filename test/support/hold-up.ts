@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/** On Linux, what the kernel says of the thread that reads it; its first figure is its processor time in nanoseconds. */
+const SCHEDSTAT = '/proc/thread-self/schedstat';
+
+/** The processor time of this thread in milliseconds, or of this process where the system does not tell that of a thread. */
+const processorTime = existsSync(SCHEDSTAT)
+  ? () => Number.parseInt(readFileSync(SCHEDSTAT, 'utf8'), 10) / 1e6
+  : () => process.cpuUsage().user / 1000;
+
+/**
+ * The longest time for which an action holds up everything else in this process, in milliseconds of processor time: what other
+ * programs do meanwhile does not count. Of several tries the best, since compiling and collecting garbage come at any time.
+ */
+export async function holdUp(action: () => Promise<unknown>, tries = 3): Promise<number> {
+  const times: number[] = [];
+  while (times.length < tries) times.push(await longestTurn(action));
+  return Math.min(...times);
+}
+
+async function longestTurn(action: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = processorTime();
+  const look = (): void => {
+    const now = processorTime();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(look, 1);
+  await setTimeout(1);
+  longest = 0;
+  try {
+    await action();
+    look();
+    return longest;
+  } finally {
+    clearInterval(timer);
+  }
+}
