@@ -6,7 +6,8 @@ import { endpointPath, type Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { callersOf, rateLimit } from './http/callers';
 import { Readiness } from './http/admin';
-import { accessControl, localCallerCheck, viewerCheck } from './http/access';
+import { accessControl, viewerCheck } from './http/access';
+import { localCallerCheck, otherSites } from './http/cross-site';
 import { BodyReader } from './http/content/body';
 import { parseMediaType } from './http/content/content-type';
 import { startServers } from './http/servers';
@@ -66,7 +67,7 @@ export async function startApp(
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
-  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory));
+  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint));
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waiting,
@@ -85,7 +86,8 @@ export async function startApp(
   });
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
-  const access = accessControl(config.access, localCallerCheck(config));
+  const otherSite = otherSites(callers);
+  const access = accessControl(config.access, otherSite, localCallerCheck(config, otherSite));
   const service = webhookService(log, {
     defaults: { source: endpointPath(config), type: config.eventType },
     limit: config.getEventsLimit,
@@ -101,7 +103,7 @@ export async function startApp(
     hint,
     events: {
       log,
-      mayLook: viewerCheck(config, access),
+      mayLook: viewerCheck(config, otherSite, access),
       refusals: () => refusalsOfAll(refusedCalls),
       refused: observer.refused,
       failed: observer.pageFailed,

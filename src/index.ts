@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { followedPages } from './cli/scan';
 import { ConfigError, endpointPath, eventLogSettings, readConfig, unknownSettings, type Config } from './config/config';
+import { withinDescriptors } from './config/descriptors';
 import { startProblem } from './config/start-problem';
 import { parseCloudEvent } from './events/archive';
 import { DEFAULT_TYPE, UuidGenerator } from './events/event';
@@ -146,7 +147,7 @@ export interface WebHook {
  * cannot be listened on. Then nothing stays open.
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
-  const config = readConfig({ LOG_LEVEL: 'silent', ...textsOf(settings) });
+  const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...textsOf(settings) }));
   if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
   const { log, app } = await start(config).catch(async (cause: unknown) => {
     const problem = await startProblem(cause, config);

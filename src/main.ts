@@ -7,7 +7,15 @@ import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
-import { ConfigError, eventLogSettings, loadConfig, switchedOff, type Config } from './config/config';
+import {
+  ConfigError,
+  eventLogSettings,
+  loadConfig,
+  switchedOff,
+  type Config,
+  type ProcessConfig,
+} from './config/config';
+import { withinDescriptors } from './config/descriptors';
 import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './config/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
@@ -29,10 +37,8 @@ async function main(): Promise<void> {
   }
   startLean();
   const warnings: string[] = [];
-  const config = withInheritedSockets(
-    loadConfig((warning) => warnings.push(warning)),
-    process.env,
-  );
+  const warn = (warning: string) => warnings.push(warning);
+  const config = withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger, warnings);
@@ -41,7 +47,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function run(config: Config, logger: Logger, warnings: readonly string[]): Promise<void> {
+async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
   const { eventLog } = config;
   const notify = notifier(process.env, (reason) => {
     logger.warn({ reason }, 'the service manager could not be told');

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -9,13 +8,15 @@ import type { EventLog, ServiceLog } from '../log/event-log';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
 import { followedPages, pagesOf, type Change, type Start } from './scan';
-import { fileError, stopSignal } from './terminal';
+import { fileError, print, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
 export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
   const stop = stopSignal();
   for await (const page of follow ? followedPages(log, start, stop, sayChange) : pagesOf(log, start)) {
-    if (!process.stdout.write(pageText(page))) await once(process.stdout, 'drain');
+    await print(pageText(page), stop).catch((error: unknown) => {
+      if (!stop.aborted) throw error;
+    });
     if (stop.aborted) return;
   }
 }
@@ -54,14 +55,14 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
   };
   const signal = stopSignal();
   try {
-    if (file === '-') await pipeline(lines, process.stdout, { end: false, signal });
+    if (file === '-') for await (const text of lines()) await print(text, signal);
     else
       await writeNewFile(file, (temporary) =>
         pipeline(lines, createWriteStream(temporary, { flags: 'wx' }), { signal }),
       );
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw file === '-' ? error : fileError(file, 'written', error);
+    throw fileError(file, 'written', error);
   } finally {
     progress?.stop();
   }

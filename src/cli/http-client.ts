@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { reasonOf } from '../util/reason';
 
@@ -31,8 +31,6 @@ export interface ClientOptions {
   readonly ca?: string | undefined;
   /** Accepts any certificate, and versions of TLS that are not safe. */
   readonly isInsecure?: boolean;
-  /** Sends all requests over one connection, instead of a new one for each. */
-  readonly keepsConnection?: boolean;
 }
 
 /** The slowest that a large request may be sent, in bytes a second. */
@@ -49,11 +47,15 @@ export function noAnswer(error: unknown): NoAnswerError {
   throw error;
 }
 
-/** Sends requests of the tool and of `--ready`. Redirects are answers like any other. */
+/**
+ * Sends requests of the tool and of `--ready`. Redirects are answers like any other. Each request has a connection of its own: on
+ * one that is kept, a second answer to the request before would be taken for the answer to the next.
+ */
 export class HttpClient {
   readonly #options: ClientOptions;
   readonly #tls: RequestOptions & Record<string, unknown>;
-  #agent: HttpAgent | undefined;
+  /** Keeps TLS sessions, with which a connection begins sooner. */
+  readonly #tlsAgent = new Agent();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -80,15 +82,22 @@ export class HttpClient {
     const signal = AbortSignal.timeout(timeout);
     const isTls = url.protocol === 'https:';
     const contentLength = method === 'POST' && { 'Content-Length': length };
-    const agent = this.#agentFor(isTls);
+    const agent = isTls && this.#tlsAgent;
     const options = { ...(isTls && this.#tls), method, agent, signal, headers: { ...headers, ...contentLength } };
     const seconds = String(timeout / 1000);
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
         outgoing.on('error', reject);
+        // Without a listener, a switch of protocols would settle nothing.
+        outgoing.on('upgrade', resolve);
         outgoing.end(body);
       });
+      const { statusCode = 0 } = response;
+      if (statusCode < 200) {
+        response.destroy();
+        throw new Error(`the answer ${String(statusCode)} is not one to this request`);
+      }
       const answer = await this.#answerOf(response);
       // A body that ends with the connection looks whole where the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
@@ -108,16 +117,6 @@ export class HttpClient {
     const answer = await this.send(url, question);
     if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
     return answer;
-  }
-
-  /** Closes the connection that is kept. */
-  close(): void {
-    this.#agent?.destroy();
-  }
-
-  #agentFor(isTls: boolean): HttpAgent | false {
-    if (this.#options.keepsConnection !== true) return false;
-    return (this.#agent ??= new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1 }));
   }
 
   async #answerOf(response: IncomingMessage): Promise<Answer> {

@@ -81,7 +81,7 @@ export class TargetProgress {
     this.#bar?.update(this.#forwarded);
   }
 
-  /** Counts an event that was refused and passed over, and prints the reason. */
+  /** Counts an event that was passed over, and prints the reason. */
   skipped(reason: string): void {
     this.#skipped++;
     this.report(reason);
@@ -98,7 +98,7 @@ export class TargetProgress {
   }
 
   get summary(): string {
-    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} refused and passed over`;
+    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
     return `${this.#label}${String(this.#forwarded)} ${this.#forwarded === 1 ? 'event' : 'events'} forwarded${skipped}.`;
   }
 }

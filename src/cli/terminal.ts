@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { reasonOf } from '../util/reason';
 import { messageChain, replaceInvisible, shortened, visible } from '../util/text';
 
@@ -22,6 +24,42 @@ export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknow
   // A forwarder goes on when its standard error is closed.
   process.stderr.on('error', () => undefined);
   main().catch(fail);
+}
+
+/** How long a reader of standard output may still take what was printed before a signal, in milliseconds. */
+const LAST_READ = 1000;
+
+/**
+ * Writes to standard output, and resolves once all of it is written.
+ *
+ * @param stop - ends the wait for a reader that takes nothing, and soon the process.
+ * @throws it cannot be written, or the reason of the signal.
+ */
+export async function print(text: string, stop?: AbortSignal): Promise<void> {
+  stop?.throwIfAborted();
+  const { stdout } = process;
+  if (!(stdout instanceof Socket)) {
+    try {
+      // On a full disk the stream would take the part of a text that still fits for the whole.
+      writeFileSync(1, Buffer.from(text));
+    } catch (error) {
+      throw fileError('-', 'written', error);
+    }
+    return;
+  }
+  await new Promise<void>((resolve, reject) => {
+    const giveUp = (): void => {
+      // What is not read would keep the process alive.
+      setTimeout(() => process.exit(), LAST_READ).unref();
+      reject(stop?.reason as Error);
+    };
+    stop?.addEventListener('abort', giveUp);
+    stdout.write(text, (error) => {
+      stop?.removeEventListener('abort', giveUp);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. */
@@ -52,5 +90,6 @@ export function fileError(file: string, action: 'read' | 'written', error: unkno
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
   const reason = code === 'ENOENT' && action === 'written' ? 'its folder does not exist' : reasonOf(error);
-  return new Error(`${file === '-' ? 'Standard input' : file} cannot be ${action}: ${reason}.`);
+  const standard = action === 'read' ? 'Standard input' : 'Standard output';
+  return new Error(`${file === '-' ? standard : file} cannot be ${action}: ${reason}.`);
 }

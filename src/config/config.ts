@@ -1,5 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { readEnvFile, unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
+import {
+  ofSupervisor,
+  readEnvFile,
+  unknownNames,
+  withSecretFiles,
+  wrongNames,
+  type Common,
+  type Texts,
+} from './environment';
 import { ConfigError, readSettings, variablesOf, type Problem, type Settings, type Variable } from './variable';
 import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
@@ -101,28 +110,55 @@ export function unknownSettings(names: readonly string[]): Map<string, string> {
 /** Variables in an `.env` file that other programs read. */
 const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
+/** The configuration of a process that is ours, which may have workers. */
+export type ProcessConfig = Config & Pick<Common, 'settings'>;
+
 /**
- * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it.
+ * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it. That never
+ * gets into the environment itself, which workers inherit: they read the file anew.
  *
  * @param warn - called for each name in the file that is no setting of the service.
- * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid.
+ * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid, and in a worker that
+ * would differ from its supervisor.
  */
-export function loadConfig(warn: (message: string) => void = () => undefined): Config {
+export function loadConfig(warn: (message: string) => void = () => undefined): ProcessConfig {
   const entries = readEnvFile(ENV_FILE);
   for (const [name, sentence] of unknownSettings([...entries.keys()])) {
     if (!OF_OTHERS.test(name)) warn(`${ENV_FILE}, line ${String(entries.get(name)?.line)}: ${sentence}`);
   }
-  for (const [name, { text }] of entries) process.env[name] ??= text;
-  return readConfig(processEnvironment(), (name) => {
-    const entry = entries.get(name);
-    return entry !== undefined && entry.text === process.env[name] ? ` (${ENV_FILE}, line ${String(entry.line)})` : '';
+  const texts = withNamesOfSystem({
+    ...Object.fromEntries([...entries].map(([name, { text }]) => [name, text])),
+    ...process.env,
   });
+  const origin = (name: string): string => {
+    const line = process.env[name] === undefined ? entries.get(name)?.line : undefined;
+    return line === undefined ? '' : ` (${ENV_FILE}, line ${String(line)})`;
+  };
+  const config = readConfig(texts, origin);
+  const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
+  const settings = Object.fromEntries(
+    supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
+  );
+  const common = ofSupervisor();
+  if (common === undefined) return { ...config, settings };
+  const lines = supervised
+    .filter(({ name }) => common.settings[name] !== settings[name])
+    .map((variable) => {
+      const { name } = variable;
+      return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
+    });
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+  return { ...config, port: common.port, settings };
+}
+
+function digest(text = ''): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 /** Windows does not distinguish upper and lower case in the names of variables. */
-function processEnvironment(): Texts {
-  if (process.platform !== 'win32') return process.env;
-  return Object.fromEntries(Object.entries(process.env).map(([name, text]) => [name.toUpperCase(), text]));
+function withNamesOfSystem(texts: Texts): Texts {
+  if (process.platform !== 'win32') return texts;
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text]));
 }
 
 /** Path of the endpoint, which is also the source of its own events. */
@@ -139,7 +175,7 @@ export function switchedOff({ protocols, documentation }: Pick<Config, 'protocol
 /** The settings of the event log other than its location. */
 export function eventLogSettings(config: Config) {
   const { eventLogTimeout: timeout, retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = config;
-  return { timeout, retention: { maxEvents, maxAge }, source: endpointPath(config) };
+  return { timeout, retention: { maxEvents, maxAge } };
 }
 
 /** Finds the settings that are valid alone but not together. */

@@ -219,15 +219,26 @@ function readTextFile(path: string): string {
   throw new Error(`${resolve(path)} is not text in UTF-8`);
 }
 
-/** The variable in a worker's environment that says which protocol its supervisor speaks with it. */
-const WRITER_PROTOCOL = 'WEBHOOK_WRITER_PROTOCOL';
+/** The variable in which a supervisor tells its workers what they have in common. */
+const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
-/** What a supervisor adds to the environment of its workers. */
-export function withWriterProtocol(version: number): Readonly<Record<string, string>> {
-  return { [WRITER_PROTOCOL]: String(version) };
+/** What a worker has in common with its supervisor. */
+export interface Common {
+  /** The port on which all workers listen. */
+  readonly port: number;
+  /** The version of the protocol in which they send events to the supervisor. */
+  readonly writerProtocol: number;
+  /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Whether this process is a worker whose supervisor speaks this version of the protocol. */
-export function hasWriterProtocol(version: number): boolean {
-  return process.env[WRITER_PROTOCOL] === String(version);
+/** Writes what a supervisor adds to the environment of its workers. */
+export function environmentOfWorkers(common: Common): Readonly<Record<string, string>> {
+  return { [SUPERVISOR]: JSON.stringify(common) };
+}
+
+/** What the supervisor has told this process; undefined where this is no worker, or that of another build. */
+export function ofSupervisor(): Common | undefined {
+  const text = process.env[SUPERVISOR];
+  return text === undefined ? undefined : (JSON.parse(text) as Common);
 }

@@ -17,7 +17,10 @@ const NAMES = { public: 'webhook', admin: 'admin' };
  *
  * @throws {ConfigError} a socket has an unknown name, or is not one to listen on.
  */
-export function withInheritedSockets(config: Config, environment: NodeJS.ProcessEnv): Config {
+export function withInheritedSockets<Settings extends Config>(
+  config: Settings,
+  environment: NodeJS.ProcessEnv,
+): Settings {
   const { LISTEN_PID: pid, LISTEN_FDS: count, LISTEN_FDNAMES: names = '' } = environment;
   for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) Reflect.deleteProperty(environment, name);
   // A supervisor cannot know the process id of a worker before it starts it.

@@ -44,6 +44,8 @@ interface Description {
   readonly secret?: boolean;
   /** Takes out of a value what no message may show. */
   readonly redact?: (text: string) => string;
+  /** With WORKERS, the supervisor uses it itself: new workers cannot have another. */
+  readonly supervised?: boolean;
 }
 
 /** An environment variable: its name, what it may hold, and what the documentation says about it. */
@@ -53,21 +55,23 @@ export class Variable<Value> {
   readonly default: string | undefined;
   readonly otherwise: string;
   readonly secret: boolean;
+  readonly supervised: boolean;
   readonly #redact: (text: string) => string;
   readonly #read: Read<Value>;
 
   constructor(
     readonly name: string,
     read: Read<Value>,
-    { group, description, default: standard, otherwise = 'none', secret = false, redact = (text) => text }: Description,
+    description: Description,
   ) {
     this.#read = read;
-    this.#redact = redact;
-    this.group = group;
-    this.description = description;
-    this.default = standard;
-    this.otherwise = otherwise;
-    this.secret = secret;
+    this.#redact = description.redact ?? ((text) => text);
+    this.group = description.group;
+    this.description = description.description;
+    this.default = description.default;
+    this.otherwise = description.otherwise ?? 'none';
+    this.secret = description.secret ?? false;
+    this.supervised = description.supervised ?? false;
   }
 
   /** Whether something is open to everybody without it. */

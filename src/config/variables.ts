@@ -34,11 +34,13 @@ export const VARIABLES = {
     group: 'Address',
     default: '127.0.0.1',
     description: 'address to listen on',
+    supervised: true,
   }),
   port: required('PORT', wholeNumber(0, 65535), {
     group: 'Address',
     default: '8080',
     description: 'TCP port; `0` picks a free one',
+    supervised: true,
   }),
   serviceRoot: required('SERVICE_ROOT', pathSegment, {
     group: 'Address',
@@ -77,6 +79,7 @@ export const VARIABLES = {
     default: 'sqlite:data/events.db',
     description: 'where events are kept',
     redact: withoutSecrets,
+    supervised: true,
   }),
   eventLogTimeout: required('EVENT_LOG_TIMEOUT', duration, {
     group: 'Events',
@@ -106,10 +109,12 @@ export const VARIABLES = {
   retentionMaxEvents: optional('RETENTION_MAX_EVENTS', wholeNumber(1, 1e15), {
     group: 'Events',
     description: 'maximum events kept; the oldest go first',
+    supervised: true,
   }),
   retentionMaxAge: optional('RETENTION_MAX_AGE', duration, {
     group: 'Events',
     description: 'how long an event is kept',
+    supervised: true,
   }),
   /** In lower case. */
   allowedHosts: optional('ALLOWED_HOSTS', hostNames, {
@@ -229,11 +234,13 @@ export const VARIABLES = {
     port: optional('ADMIN_PORT', wholeNumber(0, 65535), {
       group: 'Operation',
       description: 'port for `/healthz`, `/readyz` and `/metrics`',
+      supervised: true,
     }),
     host: required('ADMIN_HOST', host, {
       group: 'Operation',
       default: '127.0.0.1',
       description: 'address for `ADMIN_PORT`',
+      supervised: true,
     }),
   },
   log: {
@@ -252,5 +259,6 @@ export const VARIABLES = {
     group: 'Operation',
     default: '1',
     description: 'number of processes that answer; `auto`: one for each core',
+    supervised: true,
   }),
 };

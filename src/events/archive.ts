@@ -154,7 +154,7 @@ const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boole
 
 /** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
 export function eventProblem(event: StoredEvent): string | undefined {
-  return attributesProblem(event) ?? dataProblem(event.data) ?? arrivalProblem(event);
+  return attributesProblem(event) ?? dataProblem(event) ?? arrivalProblem(event);
 }
 
 function attributesProblem(event: StoredEvent): string | undefined {
@@ -170,7 +170,8 @@ function attributesProblem(event: StoredEvent): string | undefined {
   return nested === undefined ? undefined : 'one of its attributes is not a string, a number or a boolean';
 }
 
-function dataProblem(data: string | undefined): string | undefined {
+function dataProblem({ data, damaged }: StoredEvent): string | undefined {
+  if (damaged === 'data') return 'its data is not valid JSON';
   if (data === undefined) return undefined;
   const members = parsedObject(`{${data}}`);
   const [name = '', another] = Object.keys(members ?? {});

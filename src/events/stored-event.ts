@@ -23,10 +23,10 @@ export interface StoredEvent extends NewEvent {
   /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
   readonly sequence: string;
   /**
-   * What the disk has damaged of it: the encoding of a text, or the JSON of its attributes or its arrival. What could not be read is
-   * missing, or another text stands for it.
+   * What the disk has damaged of it: the encoding of a text, or the JSON of its attributes, its data or its arrival. What could not be
+   * read is missing, or another text stands for it.
    */
-  readonly damaged?: 'encoding' | 'attributes' | 'arrival';
+  readonly damaged?: 'encoding' | 'attributes' | 'data' | 'arrival';
 }
 
 /**

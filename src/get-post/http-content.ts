@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  attributeProblem,
   CloudEventError,
   cloudEventBatchOf,
   cloudEventOf,
@@ -74,13 +75,17 @@ const BAD_ESCAPE = /%(?![\da-f]{2})/i;
 
 /**
  * Decodes a header value (section 3.1.3.2): the quotes and backslashes of a quoted string first, then percent-encoded
- * UTF-8. Characters outside of ASCII, which should have been percent-encoded, are taken as UTF-8 too.
+ * UTF-8. Characters outside of ASCII, which should have been percent-encoded, are taken as UTF-8 too. Some senders do not
+ * percent-encode: what is not an escape, or would make the attribute invalid (`/a%20b` as the source), stays as it came.
  */
 function attributeValue(name: string, value: string): string {
   const quoted = QUOTED.exec(value)?.[1];
   const text = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
   const bytes = percentDecoded(text);
-  if (BAD_ESCAPE.test(text) || !isUtf8(bytes))
+  if (!isUtf8(bytes))
     throw new CloudEventError(`The CloudEvent's attribute ${name} must be percent-encoded UTF-8 in a header field.`);
-  return bytes.toString();
+  const decoded = bytes.toString();
+  if (!text.includes('%')) return decoded;
+  const isEncoded = !BAD_ESCAPE.test(text) && attributeProblem(name, decoded) === undefined;
+  return isEncoded ? decoded : Buffer.from(text, 'latin1').toString();
 }

@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'node:querystring';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset, type MediaType } from '../http/content/content-type';
+import {
+  charsetOfMark,
+  charsetOfXml,
+  decode,
+  isDenied,
+  isKnownCharset,
+  isPlainText,
+  type MediaType,
+} from '../http/content/content-type';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
 
@@ -47,9 +55,9 @@ export function bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'query
   return json === undefined ? { mediaType: 'text/plain', text } : { mediaType: contentType, ...json };
 }
 
-/** Decodes a body that is text by its content type. Returns undefined for other types, or if the bytes are not text. */
+/** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
 export function bodyText(mediaType: MediaType | undefined, body: Buffer): string | undefined {
-  return isText(mediaType) ? decode(body, bodyCharset(mediaType, body)) : undefined;
+  return isText(mediaType, body) ? decode(body, bodyCharset(mediaType, body)) : undefined;
 }
 
 function fieldsPayload(fields: FormFields | undefined, text: string): Payload {
@@ -63,9 +71,12 @@ export function jsonForm(mediaType: MediaType, body: Buffer): ParsedJson | undef
   return text !== undefined && /^[[{]/.test(text) ? parsedJson(text) : undefined;
 }
 
-function isText(mediaType: MediaType | undefined): boolean {
+function isText(mediaType: MediaType | undefined, body: Buffer): boolean {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
-  return mediaType.isXml || isJsonType(mediaType.essence) || TEXT_TYPE.test(mediaType.essence);
+  const { essence, isXml } = mediaType;
+  if (isXml || isJsonType(essence) || TEXT_TYPE.test(essence)) return true;
+  // Many such types are text: `application/jwt`, `application/csp-report`.
+  return essence.startsWith('application/') && essence !== 'application/octet-stream' && isPlainText(body);
 }
 
 /**
@@ -75,7 +86,9 @@ function isText(mediaType: MediaType | undefined): boolean {
 export function bodyCharset(mediaType: MediaType | undefined, body: Buffer): string {
   const isXml = mediaType?.isXml === true;
   const mark = charsetOfMark(body);
-  const named = mediaType?.charset;
+  const beginsWithAscii = isXml || isJsonType(mediaType?.essence ?? '');
+  const given = mediaType?.charset;
+  const named = given !== undefined && beginsWithAscii && isDenied(given, body) ? undefined : given;
   const candidates = isXml ? [mark, named, charsetOfXml(body)] : [named, mark];
   return candidates.find((charset) => charset !== undefined && isKnownCharset(charset)) ?? 'utf-8';
 }

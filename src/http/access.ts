@@ -1,11 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
-import type { Access, AccessConfig, Config, SENDER_SECRETS } from '../config/config';
+import type { Access, AccessConfig, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
 import { SENDERS } from '../senders/senders';
 import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
+import { hostName, isLocal, refuseOtherSites, type LocalConfig, type OtherSite, type RequestCheck } from './cross-site';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** A call, as far as its access depends on it. */
@@ -19,9 +20,6 @@ export interface GuardedCall {
 
 /** What can prove that a caller may make a call: a key, or the signature of what it sends. */
 export type Proof = 'key' | 'signature';
-
-/** Throws a {@link RequestError} where a request is refused. */
-export type RequestCheck = (request: IncomingMessage) => void;
 
 /** Decides who may call. */
 export interface AccessControl {
@@ -59,6 +57,7 @@ const UNPROVED_BODY: BodyLimit = {
  */
 export function accessControl(
   options: Partial<AccessConfig>,
+  otherSite: OtherSite,
   checkUnguarded?: RequestCheck,
 ): AccessControl | undefined {
   const { recordKeys, readKeys, ...secrets } = options;
@@ -81,7 +80,7 @@ export function accessControl(
   return {
     proofs,
     beforeBody(named, { request, hasEnvelope }) {
-      if (hasKeys) refuseOtherSites(request);
+      if (hasKeys) refuseOtherSites(request, otherSite);
       // Without a name the call may be of any operation; the one with large bodies records.
       const likely = named ?? 'record';
       if (likely === 'record' && isSigned(request)) return undefined;
@@ -93,7 +92,7 @@ export function accessControl(
       return UNPROVED_BODY;
     },
     afterBody(needed, { request, password, passwordProblem }, body = EMPTY) {
-      if (hasKeys) refuseOtherSites(request);
+      if (hasKeys) refuseOtherSites(request, otherSite);
       const isValid = guards[needed];
       if (isValid === undefined) {
         if (needed !== 'open') checkUnguarded?.(request);
@@ -118,15 +117,6 @@ function keyProblem(needed: Access, given: readonly string[]): RequestError {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-/**
- * Refuses (403) what a page of another site makes a browser send: the browser adds the credentials that it keeps for this
- * address, and says where the page is from (Fetch Metadata). Other origins of the same site are not this service either.
- */
-function refuseOtherSites({ headers }: IncomingMessage): void {
-  const site = headers['sec-fetch-site'];
-  if (site === 'cross-site' || site === 'same-site') throw HTTP_ERRORS.otherSite();
-}
 
 type KeyCheck = (given: string) => boolean;
 
@@ -191,55 +181,32 @@ export function signatureCheck(secrets: SenderSecrets) {
   };
 }
 
-type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts'>;
-
 /**
  * Makes the check of who may look at the pages of the events. They show more than `GetEvents` does, so without READ_KEYS they
  * are open to this machine alone: the service listens on a loopback address, nothing says that a proxy is in front of it, and
  * the caller addressed it by a loopback name or one of ALLOWED_HOSTS. The last keeps out web pages whose name was made to lead
  * to this machine (DNS rebinding). Refuses with 401 where a read key is needed, else with 403.
  */
-export function viewerCheck(config: LocalConfig, access: AccessControl | undefined): RequestCheck {
+export function viewerCheck(
+  config: LocalConfig,
+  otherSite: OtherSite,
+  access: AccessControl | undefined,
+): RequestCheck {
   const { access: keys, allowedHosts = [] } = config;
-  if (keys.readKeys !== undefined && access !== undefined) {
-    return (request) => {
-      access.afterBody('read', { request });
-    };
-  }
   const isOpen = isLocal(config);
   return (request) => {
-    refuseOtherSites(request);
+    if (otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
+    if (keys.readKeys !== undefined && access !== undefined) {
+      access.afterBody('read', { request });
+      return;
+    }
     if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
     if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
       throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
-    const name = hostName(request);
+    const name = hostName(request.headers);
     if (!isLoopback(name) && !allowedHosts.includes(name))
       throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
   };
-}
-
-/**
- * Makes the check of calls that no key guards, for a service that only this machine reaches; undefined for any other service.
- * Refuses with 403 what a browser sends for a page of another site, and a name that DNS may lead here for such a page. Scripts
- * and generated clients send neither: they call a loopback name, an address or a name without dots, as containers have.
- */
-export function localCallerCheck(config: LocalConfig): RequestCheck | undefined {
-  if (!isLocal(config)) return undefined;
-  const { allowedHosts = [] } = config;
-  return (request) => {
-    refuseOtherSites(request);
-    const name = hostName(request);
-    if (isPublicName(name) && !isLoopback(name) && !allowedHosts.includes(name)) throw HTTP_ERRORS.unknownHost(name);
-  };
-}
-
-function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
-  return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
-}
-
-/** Whether DNS can hold a name for a page: one with a dot, and no address. */
-function isPublicName(name: string): boolean {
-  return /\.[^.]*[a-z][^.]*\.?$/.test(name) && !name.startsWith('[');
 }
 
 /** Further header fields that proxies add. They are not used, but show that the caller is someone else. */
@@ -252,11 +219,6 @@ const SENT_ON = [
   'true-client-ip',
   'cf-connecting-ip',
 ];
-
-/** The name in `Host`, which the server has checked, without its port. */
-function hostName({ headers: { host = '' } }: IncomingMessage): string {
-  return host.replace(/:\d*$/, '').toLowerCase();
-}
 
 /** In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. */
 const SECRET =

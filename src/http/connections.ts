@@ -148,7 +148,7 @@ const SWEEPS_PER_TIMEOUT = 4;
 export class Connections {
   readonly #all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
-  /** Connections in their TLS handshake, by the address and port of the peer. */
+  /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
   readonly #sweep: NodeJS.Timeout;
 
@@ -179,26 +179,28 @@ export class Connections {
   /** Adds an accepted connection that carries HTTP once TLS is agreed: {@link Connections.secured}. */
   handshaking(socket: Socket): void {
     const connection = this.#add(socket);
-    const peer = peerOf(socket);
-    if (peer === undefined) {
+    const ends = endsOf(socket);
+    if (ends === undefined) {
       socket.destroy();
       return;
     }
-    this.#handshakes.set(peer, connection);
+    this.#handshakes.set(ends, connection);
     socket.once('close', () => {
-      if (this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer);
+      if (this.#handshakes.get(ends) === connection) this.#handshakes.delete(ends);
     });
   }
 
   /** Carries HTTP over a TLS socket. Closes that of a peer who has reset its connection, since nothing else would. */
   secured(socket: Socket): void {
-    const peer = peerOf(socket) ?? '';
-    const connection = this.#handshakes.get(peer);
+    const ends = endsOf(socket) ?? '';
+    const connection = this.#handshakes.get(ends);
     if (connection === undefined) {
       socket.destroy();
       return;
     }
-    this.#handshakes.delete(peer);
+    this.#handshakes.delete(ends);
+    // A caller that has ended its side still gets its answers, as without TLS; before, the end of its side ends the handshake.
+    socket.allowHalfOpen = true;
     this.#open(connection, socket);
   }
 
@@ -239,7 +241,11 @@ export class Connections {
   }
 }
 
-/** Node does not tell which accepted socket a TLS socket stands on, but both have the same peer while it is connected. */
-function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
-  return remoteAddress === undefined ? undefined : `${remoteAddress} ${String(remotePort)}`;
+/**
+ * Node does not tell which accepted socket a TLS socket stands on, but both have the same two ends, and no other socket has
+ * while they are connected.
+ */
+function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
+  if (remoteAddress === undefined) return undefined;
+  return [remoteAddress, remotePort, localAddress, localPort].join(' ');
 }

@@ -42,6 +42,7 @@ export const HTTP_ERRORS = {
   transferCoding: (status: 400 | 501) => closing(status, 'The only transfer coding that is supported is chunked.'),
   expectation: () => closing(417, 'The only expectation that is supported is 100-continue.'),
   invalidTarget: () => closing(400, 'The target is not valid.'),
+  missingHost: () => closing(400, 'The request has no Host header, which HTTP/1.1 requires.'),
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
@@ -139,8 +140,15 @@ export const HTTP_ERRORS = {
       CHALLENGE,
     ),
   signature: (problem: string) => new RequestError(401, problem, 'signature', CHALLENGE),
-  otherSite: () =>
-    new RequestError(403, 'A page of another site may not call operations (Sec-Fetch-Site).', 'cross-site'),
+  /** @param shownBy - the header field that says so. */
+  otherSite: (shownBy: string) =>
+    new RequestError(403, `A page of another site may not call operations (${shownBy}).`, 'cross-site'),
+  otherSiteLink: () =>
+    new RequestError(
+      403,
+      'A link on another site led here, and events are not shown that way. To open this page, click into the address bar and press Enter.',
+      'cross-site',
+    ),
   unknownHost: (name: string) =>
     new RequestError(
       403,

@@ -65,7 +65,7 @@ export class Reception {
     request.id = this.#idOf(request);
     request.answers = this.#answers;
     const isInTurn = connection.received(response);
-    if (this.#isEnding || isFaulty(request)) response.shouldKeepAlive = false;
+    if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
     const { answered } = observer;
     if (answered !== undefined) {
       response.once('close', () => {
@@ -90,9 +90,10 @@ export class Reception {
     } else this.#accept(request, response);
   }
 
-  #hostProblem({ headers: { host }, rawHeaders }: IncomingMessage): RequestError | undefined {
-    if (isHostRepeated(rawHeaders)) return HTTP_ERRORS.repeatedHost();
-    // With HTTP/1.0 it may be missing.
+  #hostProblem({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): RequestError | undefined {
+    const hosts = hostLines(rawHeaders);
+    if (hosts > 1) return HTTP_ERRORS.repeatedHost();
+    if (hosts === 0 && httpVersionMinor > 0) return HTTP_ERRORS.missingHost();
     return host === undefined || this.#isAuthority(host) ? undefined : HTTP_ERRORS.invalidHost();
   }
 
@@ -124,7 +125,8 @@ export class Reception {
     const unhandled = (error?: unknown): void => {
       this.#unhandled(response, error);
     };
-    const page = pages.get(url);
+    const query = url.indexOf('?');
+    const page = pages.get(query === -1 ? url : url.slice(0, query));
     if (page !== undefined) page(request, response).catch(unhandled);
     else if (url === '*' && method === 'OPTIONS')
       replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
@@ -152,8 +154,12 @@ export class Reception {
 /** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
 const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
 
-/** Whether a request of HTTP/1.0 claims to come in chunks, which that version does not know (RFC 9112, section 6.1). */
-function isFaulty({ httpVersionMinor, headers }: IncomingMessage): boolean {
+/**
+ * Whether the connection ends with the answer to a request: one of HTTP/1.0 that claims to come in chunks, which that version does
+ * not know (RFC 9112, section 6.1), or one that offers another protocol. Node drops what has arrived behind such an offer.
+ */
+function isLast({ httpVersionMinor, headers }: IncomingMessage): boolean {
+  if (headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '')) return true;
   return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
 }
 
@@ -174,14 +180,14 @@ function protocolProblem(request: IncomingMessage): RequestError | undefined {
   return undefined;
 }
 
-/** Node keeps the first of several `Host` lines, a proxy may have read another (RFC 9112, section 3.2). */
-function isHostRepeated(rawHeaders: readonly string[]): boolean {
+/** Counts the `Host` lines: Node keeps the first, a proxy may have read another (RFC 9112, section 3.2). */
+function hostLines(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
-  return hosts > 1;
+  return hosts;
 }
 
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */

@@ -99,8 +99,8 @@ export function requestId(request: IncomingMessage): string {
 }
 
 /**
- * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes the
- * path in its normal form, which all other code expects. Leaves any other target as it is.
+ * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
+ * its normal form, which all other code expects. Leaves any other target as it is.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '/' } = request;
@@ -114,14 +114,17 @@ export function normalizeTarget(request: IncomingMessage): void {
   request.url = normalized(pathname + search);
 }
 
-const MAY_BE_UNUSUAL = /%|\/[/.]/;
+const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
 
 /**
- * Writes the path of a target in origin form in its normal form: without escapes of unreserved characters and without dot
- * segments (RFC 3986, sections 6.2.2.2 and 6.2.2.3), and with one slash for several, as IIS does.
+ * Writes a target in origin form in its normal form: without a fragment, which some clients send, and its path without escapes of
+ * unreserved characters and without dot segments (RFC 3986, sections 6.2.2.2 and 6.2.2.3), and with one slash for several, as
+ * IIS does.
  */
-function normalized(target: string): string {
+function normalized(given: string): string {
+  const fragment = given.indexOf('#');
+  const target = fragment === -1 ? given : given.slice(0, fragment);
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
   if (!MAY_BE_UNUSUAL.test(path)) return target;

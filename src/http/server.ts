@@ -47,6 +47,8 @@ export class HttpServer {
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),
       maxHeaderSize: limits.maxHeaderBytes,
+      // Answered by us, as what else is wrong with a request.
+      requireHostHeader: false,
       IncomingMessage: HttpRequest,
     };
     const answer = (request: HttpRequest, response: ServerResponse<HttpRequest>): void => {
@@ -56,9 +58,7 @@ export class HttpServer {
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
-      // A caller that has ended its side still gets its answers, as without TLS, where Node sets this itself.
-      const halfOpen = { allowHalfOpen: true };
-      this.#server = createTlsServer({ ...settings, ...tls, ...mutual, ...halfOpen, handshakeTimeout }, answer);
+      this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
       this.#server.on('secureConnection', (socket: TLSSocket) => {
         this.#connections.secured(socket);
       });
@@ -69,7 +69,8 @@ export class HttpServer {
     this.#server.on('connect', ({ socket }: IncomingMessage) => {
       this.#refuseTunnel(socket);
     });
-    Object.assign(this.#server, { httpAllowHalfOpen: true });
+    // Node ignores the fields after the first thousand, the length of the body among them. Their bytes are limited.
+    Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
     this.#server.on('connection', (socket: Socket) => {
       this.#connected(socket);
     });

@@ -33,6 +33,9 @@ export interface Servers {
   close(idleTimeout?: number): Promise<void>;
 }
 
+/** Maximum connections of the admin address, which have descriptors of their own. */
+const ADMIN_CONNECTIONS = 50;
+
 /**
  * Starts to listen.
  *
@@ -54,7 +57,9 @@ export async function startServers(config: Config, options: ServersOptions): Pro
     observer,
     tls: tls && (await readTls(tls)),
   });
-  const admin = adminAddress && new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits, observer });
+  const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
+  const admin =
+    adminAddress && new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits: adminLimits, observer });
   let port: number;
   let adminPort: number | undefined;
   try {

@@ -11,8 +11,6 @@ export interface EventLogSettings {
   /** The longest that a call waits for a NATS cluster, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** The source of the service's own events. */
-  readonly source: string;
 }
 
 /**

@@ -11,6 +11,8 @@ export const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: false,
   // Whether a host may be reached over plain HTTP is for the operator to decide.
   strictTransportSecurity: false,
+  // With `no-referrer` the forms of the pages would send `Origin: null`.
+  referrerPolicy: { policy: 'same-origin' },
 });
 
 /** A page, and the header fields that it needs. */

@@ -4,7 +4,7 @@ import type { ElementName, Tag, XmlHandler } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
 import { Fault, FAULTS } from './fault';
 import { Payload } from './payload';
-import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
 /** What the service needs of a SOAP message. */
@@ -25,7 +25,10 @@ export interface Envelope {
   readonly element: ElementName | undefined;
   /** The arguments in that element, if it is an operation's. */
   readonly arguments: Arguments;
-  /** The content of the body's first element if that is the operation's, otherwise the content of the body. */
+  /**
+   * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
+   * body.
+   */
   payload(operation: ElementName): Payload;
 }
 
@@ -61,6 +64,15 @@ const BODY_DEPTH = 2;
 const OPERATION_DEPTH = 3;
 const ARGUMENT_DEPTH = 4;
 
+/** Namespaces of attributes that say how a message is written, such as `encodingStyle`. */
+const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
+  ...SOAP_VERSIONS.map(({ namespace }) => namespace),
+  'http://schemas.xmlsoap.org/soap/encoding/',
+  'http://www.w3.org/2003/05/soap-encoding',
+  ...Object.values(SCHEMA_NAMESPACES),
+  'http://www.w3.org/XML/1998/namespace',
+]);
+
 /** Finds in the XML of a SOAP message, while that is read, what the service needs of it, and refuses what is not SOAP. */
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
@@ -81,6 +93,8 @@ export class EnvelopeBuilder implements XmlHandler {
   #content: Payload | undefined;
   #arguments: ArgumentCollector | undefined;
   #beginsWithText = false;
+  /** Whether the body says something beside the content of its first element: other elements, or attributes of that one. */
+  #hasMore = false;
 
   /** @param xml - the whole message. */
   constructor(xml: string, contract: MessageContract) {
@@ -106,8 +120,10 @@ export class EnvelopeBuilder implements XmlHandler {
       ignored: this.#ignored,
       element: this.#beginsWithText ? undefined : element,
       arguments: this.#arguments ?? NO_ARGUMENTS,
-      payload: ({ namespace, name }) =>
-        content !== undefined && element?.name === name && element.namespace === namespace ? content : body,
+      payload: ({ namespace, name }) => {
+        const isAll = content !== undefined && !this.#hasMore && !body.hasText;
+        return isAll && element?.name === name && element.namespace === namespace ? content : body;
+      },
     };
   }
 
@@ -191,12 +207,14 @@ export class EnvelopeBuilder implements XmlHandler {
     else if (isOpen(this.#body)) {
       this.#body.addChild(start, tag);
       if (this.#element === undefined) this.#openOperation(tag, end);
+      else this.#hasMore = true;
     }
   }
 
   #openOperation(tag: Tag, end: number): void {
-    const { uri, local } = tag;
+    const { uri, local, attributes } = tag;
     this.#element = { namespace: uri, name: local };
+    this.#hasMore = attributes.some((attribute) => !ATTRIBUTES_OF_SOAP.has(attribute.uri));
     this.#content = new Payload(this.#xml, end, tag.scope);
     if (uri !== this.#contract.namespace || this.#beginsWithText) return;
     const parameters = this.#contract.parameters(local);

@@ -1,7 +1,15 @@
-import { charsetOfMark, charsetOfXml, decode, decodeAnyway, isKnownCharset } from '../http/content/content-type';
+import {
+  charsetOfMark,
+  charsetOfXml,
+  decode,
+  decodeAnyway,
+  isDenied,
+  isKnownCharset,
+} from '../http/content/content-type';
 import { inParts } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
+import { earlierMistake, placeOf } from '../xml/mistakes';
 import { SaxesReader, type SaxesGuards } from '../xml/saxes-reader';
 import {
   ANY_MESSAGE,
@@ -25,7 +33,8 @@ const MAX_ATTRIBUTES = 256;
  * @param hint - called with what the sender should change.
  */
 export function decodeMessage(body: Buffer, charset: string | undefined, hint?: (message: string) => void): string {
-  const named = charsetOfMark(body) ?? (charset || charsetOfXml(body)) ?? 'utf-8';
+  const given = charset && !isDenied(charset, body) ? charset : undefined;
+  const named = charsetOfMark(body) ?? given ?? charsetOfXml(body) ?? 'utf-8';
   let name = named;
   if (!isKnownCharset(named)) {
     const announced = charsetOfXml(body);
@@ -82,11 +91,13 @@ const GUARDS: SaxesGuards = {
 
 /** Reads a SOAP message with `saxes`, in parts: `write` for each part, then `close`. */
 export class SaxesEnvelopeReader {
+  readonly #xml: string;
   readonly #builder: EnvelopeBuilder;
   readonly #reader: SaxesReader;
 
   /** @param xml - the whole message. */
   constructor(xml: string, contract = ANY_MESSAGE) {
+    this.#xml = xml;
     this.#builder = new EnvelopeBuilder(xml, contract);
     this.#reader = new SaxesReader(xml, this.#builder, GUARDS);
   }
@@ -96,7 +107,7 @@ export class SaxesEnvelopeReader {
     try {
       this.#reader.write(part);
     } catch (error) {
-      throw faultOf(error);
+      throw faultOf(error, this.#xml);
     }
   }
 
@@ -105,21 +116,22 @@ export class SaxesEnvelopeReader {
     try {
       this.#reader.close();
     } catch (error) {
-      throw faultOf(error);
+      throw faultOf(error, this.#xml);
     }
     return this.#builder.envelope();
   }
 }
 
 /** The fault for what reading throws: the parser throws only for mistakes in the message. */
-function faultOf(error: unknown): Fault {
-  return error instanceof Fault ? error : FAULTS.unreadable(reasonOf((error as Error).message));
+function faultOf(error: unknown, xml: string): Fault {
+  return error instanceof Fault ? error : FAULTS.unreadable(reasonOf((error as Error).message, xml));
 }
 
 /** Puts the parser's `line:column: reason` into words. The reason may quote the message, so it is shortened. */
-function reasonOf(message: string): string {
-  return message.replace(
-    /^(\d+):(\d+): ([\s\S]*)$/,
-    (_all, line: string, column: string, what: string) => `${shortened(what)} Line ${line}, position ${column}.`,
-  );
+function reasonOf(message: string, xml: string): string {
+  const [, line = '', column = '', reason = message] = /^(\d+):(\d+): ([^]*)$/.exec(message) ?? [];
+  const mistake = earlierMistake(xml, reason);
+  const place = mistake === undefined ? { line, position: column } : placeOf(xml, mistake.offset);
+  const what = mistake?.what ?? shortened(reason).replace(/\w$/, '$&.');
+  return `${what} Line ${String(place.line)}, position ${String(place.position)}.`;
 }

@@ -168,17 +168,28 @@ function keptBody({ start, bytes }: ReadBody): KeptBody {
 
 /** Where the header of a SOAP message begins, in which WS-Security puts a password, and where its body begins. */
 const SOAP_HEADER = /<(?:[^\s<>:/]+:)?Header(?=[\s/>])/;
-const SOAP_BODY = /<(?:[^\s<>:/]+:)?Body[\s/>]/;
+const SOAP_BODY = /(?<=^\s*\/>\s*|Header\s*>\s*)<(?:[^\s<>:/]+:)?Body[\s/>]/;
 
-/** Leaves out the header of a SOAP message. One in UTF-16 or UTF-32 loses its zero bytes as well. */
+/** Comments, CDATA sections and processing instructions, in which what looks like a tag is none. */
+const SECTIONS = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>/g;
+
+/** How a message in UTF-7 begins, with `<` and perhaps a letter: in that no header can be found. */
+const UTF_7 = /^\s*\+AD/;
+
+/**
+ * Leaves out the header of a SOAP message, and all after it where its end is not certain. One in UTF-16 or UTF-32 loses its zero
+ * bytes as well.
+ */
 function withoutSoapHeader(text: string): string {
   const plain = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  if (UTF_7.test(plain)) return '...';
   const header = SOAP_HEADER.exec(plain);
   if (header === null) return text;
   const name = plain.slice(0, header.index + header[0].length);
   const rest = plain.slice(name.length);
   const body = rest.search(SOAP_BODY);
-  return `${name}>...${body === -1 ? '' : rest.slice(body)}`;
+  const isSure = body !== -1 && !/<[!?]/.test((name + rest.slice(0, body)).replace(SECTIONS, ''));
+  return `${name}>...${isSure ? rest.slice(body) : ''}`;
 }
 
 const MINUTE = 60_000;

@@ -54,8 +54,8 @@ const MAX_KEPT_TEXTS = 256;
 const MAX_KEPT_LENGTH = 200;
 
 /**
- * Makes a function that computes its result once for each of the first 256 texts of at most 200 characters. Senders repeat a
- * few texts all the time; the others are not worth keeping.
+ * Returns a function that keeps its results for up to 256 texts of at most 200 characters. Senders repeat a few texts all the
+ * time: these are soon kept again after all were forgotten to make room.
  */
 export function memoized<T>(compute: (text: string) => T): (text: string) => T {
   const results = new Map<string, T>();
@@ -63,7 +63,9 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
     const kept = results.get(text);
     if (kept !== undefined || results.has(text)) return kept as T;
     const result = compute(text);
-    if (results.size < MAX_KEPT_TEXTS && text.length <= MAX_KEPT_LENGTH) results.set(text, result);
+    if (text.length > MAX_KEPT_LENGTH) return result;
+    if (results.size >= MAX_KEPT_TEXTS) results.clear();
+    results.set(text, result);
     return result;
   };
 }

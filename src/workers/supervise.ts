@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
-import { eventLogSettings, type Config } from '../config/config';
+import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
 import { environmentOfInherited, type Notify } from '../config/service-manager';
-import { withWriterProtocol } from '../config/environment';
+import { environmentOfWorkers } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { messageChain } from '../util/text';
 import { limitedLines, type Logger } from '../telemetry/logger';
@@ -23,7 +23,7 @@ import { HttpServer } from '../http/server';
  * @throws the public or the admin address, or the event log, cannot be used.
  */
 export async function supervise(
-  config: Config,
+  config: ProcessConfig,
   logger: Logger,
   announce: (url: string) => void,
   notify: Notify,
@@ -47,8 +47,8 @@ export async function supervise(
   let port = config.port;
   const fork = (): WorkerProcess => {
     const worker = forkWorker({
-      ...(inherited === undefined ? { PORT: String(port) } : environmentOfInherited()),
-      ...(writer && withWriterProtocol(WRITER_PROTOCOL)),
+      ...environmentOfWorkers({ port, writerProtocol: WRITER_PROTOCOL, settings: config.settings }),
+      ...(inherited && environmentOfInherited()),
     });
     reports.add(worker);
     writer?.serve(worker.log);

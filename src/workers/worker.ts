@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { hasWriterProtocol } from '../config/environment';
+import { ofSupervisor } from '../config/environment';
 import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/engine';
 import { WRITER_PROTOCOL } from '../log/open-event-log';
@@ -68,7 +68,7 @@ export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals>
  */
 export function writerChannel({ engine }: EventLogLocation): Channel | undefined {
   if (engine !== 'sqlite') return undefined;
-  if (!hasWriterProtocol(WRITER_PROTOCOL))
+  if (ofSupervisor()?.writerProtocol !== WRITER_PROTOCOL)
     throw new Error(
       'This worker is of another build than its supervisor, and they write events in different ways. Restart the service: ' +
         'SIGHUP cannot renew the workers across these builds.',

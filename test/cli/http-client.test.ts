@@ -29,24 +29,21 @@ describe('the HTTP client of the tool', () => {
     });
     return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   };
-  const clientOf = (options: Partial<ClientOptions> = {}): HttpClient => {
-    const client = new HttpClient({ timeout: 5000, maxBytes: 65_536, ...options });
-    ended.push(() => {
-      client.close();
-    });
-    return client;
-  };
+  const clientOf = (options: Partial<ClientOptions> = {}): HttpClient =>
+    new HttpClient({ timeout: 5000, maxBytes: 65_536, ...options });
   const post = (client: HttpClient, url: string, body = 'x') =>
     client.send(new URL(url), { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
 
-  it('sends every request over one connection where it keeps one', async () => {
-    const server = await startServer();
-    const client = clientOf({ keepsConnection: true });
-    for (let i = 0; i < 20; i++) expect(await post(client, server.url, String(i))).toMatchObject({ status: 204 });
-    expect(server.connections()).toBe(1);
-    expect(server.received.map(({ body }) => body.toString())).toEqual(Array.from({ length: 20 }, (_, i) => String(i)));
-    for (let i = 0; i < 2; i++) await post(clientOf(), server.url);
-    expect(server.connections()).toBe(3);
+  it.each([
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'the answer 101 is not one',
+    ],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n', 'the answer 101 is not one to this request'],
+    ['HTTP/1.1 199 Odd\r\n\r\n', 'there was no answer within 0.3 s'],
+  ])('fails where the only answer is %j', async (text, problem) => {
+    const url = await startSocketServer((socket) => socket.write(text));
+    await expect(post(clientOf({ timeout: 300 }), url)).rejects.toThrow(problem);
   });
 
   it('sends user and password of the address as Basic credentials, and its query', async () => {
@@ -61,7 +58,7 @@ describe('the HTTP client of the tool', () => {
 
   it('reads no more of a body than its limit, and loses the connection then', async () => {
     const server = await startServer(() => ({ status: 200, body: 'x'.repeat(10_000_000) }));
-    const client = clientOf({ keepsConnection: true });
+    const client = clientOf();
     for (let i = 1; i < 3; i++) {
       const answer = await post(client, server.url);
       expect(answer).toMatchObject({ status: 200, cutOff: 'the answer is longer than 64 KiB' });

@@ -116,14 +116,27 @@ describe('binary content mode', () => {
     expect(binaryModeAttributes({ ...REQUIRED, 'ce-subject': value })).toEqual({ ...ATTRIBUTES, subject });
   });
 
-  it.each(['%C0%A0', '%FF', '%ED%A0%80', '"%ff"', '\xff', '%', '100%', '%zz', '%4', '%4g', '"a%"', '%41%'])(
-    'refuses the value %s',
+  it.each(['%', '100%', '%zz', '%4', '%4g', '%41%', 'a%0Ab', '100% ü%20'])(
+    'keeps the value %s, which is not percent-encoded, as it came',
     (value) => {
-      expect(() => binaryModeAttributes({ ...REQUIRED, 'ce-ext': value })).toThrow(
-        "The CloudEvent's attribute ext must be percent-encoded UTF-8 in a header field.",
-      );
+      const given = Buffer.from(value).toString('latin1');
+      expect(binaryModeAttributes({ ...REQUIRED, 'ce-ext': given })).toEqual({ ...ATTRIBUTES, ext: value });
     },
   );
+
+  it.each([
+    ['source', '/a%20b'],
+    ['source', 'urn:%41%20'],
+    ['dataschema', 'https://example.com/a%20b'],
+  ])('keeps the %s %s, which would not be valid decoded, as it came', (name, value) => {
+    expect(binaryModeAttributes({ ...REQUIRED, [`ce-${name}`]: value })).toEqual({ ...ATTRIBUTES, [name]: value });
+  });
+
+  it.each(['%C0%A0', '%FF', '%ED%A0%80', '"%ff"', '\xff'])('refuses the value %s', (value) => {
+    expect(() => binaryModeAttributes({ ...REQUIRED, 'ce-ext': value })).toThrow(
+      "The CloudEvent's attribute ext must be percent-encoded UTF-8 in a header field.",
+    );
+  });
 
   it.each(['data', 'data_base64'])('refuses %s as a header field', (name) => {
     expect(() => binaryModeAttributes({ ...REQUIRED, [`ce-${name}`]: 'eA==' })).toThrow(

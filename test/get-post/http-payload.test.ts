@@ -80,13 +80,30 @@ describe('the payload of any other body', () => {
       json('"é"', 'application/json; charset=utf-16le'),
     ],
     ['application/json', encode('"é"', 'utf-16le', { addBOM: true }), json('"é"')],
+    ...['utf-16', 'unicode', 'utf-32', 'UTF-16BE'].flatMap((charset) => {
+      const types = [`application/json; charset=${charset}`, `text/xml; charset=${charset}`] as const;
+      return [
+        [types[0], '{"a":"é"}', json('{"a":"é"}', types[0])],
+        [types[1], '<a>é</a>', text('<a>é</a>', types[1])],
+      ] as const;
+    }),
+    [
+      'application/xml',
+      '<?xml version="1.0" encoding="utf-16"?><a>é</a>',
+      text('<?xml version="1.0" encoding="utf-16"?><a>é</a>', 'application/xml'),
+    ],
     ['application/json', '\uFEFF1', json('1')],
     ['application/json', '{', text('{', PLAIN)],
     ['application/json', '[1,]', text('[1,]', PLAIN)],
     ['application/json', Buffer.from('"\xff"', 'latin1'), bytes(Buffer.from('"\xff"', 'latin1'), 'application/json')],
-    ['application/jsonx', '1', bytes(Buffer.from('1'), 'application/jsonx')],
+    ['application/jsonx', '\0', bytes(Buffer.from('\0'), 'application/jsonx')],
     ['xapplication/json', '1', bytes(Buffer.from('1'), 'xapplication/json')],
-    ['application/x+jsonx', '1', bytes(Buffer.from('1'), 'application/x+jsonx')],
+    ['application/x+jsonx', '1', text('1', 'application/x+jsonx')],
+    ['application/jwt', 'eyJhbGciOiJIUzI1NiJ9.e30.x', text('eyJhbGciOiJIUzI1NiJ9.e30.x', 'application/jwt')],
+    ['application/csp-report', '{"a": "é"}\r\n', text('{"a": "é"}\r\n', 'application/csp-report')],
+    ['application/octet-stream', 'x', bytes(Buffer.from('x'), 'application/octet-stream')],
+    ['application/cbor', '\x01x', bytes(Buffer.from('\x01x'), 'application/cbor')],
+    ['application/x', Buffer.from('\xff', 'latin1'), bytes(Buffer.from('\xff', 'latin1'), 'application/x')],
     [PLAIN, '{"a":1}', text('{"a":1}', PLAIN)],
     [PLAIN, Buffer.from('\xe9', 'latin1'), bytes(Buffer.from('\xe9', 'latin1'), PLAIN)],
     [`${PLAIN}; charset=iso-8859-1`, Buffer.from('\xe9', 'latin1'), text('é', `${PLAIN}; charset=iso-8859-1`)],
@@ -106,9 +123,11 @@ describe('the payload of any other body', () => {
     ...['application/sql', 'application/graphql', 'application/xml', 'image/svg+xml'].map(
       (type): [string, string, object] => [type, 'x', text('x', type)],
     ),
-    ...['image/png', 'application/sqlx', 'xapplication/sql', 'ximage/text', 'xtext/plain'].map(
-      (type): [string, string, object] => [type, 'x', bytes(Buffer.from('x'), type)],
-    ),
+    ...['image/png', 'xapplication/sql', 'ximage/text', 'xtext/plain'].map((type): [string, string, object] => [
+      type,
+      'x',
+      bytes(Buffer.from('x'), type),
+    ]),
     ['image/png; charset=utf-8', 'x', text('x', 'image/png; charset=utf-8')],
     ['image/png; charset=utf-8', Buffer.from([255]), bytes(Buffer.from([255]), 'image/png; charset=utf-8')],
     [

@@ -14,6 +14,7 @@ const WRITTEN: readonly (readonly [string, (path: string) => string])[] = [
   ['escaped dot segments', (path) => path.replace('/Services', '/other/%2e%2E/Services/%2e')],
   ['more dot segments than there are segments', (path) => `/../..${path}`],
   ['an absolute target', (path) => `http://localhost/x/../${path}`],
+  ['a fragment', (path) => `${path}#x`],
 ];
 
 describe.each(WRITTEN)('a path with %s', (_how, write) => {
@@ -82,6 +83,10 @@ describe('a path', () => {
       expect(await call(target)).toMatch(/^HTTP\/1\.1 404 /);
     },
   );
+
+  it.each(['?wsdl#x', '?wsdl#?a=%41', '?wsdl#'])('loses its fragment: %s', async (target) => {
+    expect(await call(PATH + target)).toContain('<wsdl:definitions');
+  });
 
   it('keeps the escapes and slashes in its query', async () => {
     await call(`${PATH}/RecordEvent?a=%2F%41//../b`);

@@ -20,6 +20,8 @@ describe('HTTP/1.1', () => {
     `POST ${HELLO} HTTP/${version}\r\nHost: x\r\n${fields}\r\n${body}`;
 
   it.each([
+    ['no Host line', 400, `GET ${HELLO} HTTP/1.1\r\n\r\n`],
+    ['no Host line and an absolute target', 400, `GET http://x${HELLO} HTTP/1.1\r\n\r\n`],
     ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
     ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`],
     ['two Host lines in another case', 400, `GET ${HELLO} HTTP/1.1\r\nhost: x\r\nX: y\r\nHOST: y\r\n\r\n`],
@@ -60,6 +62,37 @@ describe('HTTP/1.1', () => {
     const text = await exchange(post(fields, '3\r\na=b\r\n0\r\n\r\n', '1.0'));
     expect(text).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n/);
   });
+
+  it.each([
+    ['', ''],
+    ['Content-Length: 3\r\n', 'a=b'],
+  ])(
+    'that offers another protocol is answered, and the connection closes before the next request (%j)',
+    async (length, body) => {
+      const text = await exchange(
+        `POST ${HELLO} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${length}\r\n${body}` +
+          `GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`,
+      );
+      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+      expect(text).toContain('Connection: close\r\n');
+    },
+  );
+
+  it('with more than 1,000 header fields has those after them, too', async () => {
+    const fields = `${'a:\r\n'.repeat(2000)}Content-Length: 11\r\nConnection: close\r\nIdempotency-Key: behind\r\n`;
+    const record = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${fields}\r\nbehind them`;
+    expect(await exchange(record)).toMatch(/^HTTP\/1.1 200 /);
+    const [event] = await service.log.scan({ after: BigInt((await service.log.stats()).events - 1), limit: 1 });
+    expect(event?.data).toContain('behind them');
+  });
+
+  it.each(['/healthz?verbose', '/readyz?verbose', '/metrics?x', '/?x'])(
+    'answers the page %s of the operator',
+    async (target) => {
+      const text = await exchange(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, service.adminUrl);
+      expect(text).toMatch(/^HTTP\/1.1 200 /);
+    },
+  );
 
   it.each(['/healthz', '/readyz', '/metrics'])('OPTIONS and other methods on %s tell what is allowed', async (path) => {
     const ask = (method: string) =>

@@ -144,22 +144,3 @@ describe('MAX_BODY_MEMORY', () => {
     await expectNothingHeld(service);
   });
 });
-
-describe('a content coding', () => {
-  it.each(['x-gzip', 'GZIP'])('named %s is gzip', async (coding) => {
-    const service = await startService();
-    const headers = { 'Content-Encoding': coding };
-    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: gzipSync('event') });
-    expect(answer.status).toBe(200);
-    expect((await service.log.scan({ after: 0n, limit: 1 }))[0]?.data).toContain('event');
-    await expectNothingHeld(service);
-  });
-
-  it('that is unknown is refused with those that are known', async () => {
-    const service = await startService();
-    const headers = { 'Content-Encoding': 'lzw' };
-    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: 'event' });
-    expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'gzip, deflate, br']);
-    await expectNothingHeld(service);
-  });
-});

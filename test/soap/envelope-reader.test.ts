@@ -48,7 +48,7 @@ describe('the reader of envelopes', () => {
       security: { problem: undefined, password: 'key' },
       hasAddressing: true,
       element: RECORD,
-      payload: `<a xmlns="${NAMESPACE}"> x </a>`,
+      payload: `${operation('<a> x </a>')}<b/>`,
     });
   });
 
@@ -116,11 +116,38 @@ describe('the reader of envelopes', () => {
   });
 
   it('refuses what ends too early, at its end', () => {
-    expect(faultOf('<a')).toMatchObject({
+    const xml = message('').replace('</s:Envelope>', '');
+    expect(faultOf(xml)).toMatchObject({
       status: 400,
-      message: expect.stringContaining('Line 1, position 2.') as string,
+      message: expect.stringContaining(`unclosed tag: s:Envelope. Line 1, position ${String(xml.length)}.`) as string,
     });
   });
+
+  const AMPERSAND = 'An & that begins no reference must be written as &amp;.';
+  it.each([
+    ['<b>a & b</b>', 6, AMPERSAND],
+    ['<b>a & b; c</b>', 6, AMPERSAND],
+    ['<b>&lt; &amp c &gt;</b>', 9, AMPERSAND],
+    ['<b c="x&y"/>', 8, AMPERSAND],
+    ['<![CDATA[ & ]]><!-- & --><?x & ?>&', 34, AMPERSAND],
+    ['<b><![CDATA[x</b>', 4, 'The CDATA section that begins here has no end.'],
+    ['<b><!-- & </b>', 4, 'The comment that begins here has no end.'],
+    ['<b><?x y </b>', 4, 'The processing instruction that begins here has no end.'],
+  ])('names the place of a mistake that hides all after it: %s', (inside, position, what) => {
+    const text = 'Server was unable to read request. ---> ' + what;
+    const xml = message(`\r\n<x/>\n${inside}\n`);
+    const large = message(`${'<x/>\n'.repeat(60_000)}${inside}\n`);
+    expect(faultOf(xml)).toMatchObject({ status: 400, message: `${text} Line 3, position ${String(position)}.` });
+    expect(faultOf(large)).toMatchObject({ message: `${text} Line 60001, position ${String(position)}.` });
+  });
+
+  it.each(['<a', '<a b="1"', '<a b="1', '</s:Body', '<!-- a', '<![CDATA[ a'])(
+    'names the place of what has no end at the end of the message: %j',
+    (end) => {
+      const xml = message('').replace(/<\/s:Body>.*/, end);
+      expect((faultOf(xml) as Error).message).toContain('that begins here has no end. Line 1, position 73.');
+    },
+  );
 });
 
 describe('the version of an envelope', () => {
@@ -243,8 +270,8 @@ describe('the payload of an envelope', () => {
     [operation(' x '), ' x '],
     [operation(' <a>x</a> '), `<a xmlns="${NAMESPACE}">x</a>`],
     [operation('<a><b>x</b></a>y'), `<a xmlns="${NAMESPACE}"><b>x</b></a>y`],
-    [`${operation('<a/>')}<b/>`, `<a xmlns="${NAMESPACE}"/>`],
-    [`${operation('')}<b/>y`, undefined],
+    [`${operation('<a/>')}<b/>`, `${operation('<a/>')}<b/>`],
+    [`${operation('')}<b/>y`, `${operation('')}<b/>y`],
     ['<RecordEvent>x</RecordEvent>', '<RecordEvent>x</RecordEvent>'],
     [`<GetEvents xmlns="${NAMESPACE}"/>`, `<GetEvents xmlns="${NAMESPACE}"/>`],
     ['x<a/> ', 'x<a/> '],

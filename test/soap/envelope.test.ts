@@ -32,7 +32,7 @@ describe('reading an envelope', () => {
   });
 
   it.each([
-    ['an unclosed element', message('<a>').slice(0, -30), 'unclosed tag'],
+    ['an unclosed element', message('<a>').replace(/<\/.*/, ''), 'unclosed tag'],
     ['nothing', '', 'document must contain a root element'],
     ['a second root', `${message('')}<b/>`, 'only one root'],
     ['a document type declaration', `<!DOCTYPE x>${message('')}`, 'document type declaration'],

@@ -54,6 +54,15 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
     expect((await post(`${type}; charset=${name}`, body)).body).toContain('Hello World');
   });
 
+  it.each([
+    ['a declaration of UTF-16 over UTF-8', '', '<?xml version="1.0" encoding="utf-16"?>'],
+    ['a content type of UTF-16 over UTF-8', '; charset=utf-16', ''],
+    ['both of UTF-16 over UTF-8', '; charset=unicode', '<?xml version="1.0" encoding="UTF-16LE"?>'],
+  ])('%s', async (_what, charset, declaration) => {
+    const body = declaration + envelope('HelloWorld').replace(/^<\?xml.*?\?>/, '');
+    expect((await post(`${type}${charset}`, body)).body).toContain('Hello World');
+  });
+
   it('ISO-2022-JP', async () => {
     // "日本" between the escape sequences of JIS X 0208 and of ASCII.
     expect(await recorded('; charset=iso-2022-jp', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'))).toBe('日本');

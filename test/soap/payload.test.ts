@@ -48,4 +48,22 @@ describe('a payload', () => {
     const xml = message('<i>1</i>'.repeat(20_000), '', ` xmlns="${NAMESPACE}"`);
     expect(payloadOf(xml)).toHaveLength(20_000 * `<i xmlns="${NAMESPACE}">1</i>`.length);
   });
+
+  const body = (inside: string) => `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"><s:Body>${inside}</s:Body></s:Envelope>`;
+  const RECORD_TAG = `RecordEvent xmlns="${NAMESPACE}"`;
+  it.each([
+    ['elements beside the operation’s', `<${RECORD_TAG}><a href="#1"/></RecordEvent><multiRef id="1">x</multiRef>`],
+    ['text after the operation’s', `<${RECORD_TAG}><a/></RecordEvent>x`],
+    ['attributes of the operation’s', `<${RECORD_TAG} number="7"/>`],
+  ])('with %s is all of the body', (_what, inside) => {
+    expect(payloadOf(body(inside))).toBe(inside);
+  });
+
+  it.each([
+    ['encodingStyle', 's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'],
+    ['a type', 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="t"'],
+    ['a language', 'xml:lang="en"'],
+  ])('is the content of the operation’s element if that only has %s', (_what, attribute) => {
+    expect(payloadOf(body(`<${RECORD_TAG} ${attribute}><a xmlns=""/></RecordEvent><!-- -->`))).toBe('<a xmlns=""/>');
+  });
 });

@@ -40,17 +40,18 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const path = endpointPath(config);
   const reports: CallReport[] = [];
   const hints: { key: string; message: string }[] = [];
+  const hint = (key: string, message: string) => void hints.push({ key, message });
+  const { limits } = config;
   const handler = await endpoint(contract, service, {
     path,
     callers: callersOf(config),
     mediaType: parseMediaType,
-    admission: new Admission(config.limits, new BodyReader(config.maxRequestBytes, config.limits.maxBodyMemory)),
+    admission: new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint)),
     rate: undefined,
     access: undefined,
-    hint: (key, message) => hints.push({ key, message }),
+    hint,
     report: (_request, report) => reports.push(report),
   });
-  const { limits } = config;
   const server = new HttpServer({ handler, pages: new Map(), limits, observer: { refused: () => undefined } });
   const port = await server.listen(config);
   const started: TestEndpoint = {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { BeginCall, Stream } from '../../src/log/jetstream/stream';
 
 interface Message {
@@ -12,7 +11,6 @@ interface Message {
 export class FakeStream implements Partial<Stream> {
   readonly name: string;
   messages: Message[] = [];
-  description = '';
   #last = 0;
 
   constructor(name: string) {
@@ -48,16 +46,6 @@ export class FakeStream implements Partial<Stream> {
     });
   }
 
-  async info(): ReturnType<Stream['info']> {
-    await setImmediate();
-    return { config: { description: this.description } } as Awaited<ReturnType<Stream['info']>>;
-  }
-
-  async describe(description: string): Promise<void> {
-    await setImmediate();
-    this.description = description;
-  }
-
   remove(position: number): Promise<void> {
     return this.erase(position);
   }
@@ -79,7 +67,6 @@ export function fakeStreams() {
     events,
     keys,
     probe,
-    ownSources: ['/own'],
     deadline: performance.now() + 5000,
   })) as unknown as BeginCall;
   return { events, keys, begin };

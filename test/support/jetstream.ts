@@ -48,7 +48,6 @@ export function useJetStream(
       replicas: 1,
       timeout: 5000,
       retention: { maxEvents: undefined, maxAge: undefined },
-      source: '/own',
       create: true,
       ...credentials,
       ...given,

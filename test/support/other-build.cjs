@@ -1,5 +1,6 @@
 /** Preloaded into the service: while the file that OTHER_BUILD names exists, workers that start are of another build. */
 const { existsSync } = require('node:fs');
 
-if (process.env.WEBHOOK_WRITER_PROTOCOL !== undefined && existsSync(process.env.OTHER_BUILD ?? ''))
-  process.env.WEBHOOK_WRITER_PROTOCOL = 'other';
+const { WEBHOOK_SUPERVISOR: common, OTHER_BUILD: file = '' } = process.env;
+if (common !== undefined && existsSync(file))
+  process.env.WEBHOOK_SUPERVISOR = JSON.stringify({ ...JSON.parse(common), writerProtocol: -1 });

@@ -29,7 +29,7 @@ export function killProcesses(): void {
 afterAll(killProcesses);
 
 function run(
-  variables: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string | undefined>>,
   cwd: string,
   args: readonly string[] = [],
   node = process.execPath,
@@ -45,9 +45,12 @@ function run(
   return child;
 }
 
-/** Starts the service as a process of its own and waits until it has printed its address, and each of its WORKERS has started. */
+/**
+ * Starts the service as a process of its own and waits until it has printed its address, and each of its WORKERS has started. PORT is 0
+ * unless it is among the variables.
+ */
 export async function startProcess(
-  variables: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string | undefined>>,
   cwd: string,
   node = process.execPath,
 ): Promise<ServiceProcess> {

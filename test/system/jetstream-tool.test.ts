@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { send } from '../support/http';
-import { startNats, type NatsServer } from '../support/nats';
+import { startNats, withStreams, type NatsServer } from '../support/nats';
 import { runToEnd, startProcess } from '../support/process';
+import { startTarget } from '../support/target';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
@@ -85,6 +86,31 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     expect(holding('public-mark', contents)).toBeGreaterThan(0);
     expect([holding('secret-mark', contents), holding(id, contents)]).toEqual([0, 0]);
     expect(await record('secret-mark')).not.toBe(id);
+    await service.end('SIGTERM');
+  });
+
+  it('find events by their ids whatever their sources, and without the keys of senders', async () => {
+    const log = stream('SOURCES');
+    const service = await startProcess({ EVENT_LOG: log, SERVICE_ROOT: 'Elsewhere' }, folder.path);
+    const record = (id: string, source: string) => {
+      const event = { specversion: '1.0', id, source, type: 't' };
+      const headers = { 'Content-Type': 'application/cloudevents+json', 'Idempotency-Key': source + id };
+      return send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
+    };
+    const own = await callOperation(service.url, 'soap11', 'RecordEvent', '<a/>');
+    for (const id of ['kept', 'gone', 'twice']) await record(id, '/a');
+    await record('twice', '/b');
+    await withStreams(server.port, ({ streams }) => streams.purge('SOURCES_KEYS'), { user: 'u', pass: 'p@ss' });
+    expect(await tool(log, '--forget', own, 'gone')).toMatchObject({ code: 0, errors: '2 removed.\n' });
+    expect((await tool(log, '--forget', 'twice')).errors).toMatch(/^0 removed\.\ntwice names several events\./);
+    const target = await startTarget();
+    const forwarded = await tool(log, '--forward', target.url, '--event', 'kept');
+    expect([forwarded.code, target.received.map(({ body }) => body.toString())]).toEqual([
+      0,
+      [expect.stringContaining('"id":"kept"')],
+    ]);
+    expect((await send(`${service.url}/GetEvents?id=kept&`)).body).toContain('"id":"kept"');
+    await target.close();
     await service.end('SIGTERM');
   });
 

@@ -235,6 +235,21 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
+  it('counts no connection that was reset in its handshake, at whatever time', async () => {
+    const service = await startProcess(variables(), folder.path);
+    const { hostname, port } = new URL(service.url);
+    const abort = async (milliseconds: number): Promise<void> => {
+      const raw = await openConnection(`http://${hostname}:${port}`);
+      const closed = untilClosed(raw);
+      connect({ socket: raw, rejectUnauthorized: false }).on('error', () => undefined);
+      setTimeout(() => raw.resetAndDestroy(), milliseconds);
+      await closed;
+    };
+    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 30 }, (_, i) => abort(i)));
+    await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   it('closes connections that do not finish their handshake, and does not count them any more', async () => {
     const service = await startProcess({ ...variables(), HEADERS_TIMEOUT: '1s' }, folder.path);
     const silent = await openConnection(service.url);

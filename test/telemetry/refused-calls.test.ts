@@ -111,6 +111,34 @@ describe('the refused calls', () => {
     if (message('').includes('<a/>')) expect(start).toContain('<a/>');
   });
 
+  const FAKE_END = '</s:Header><s:Body>';
+  it.each([
+    ['an end in a comment', `<s:Header><w:Password><!-- ${FAKE_END} -->sesame</w:Password></s:Header><s:Body/>`],
+    [
+      'an end in a CDATA section',
+      `<s:Header><w:Password><![CDATA[${FAKE_END}sesame]]></w:Password></s:Header><s:Body/>`,
+    ],
+    [
+      'an end in a processing instruction',
+      `<s:Header><?x ${FAKE_END}?><w:Password>sesame</w:Password></s:Header><s:Body/>`,
+    ],
+    ['a body in it', '<s:Header><s:Body><w:Password>sesame</w:Password></s:Header><s:Body/>'],
+    ['a comment with a header before it', '<!-- <s:Header/><s:Body> --><s:Header>sesame</s:Header><s:Body/>'],
+    ['a comment that is cut', `<s:Header><!-- ${FAKE_END} sesame`],
+    ['no end', '<s:Header><w:Password Type="<s:Body ">sesame</w:Password>'],
+  ])('never keep the header of a SOAP message with %s', (_what, message) => {
+    const { start } = kept({}, Buffer.from(`<?xml version="1.0"?><s:Envelope>${message}`))?.body ?? {};
+    expect(start).not.toContain('sesame');
+  });
+
+  it.each(['+ADw-s:Envelope+AD4', '\n+ADw?xml version+AD0AIg-1.0+ACI?+AD4', '+ADwAcw-:Envelope+AD4'])(
+    'keep nothing of a message in UTF-7, in which no header can be found: %s',
+    (beginning) => {
+      const body = Buffer.from(`${beginning}+ADw-s:Header+AD4-sesame+ADw-/s:Header+AD4-`);
+      expect(kept({}, body)?.body).toEqual({ start: '...', bytes: body.length });
+    },
+  );
+
   it('of several processes are put together by time, and their numbers are added up', () => {
     const of = (...times: number[]) => {
       const calls = new RefusedCalls();

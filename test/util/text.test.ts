@@ -1,4 +1,4 @@
-import { detached, shortened } from '../../src/util/text';
+import { detached, memoized, shortened } from '../../src/util/text';
 
 describe('a shortened text', () => {
   it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {
@@ -20,4 +20,16 @@ describe('a copy of a text', () => {
   it.each(['', 'plain', '\uFEFFé€😀\0', 'half \uD83D', '\uDE00\uD83D'])('is the same text: %j', (text) => {
     expect(detached(`<${text}>`.slice(1, -1))).toBe(text);
   });
+});
+
+it('a memoized function keeps the result for a text that is repeated, however many others came before it', () => {
+  let computed = 0;
+  const length = memoized((text) => {
+    computed++;
+    return text.length;
+  });
+  for (let i = 0; i < 1000; i++) length(`other ${String(i)}`);
+  computed = 0;
+  expect([length('one text'), length('one text'), length('one text')]).toEqual([8, 8, 8]);
+  expect(computed).toBe(1);
 });

@@ -28,7 +28,7 @@ export interface Outcome {
 
 /** How the comparison is shown. */
 export interface Output {
-  readonly print: (lines: readonly string[]) => void;
+  readonly print: (lines: readonly string[]) => Promise<void>;
   /** Characters in a line. */
   readonly width: number;
 }
@@ -41,12 +41,12 @@ export interface Output {
 export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Outcome> {
   const old = await readService(task.old, client);
   const other = await readService(task.new, client);
-  print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
+  await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const inContract = contractDifferences(old, other);
   const verdict = inContract.length === 0 ? 'a generated client sees no difference' : count(inContract.length);
-  print([`WSDL: ${verdict}`, ...inContract.map((difference) => `  - ${difference}`)]);
-  print(['', 'Addresses in the WSDLs, which are not compared:', ...addressReport(old.wsdl, other.wsdl)]);
-  print([
+  await print([`WSDL: ${verdict}`, ...inContract.map((difference) => `  - ${difference}`)]);
+  await print(['', 'Addresses in the WSDLs, which are not compared:', ...addressReport(old.wsdl, other.wsdl)]);
+  await print([
     '',
     'Settings for the new service to take the place of the old one:',
     ...settingsFor(old.wsdl).lines.map((line) => `  ${line}`),
@@ -54,7 +54,7 @@ export async function compare(task: CompareTask, client: HttpClient, { print, wi
   ]);
   const calls = task.makesCalls ? await compareCalls(old, other, task, client, { print, width }) : NO_CALLS;
   const differences = inContract.length + calls.differences;
-  print(['', summary(differences, calls)]);
+  await print(['', summary(differences, calls)]);
   return { ...calls, differences };
 }
 
@@ -77,28 +77,28 @@ async function compareCalls(
 ): Promise<Outcome> {
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
-    print([`Calls: none was made, since the ${which} service is only a document.`]);
+    await print([`Calls: none was made, since the ${which} service is only a document.`]);
     return NO_CALLS;
   }
   const calls = callsOf(old.wsdl, other.wsdl, asked);
-  print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
+  await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   const answers: { old: SeenAnswer; new: SeenAnswer }[] = [];
   let [differences, failures] = [0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
     if (before instanceof NoAnswerError || after instanceof NoAnswerError) {
       failures++;
-      print(failureReport(call, before, after));
+      await print(failureReport(call, before, after));
       continue;
     }
     const pair = { old: seen(before), new: seen(after) };
     answers.push(pair);
     const comparison = compareAnswers(call, pair.old, pair.new);
     differences += comparison.differences.length;
-    print(callReport(call, pair, comparison, { isBrief, width }));
+    await print(callReport(call, pair, comparison, { isBrief, width }));
   }
   const others = (side: 'old' | 'new'): string => otherFields(answers.map((pair) => pair[side]));
-  print(['', 'Header fields that were not compared:', `  old: ${others('old')}`, `  new: ${others('new')}`]);
+  await print(['', 'Header fields that were not compared:', `  old: ${others('old')}`, `  new: ${others('new')}`]);
   return { differences, failures, calls: calls.length };
 }
 

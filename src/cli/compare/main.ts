@@ -3,7 +3,7 @@ import { requireNode, VERSION } from '../../config/package-info';
 requireNode();
 import { readFile } from 'node:fs/promises';
 import { HttpClient } from '../http-client';
-import { fileError, printable, runProgram } from '../terminal';
+import { fileError, print, printable, runProgram } from '../terminal';
 import { compare, type Outcome } from './compare';
 import { parseTask, USAGE, type Connection, type SettingsTask } from './compare-task';
 import { addSettings, settingsFor } from './settings';
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
       return;
     case 'compare': {
       const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
-      process.exitCode = exitCodeOf(await compare(task, await clientFor(task), { print, width }));
+      process.exitCode = exitCodeOf(await compare(task, await clientFor(task), { print: printLines, width }));
     }
   }
 }
@@ -39,8 +39,9 @@ async function giveSettings(task: SettingsTask): Promise<boolean> {
   const { wsdl, name } = await readService(task.old, await clientFor(task));
   const { lines, isComplete } = settingsFor(wsdl);
   const conflicts = task.file === undefined ? [] : await addSettings(task.file, lines);
-  if (task.file === undefined) print(lines);
-  else print([`${task.file} has the settings of ${name}:`, ...lines.map((line) => `  ${line}`), ...conflicts]);
+  if (task.file === undefined) await printLines(lines);
+  else
+    await printLines([`${task.file} has the settings of ${name}:`, ...lines.map((line) => `  ${line}`), ...conflicts]);
   if (!isComplete)
     console.error('These settings alone do not make the new service like the old one: read the comments.');
   return isComplete && conflicts.length === 0;
@@ -62,8 +63,8 @@ function exitCodeOf({ differences, failures }: Outcome): number {
 }
 
 /** Prints lines in which servers may have written. */
-function print(lines: readonly string[]): void {
-  console.log(lines.map((line) => printable(line)).join('\n'));
+function printLines(lines: readonly string[]): Promise<void> {
+  return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
 runProgram(main, () => 2);

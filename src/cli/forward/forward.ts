@@ -46,7 +46,6 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
       else if (position !== undefined) await new Forwarder(log, target, task, position).forward(signal);
     });
   } finally {
-    for (const target of targets) target.close();
     progress.end();
   }
   if (stop.aborted && !task.follow) throw stop.reason;
@@ -129,7 +128,7 @@ async function forwardSelected(
     const { outcome, reason } = await target.post(event, stop);
     if (outcome === 'redirected') throw new TargetError(reason);
     if (outcome === 'delivered') progress.forwarded();
-    if (outcome === 'refused') {
+    if (reason !== undefined) {
       isWhole = false;
       progress.skipped(reason);
     }
@@ -229,10 +228,10 @@ class Forwarder {
     const { outcome, reason } = await this.#target.post(event, stop);
     if (outcome === 'stopped') return false;
     if (outcome === 'redirected') throw new RefusedError(reason);
-    if (outcome === 'refused') {
-      if (!this.#task.skipRefused) throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
-      progress.skipped(reason);
-    } else progress.forwarded();
+    if (outcome === 'refused' && !this.#task.skipRefused)
+      throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
+    if (reason === undefined) progress.forwarded();
+    else progress.skipped(reason);
     await this.#moveTo(event);
     return true;
   }

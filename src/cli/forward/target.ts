@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { archiveProblem } from '../../events/archive';
 import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type Answer } from '../http-client';
 import type { TargetProgress } from '../progress';
@@ -9,7 +10,7 @@ import { messageOf, type MessageOptions } from './message';
 /** What became of an event. The reason is a line that names the event and the target. */
 export type Delivery =
   | { readonly outcome: 'delivered' | 'stopped'; readonly reason?: undefined }
-  | { readonly outcome: 'refused' | 'redirected'; readonly reason: string };
+  | { readonly outcome: 'refused' | 'redirected' | 'damaged'; readonly reason: string };
 
 /** The longest that an attempt may take, in milliseconds, its whole answer included. */
 const ATTEMPT_TIMEOUT = 30_000;
@@ -27,11 +28,11 @@ const LONGEST_RETRY_AFTER = 5 * 60_000;
 /** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
 const LATER: ReadonlySet<number> = new Set([408, 429]);
 
-/** An address to which events are posted, one after the other over one connection. */
+/** An address to which events are posted, one after the other. */
 export class Target {
   readonly #url: URL;
   readonly #options: MessageOptions;
-  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES, keepsConnection: true });
+  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES });
 
   /** @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
   constructor(
@@ -46,10 +47,12 @@ export class Target {
 
   /**
    * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and where there is no answer. The signal ends
-   * the repetition, but not an attempt that is under way.
+   * the repetition, but not an attempt that is under way. An event that the disk has damaged is not posted.
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(BigInt(event.sequence))}`;
+    if (event.damaged !== undefined && event.damaged !== 'arrival')
+      return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
     const { body, headers } = messageOf(event, this.#options);
     for (let attempts = 1; !stop.aborted; attempts++) {
       const answer = await this.#client.send(this.#url, { method: 'POST', headers: headers(), body }).catch(noAnswer);
@@ -78,10 +81,6 @@ export class Target {
     const advice = 'Redirects are not followed: give --forward the new address.';
     const reason = `${event} was redirected by ${this.name}: ${statusText(status)}${to}. ${advice}`;
     return { outcome: 'redirected', reason };
-  }
-
-  close(): void {
-    this.#client.close();
   }
 }
 

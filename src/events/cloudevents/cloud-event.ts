@@ -102,7 +102,12 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
 
 function problemOf(name: string, present: Readonly<Record<string, unknown>>): string | undefined {
   if (!Object.hasOwn(present, name)) return REQUIRED.includes(name) ? 'is missing' : undefined;
-  return (CONTEXT.get(name) ?? extension)(present[name]);
+  return attributeProblem(name, present[name]);
+}
+
+/** Says what is wrong with the value of an attribute, if anything is. */
+export function attributeProblem(name: string, value: unknown): string | undefined {
+  return (CONTEXT.get(name) ?? extension)(value);
 }
 
 function sizeOf(attributes: Readonly<Record<string, unknown>>): number {

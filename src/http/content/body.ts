@@ -1,9 +1,19 @@
 import type { ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type BrotliDecompress,
+  type Gunzip,
+  type Inflate,
+  type InflateRaw,
+} from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
 import { Turns } from '../../util/promises';
+import { shortened } from '../../util/text';
+import { isKnownCharset, isPlainText } from './content-type';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -18,19 +28,23 @@ export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
   readonly #decoding = new Decoding();
+  readonly #hint: (key: string, message: string) => void;
 
   /**
    * @param maxBytes - most bytes of one body, as it arrives and after `Content-Encoding` is undone
    * @param maxTotalBytes - most bytes of all large bodies whose calls are not answered yet
+   * @param hint - called for each body that is not coded as its header says
    */
-  constructor(maxBytes: number, maxTotalBytes: number) {
+  constructor(maxBytes: number, maxTotalBytes: number, hint: (key: string, message: string) => void = () => undefined) {
+    this.#hint = hint;
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
     this.#memory = new MessageMemory(maxTotalBytes, SMALL_BODY);
   }
 
   /**
-   * Resolves to the body after `Content-Encoding` is undone; empty where the request has none. Sends `100 Continue` to a
-   * caller that waits for it, once nothing in the header speaks against the body. Call it once for each request.
+   * Resolves to the body after `Content-Encoding` is undone; empty where the request has none. A body that is not coded, whatever
+   * the header says, is left as it is. Sends `100 Continue` to a caller that waits for it, once nothing in the header speaks
+   * against the body. Call it once for each request.
    *
    * @param lower - a lower limit for this body
    * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
@@ -44,17 +58,14 @@ export class BodyReader {
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
-    const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
+    const field = headers['content-encoding'];
+    const coding = field === undefined ? 'identity' : this.#codingIn(field);
     if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     let body: Promise<Buffer>;
     if (isSmall && coding === 'identity') body = request.takeBody(length);
     else {
-      const arrived = receive(request, (bytes, piece) => {
-        if (coding !== 'identity' && !mayBe(coding, piece, bytes - piece.length))
-          return HTTP_ERRORS.undecodable(coding);
-        return this.#refusal(bytes, limit, response);
-      });
+      const arrived = receive(request, (bytes) => this.#refusal(bytes, limit, response));
       body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
     }
     if (headers.expect !== undefined) sendContinue(response);
@@ -73,6 +84,22 @@ export class BodyReader {
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
+  /** The coding that a `Content-Encoding` names, or `identity`. */
+  #codingIn(field: string): string {
+    const names = field.split(',').map((name) => name.trim().toLowerCase());
+    const codings = names.filter((name) => name !== '' && name !== 'identity' && !isNoCoding(name));
+    if (names.some(isNoCoding))
+      this.#giveHint(`the Content-Encoding ${shortened(field)}, which names no content coding`);
+    return codings.join(', ') || 'identity';
+  }
+
+  #giveHint(what: string): void {
+    this.#hint(
+      'content-coding',
+      `A request has ${what}. The body was taken as it came: let the sender leave the field out.`,
+    );
+  }
+
   async #decode(
     arrived: Promise<Buffer>,
     coding: Coding,
@@ -81,8 +108,9 @@ export class BodyReader {
   ): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
+    let isCoded: boolean;
     try {
-      await this.#decoding.decode(coded, coding, (piece) => {
+      isCoded = await this.#decoding.decode(coded, coding, (piece) => {
         const bytes = body.length + piece.length;
         if (bytes > maxBytes) throw refusal();
         // What was coded is held beside it, but that of four bodies at most.
@@ -94,8 +122,17 @@ export class BodyReader {
       this.release(response);
       throw error;
     }
-    this.#memory.resize(response, body.length);
-    return body.take();
+    if (isCoded) {
+      this.#memory.resize(response, body.length);
+      return body.take();
+    }
+    if (!isPlainText(coded) && (coding === 'br' || coding === 'deflate' || isGzip(coded))) {
+      this.release(response);
+      throw HTTP_ERRORS.undecodable(coding);
+    }
+    this.#giveHint(`the Content-Encoding ${coding} and a body that is not`);
+    this.#memory.resize(response, coded.length);
+    return coded;
   }
 }
 
@@ -114,15 +151,12 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
   return skipped.then(() => undefined);
 }
 
-/** Resolves to a body once all of it has arrived. `refusal` tells of each length and the last piece why it may not be. */
-function receive(
-  request: HttpRequest,
-  refusal: (bytes: number, piece: Buffer) => RequestError | undefined,
-): Promise<Buffer> {
+/** Resolves to a body once all of it has arrived. `refusal` tells of each length why it may not be. */
+function receive(request: HttpRequest, refusal: (bytes: number) => RequestError | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer();
     const take = (piece: Buffer): void => {
-      const error = refusal(body.length + piece.length, piece);
+      const error = refusal(body.length + piece.length);
       if (error === undefined) body.add(piece);
       else fail(error);
     };
@@ -154,41 +188,37 @@ export const SMALL_BODY = 65_536;
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
 export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
 
-/** How a coding is undone, and which bytes its first ones may be. */
-interface Decoder {
-  readonly create: () => Transform;
-  readonly beginning: readonly (readonly number[])[];
-}
-
-/** RFC 1952, section 2.3.1 */
-const GZIP: Decoder = { create: () => createGunzip(), beginning: [[0x1f], [0x8b], [0x08]] };
-
-/** RFC 1950, section 2.2: the method is 8, the window at most 32 KiB. */
-const DEFLATE: Decoder = {
-  create: () => createInflate(),
-  beginning: [[0x08, 0x18, 0x28, 0x38, 0x48, 0x58, 0x68, 0x78]],
-};
-
-const DECODERS: Readonly<Record<Coding, Decoder>> = {
-  gzip: GZIP,
-  'x-gzip': GZIP,
-  deflate: DEFLATE,
-  br: { create: () => createBrotliDecompress(), beginning: [] },
-};
-
-/** As many bodies are decoded at once as Node has threads for it. */
-const MAX_AT_ONCE = 4;
+const CODINGS: readonly string[] = ['gzip', 'x-gzip', 'deflate', 'br'] satisfies Coding[];
 
 /** Whether a content coding can be undone. */
 export function isCoding(name: string): name is Coding {
-  return Object.hasOwn(DECODERS, name);
+  return CODINGS.includes(name);
 }
 
-/** Whether a piece at an offset can belong to a body in this coding: one that begins wrongly is refused before the rest arrives. */
-function mayBe(coding: Coding, piece: Buffer, offset: number): boolean {
-  const { beginning } = DECODERS[coding];
-  return beginning.slice(offset).every((allowed, i) => i >= piece.length || allowed.includes(piece[i] ?? 0));
+/** What some senders write in `Content-Encoding` although it codes nothing: encodings of MIME. Others write a character set. */
+const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
+
+function isNoCoding(name: string): boolean {
+  return NOT_CODINGS.has(name) || isKnownCharset(name);
 }
+
+/** Makes the decoder for a body: by how it begins, since senders confuse the three formats of zlib. Undefined: it is not coded. */
+function decoderOf(coding: Coding, body: Buffer): BrotliDecompress | Gunzip | Inflate | InflateRaw | undefined {
+  if (coding === 'br') return createBrotliDecompress();
+  if (isGzip(body)) return createGunzip();
+  const [method = 0, flags = 0] = body;
+  // RFC 1950, section 2.2: the method is 8, the window at most 32 KiB.
+  if ((method & 0x8f) === 8 && ((method << 8) | flags) % 31 === 0) return createInflate();
+  return coding === 'deflate' ? createInflateRaw() : undefined;
+}
+
+/** RFC 1952, section 2.3.1 */
+function isGzip(body: Buffer): boolean {
+  return body[0] === 0x1f && body[1] === 0x8b;
+}
+
+/** As many bodies are decoded at once as Node has threads for it. */
+const MAX_AT_ONCE = 4;
 
 /**
  * Undoes the content codings of whole bodies, a few at a time: a decoder may take a megabyte for a body of one kilobyte, which
@@ -198,20 +228,24 @@ export class Decoding {
   readonly #turns = new Turns(MAX_AT_ONCE);
 
   /**
-   * Gives `take` what a body decodes to, piece by piece. Bytes after the end of what is coded are ignored where zlib does that.
+   * Gives `take` what a body decodes to, piece by piece. Resolves to whether the body is valid in its coding, to its last byte.
    *
-   * @throws {RequestError} 400: the body is not valid in its coding, or cut short; or what `take` throws.
+   * @throws what `take` throws.
    */
-  async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<void> {
+  async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<boolean> {
+    const decoder = decoderOf(coding, body);
+    if (decoder === undefined) return false;
     try {
       await this.#turns.take(async () => {
-        const decoder = DECODERS[coding].create();
         decoder.end(body);
         for await (const piece of decoder) take(piece as Buffer);
       });
     } catch (error) {
       if (error instanceof RequestError) throw error;
-      throw HTTP_ERRORS.undecodable(coding);
+      return false;
     }
+    const rest = body.subarray(decoder.bytesWritten);
+    // Archives of gzip may be filled up with zeros.
+    return rest.length === 0 || (isGzip(body) && rest.every((byte) => byte === 0));
   }
 }

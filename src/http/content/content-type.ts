@@ -67,7 +67,22 @@ export function charsetOfXml(body: Buffer): string | undefined {
   if (mark !== undefined) return mark;
   const beginning = body.toString('latin1', 0, MAX_DECLARATION);
   const byZeros = XML_BEGINNINGS.find(([pattern]) => pattern.test(beginning))?.[1];
-  return byZeros ?? DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase();
+  if (byZeros !== undefined) return byZeros;
+  const declared = DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase();
+  return declared === undefined || isDenied(declared, body) ? undefined : declared;
+}
+
+/**
+ * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 and UTF-32 would have
+ * a zero byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
+ */
+export function isDenied(charset: string, [first = 0, second = 0]: Buffer): boolean {
+  return first !== 0 && first < 0x80 && second !== 0 && isWide(plainName(charset));
+}
+
+/** Whether a character of this character set takes at least two bytes, by its {@link plainName}. */
+function isWide(name: string): boolean {
+  return /^(?:utf|ucs)(?:16|2|32|4)/.test(name);
 }
 
 /** What the library does not have, and Node does. */
@@ -113,9 +128,15 @@ function decodeIso2022Jp(body: Buffer): string | undefined {
  */
 export function decodeAnyway(body: Buffer, charset: string): string {
   const name = plainName(charset);
-  if (/^(?:utf|ucs)(?:16|2|32|4)/.test(name) && iconv.encodingExists(name))
-    return iconv.decode(body, name).toWellFormed();
+  if (isWide(name) && iconv.encodingExists(name)) return iconv.decode(body, name).toWellFormed();
   return decodeUtf8(body) ?? new TextDecoder('windows-1252').decode(body);
+}
+
+const NOT_IN_TEXT = /(?![\t\n\v\f\r])\p{Cc}/u;
+
+/** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
+export function isPlainText(body: Buffer): boolean {
+  return isUtf8(body) && !NOT_IN_TEXT.test(body.toString());
 }
 
 function decodeUtf8(body: Buffer): string | undefined {

@@ -111,6 +111,14 @@ export class JetStreamConnection {
     }
   }
 
+  /** As {@link retry}, for a request that may take a server more than `REQUEST_TIMEOUT`. */
+  retryPatiently<T>(deadline: number, request: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    return this.retry(deadline, async () => {
+      const timeout = Math.max(1, deadline - performance.now());
+      return request(await jetstreamManager(this.#connection, { timeout, checkAPI: false }));
+    });
+  }
+
   /** Maximum bytes of a message, as the server announced. */
   maxPayload(): number {
     return this.#connection.info?.max_payload ?? Infinity;

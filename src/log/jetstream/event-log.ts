@@ -18,21 +18,20 @@ import {
 import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
 import { JetStreamConnection } from './connection';
-import { JetStreamIds } from './ids';
+import { slotsFilter } from './message';
 import { JetStreamProbe } from './probe';
 import { JetStreamRecorder } from './recorder';
 import { forgetEvents, JetStreamRetention } from './removal';
-import { KEYS_EXTRA_AGE, keysMissing, noteOwnSource, provideStreams } from './setup';
+import { KEYS_EXTRA_AGE, keysMissing, provideStreams } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
-import { EventWalk, type PlacedEvent } from './walk';
+import { findLostEvents } from './verification';
+import { StreamWalk, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export interface JetStreamOptions extends JetStreamLocation {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** The source of the service's own events. */
-  readonly source: string;
   /** Whether missing streams are made; otherwise they have to exist, with any settings. */
   readonly create: boolean;
   /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
@@ -63,16 +62,15 @@ export class JetStreamEventLog extends EngineLog {
    * messages of the other methods, this one names the servers.
    */
   static async open(options: JetStreamOptions): Promise<JetStreamEventLog> {
-    const { create, source, stream, timeout, servers } = options;
+    const { create, stream, timeout, servers } = options;
     let connection: JetStreamConnection | undefined;
     try {
       const deadline = performance.now() + timeout;
       connection = await JetStreamConnection.open(options, timeout);
-      const streams = logStreams(connection, stream, [source], deadline);
+      const streams = logStreams(connection, stream, deadline);
       if (create) await provideStreams(streams, options);
       else await streams.events.requireInfo();
-      const ownSources = create ? await noteOwnSource(streams, source) : streams.ownSources;
-      return new JetStreamEventLog(new JetStreamEngine(connection, options, ownSources));
+      return new JetStreamEventLog(new JetStreamEngine(connection, options));
     } catch (cause) {
       await connection?.close();
       throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
@@ -91,10 +89,10 @@ class JetStreamEngine implements LogEngine {
   readonly #recorder: JetStreamRecorder;
   readonly #probe = new JetStreamProbe();
 
-  constructor(connection: JetStreamConnection, options: JetStreamOptions, ownSources: readonly string[]) {
+  constructor(connection: JetStreamConnection, options: JetStreamOptions) {
     const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
-    this.#begin = () => logStreams(connection, stream, ownSources);
+    this.#begin = () => logStreams(connection, stream);
     this.#recorder = new JetStreamRecorder(this.#begin);
     if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
@@ -129,14 +127,14 @@ class JetStreamEngine implements LogEngine {
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
     const { id, sequence, limit } = query;
     const after = query.after === undefined ? undefined : sequenceNumber(query.after);
-    const streams = this.#begin();
-    const walk = new EventWalk(streams.events);
+    const { events } = this.#begin();
+    const walk = new StreamWalk(events);
     if (sequence !== undefined) {
       const placed = await walk.at(sequenceNumber(sequence));
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
     } else if (id !== undefined) {
-      yield* walk.onSubjects(await new JetStreamIds(streams).slotsOf(id), after, limit);
+      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), after, limit);
     } else {
       yield* after === undefined ? walk.downwards(Infinity, limit) : walk.upwards(after, limit);
     }
@@ -148,7 +146,7 @@ class JetStreamEngine implements LogEngine {
     let bytes = 0;
     const most = since === -Infinity ? limit : Infinity;
     const start = Math.max(sequenceNumber(after), await startOf(since, events));
-    for await (const { sequence, event, bytes: size } of new EventWalk(events).upwards(start, most)) {
+    for await (const { sequence, event, bytes: size } of new StreamWalk(events).upwards(start, most)) {
       if (event.recordedAt < since) continue;
       bytes += size;
       if (stored.length > 0 && bytes > SCAN_BYTES) break;
@@ -187,7 +185,7 @@ class JetStreamEngine implements LogEngine {
     const start = await startOf(query.from ?? -Infinity, events);
     const after = Math.max(start, sequenceNumber(query.after ?? 0n));
     const before = query.before === undefined ? Infinity : sequenceNumber(query.before);
-    const walk = new EventWalk(events, SEARCH_WINDOW);
+    const walk = new StreamWalk(events, SEARCH_WINDOW);
     const placed = query.after === undefined ? walk.downwards(before, Infinity) : walk.upwards(after, Infinity);
     return within(placed, after, before);
   }
@@ -215,11 +213,12 @@ class JetStreamEngine implements LogEngine {
     return forgetEvents(this.#begin, positions, progress);
   }
 
-  /** The servers check their files themselves, with a checksum for each message. What is left is that the keys are there. */
+  /** The servers check their files themselves, with a checksum for each message. What is left is that keys and events go together. */
   async verify(): Promise<string[]> {
     const streams = this.#begin();
+    if ((await streams.keys.info()) !== undefined) return findLostEvents(this.#begin);
     const { messages } = await streams.events.state();
-    return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
+    return messages > 0 ? [keysMissing(streams)] : [];
   }
 
   async close(): Promise<void> {

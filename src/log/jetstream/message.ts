@@ -22,6 +22,11 @@ export function slotSubject(stream: { readonly name: string }, event: Pick<NewEv
   return `${stream.name}.${digest(event.id)}.${digest(event.source)}`;
 }
 
+/** Finds the subjects on which events with an id are, whatever their sources. */
+export function slotsFilter(stream: { readonly name: string }, id: string): string {
+  return `${stream.name}.${digest(id)}.*`;
+}
+
 /** 128 bits of SHA-256, in characters that a subject may have. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest().toString('base64url', 0, 16);

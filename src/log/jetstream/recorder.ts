@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import type { NewEvent } from '../../events/stored-event';
 import type { Appended } from '../event-log';
-import { JetStreamIds } from './ids';
 import {
   decodeEvent,
   decodeReference,
@@ -19,7 +18,7 @@ import {
   type LateRange,
   type Reference,
 } from './message';
-import type { BeginCall, LogStreams } from './stream';
+import { LONGEST_LAG, type BeginCall, type LogStreams } from './stream';
 
 /** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
 const PART_EVENTS = 500;
@@ -32,9 +31,6 @@ const LOOK_PAUSE = 20;
  * reference, never which event the key names.
  */
 const ABANDONED_AGE = 60_000;
-
-/** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
-const LONGEST_LAG = 10_000;
 
 /** An event is late if it was recorded this long before it was stored, in milliseconds; an imported one, for example. */
 const LATE = 60_000;
@@ -134,13 +130,6 @@ export class JetStreamRecorder {
   }
 }
 
-/** What came of putting an event into its slot. */
-interface Filled {
-  readonly outcome: Outcome;
-  /** Whether it was stored just now. An acknowledgement that is lost leaves that open. */
-  readonly isNew: boolean;
-}
-
 /** A claim of a key: a message in the stream of keys. */
 interface Claim {
   readonly subject: string;
@@ -153,7 +142,6 @@ class Attempt {
   readonly body: Buffer;
   readonly #message: EventMessage;
   readonly #streams: LogStreams;
-  readonly #ids: JetStreamIds;
   readonly #afterwards: (settle: Settling) => void;
   readonly #claims: Claim[] = [];
 
@@ -162,7 +150,6 @@ class Attempt {
     this.#message = message;
     this.body = encodeEvent(message);
     this.#streams = streams;
-    this.#ids = new JetStreamIds(streams);
     this.#afterwards = afterwards;
   }
 
@@ -187,27 +174,19 @@ class Attempt {
     return outcome;
   }
 
-  /** Puts the event into its slot and enters it under its id, or finds it there. */
-  async #store(): Promise<Outcome> {
-    const { event } = this.#message;
-    const [{ outcome, isNew }, isEntered] = await Promise.all([this.#fill(), this.#ids.start(event)]);
-    if (isEntered || !outcome.recorded) return outcome;
-    await (isNew ? this.#ids.add(event) : this.#ids.ensure(event));
-    return outcome;
-  }
-
   /** Puts the event into its slot, or finds it there. */
-  async #fill(): Promise<Filled> {
+  async #store(): Promise<Outcome> {
     const { events } = this.#streams;
     const { event, attempt } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
       const sequence = await events.putFirst(slot, this.body);
-      if (sequence !== undefined) return { outcome: { id: event.id, recorded: true, sequence }, isNew: true };
+      if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
       const existing = await events.last(slot);
       if (existing !== undefined) {
+        // The acknowledgement of this attempt may be lost.
         const recorded = requireEvent(existing.data).attempt === attempt;
-        return { outcome: { id: event.id, recorded, sequence: existing.seq }, isNew: false };
+        return { id: event.id, recorded, sequence: existing.seq };
       }
       await this.#pause();
     }

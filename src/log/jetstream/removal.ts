@@ -2,10 +2,9 @@ import type { NewEvent } from '../../events/stored-event';
 import type { RetentionSteps } from '../engine';
 import type { Progress } from '../event-log';
 import { sequenceNumber } from '../page';
-import { JetStreamIds } from './ids';
-import { decodeRange, keysOf, keySubject, lateSubject, type LateRange } from './message';
-import type { BeginCall, LogStreams, Stream, StreamState } from './stream';
-import { EventWalk } from './walk';
+import { decodeEvent, decodeRange, decodeReference, keysOf, keySubject, lateSubject, type LateRange } from './message';
+import type { BeginCall, LogStreams, Message, Stream, StreamState } from './stream';
+import { StreamWalk } from './walk';
 
 /** Removes events as `EventLog.forget` does, so that the files of the servers do not hold them any more. */
 export async function forgetEvents(
@@ -15,11 +14,10 @@ export async function forgetEvents(
 ): Promise<bigint[]> {
   const forgotten: bigint[] = [];
   for (const [i, position] of positions.entries()) {
-    const placed = await new EventWalk(begin().events).at(sequenceNumber(position));
+    const placed = await new StreamWalk(begin().events).at(sequenceNumber(position));
     if (placed !== undefined) {
       // The event goes last: while it is there, the rest can be found again after a failure.
       await eraseKeys(begin(), placed.event);
-      await new JetStreamIds(begin()).erase(placed.event);
       await begin().events.erase(placed.sequence);
       forgotten.push(position);
     }
@@ -28,9 +26,13 @@ export async function forgetEvents(
   return forgotten;
 }
 
-/** Erases the claims of the event's keys, which hold copies of it, and the references to it. */
+/**
+ * Erases the claims of the event's keys, which hold copies of it, and the references to it. Once they are gone another event may
+ * claim a key.
+ */
 async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
-  for (const key of keysOf(event)) await keys.eraseAll(keySubject(keys, key));
+  const isOfEvent = ({ data }: Message) => (decodeReference(data) ?? decodeEvent(data)?.event)?.id === event.id;
+  for (const key of keysOf(event)) await keys.eraseAll(keySubject(keys, key), isOfEvent);
 }
 
 /** Maximum events, and maximum notes of late events, that one step looks at. */
@@ -128,7 +130,7 @@ async function walkOn(events: Stream, walk: Walk, horizon: number): Promise<Walk
   const most = Math.min(STEP, last - position + 1);
   const old: number[] = [];
   let found = 0;
-  for await (const { sequence, event } of new EventWalk(events).upwards(position - 1, most)) {
+  for await (const { sequence, event } of new StreamWalk(events).upwards(position - 1, most)) {
     if (sequence > last) break;
     found++;
     position = sequence + 1;

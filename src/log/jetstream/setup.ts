@@ -1,8 +1,6 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../event-log';
-import { encodeJson } from './message';
 import type { LogStreams, Stream } from './stream';
 
 /** How the streams of a log are set up. */
@@ -50,56 +48,6 @@ async function provide(stream: Stream, settings: Settings): Promise<void> {
   const found = (await stream.info())?.config ?? (await stream.make(settings));
   const wrong = differing(found, settings);
   if (wrong.length > 0) throw new Error(contradiction(stream.name, wrong, found, settings));
-}
-
-/** Begins the description of the stream of keys; the sources follow as a JSON array. */
-const OWN_SOURCES = 'Own sources of the service: ';
-
-/**
- * Notes a source of the service's own in the description of the stream of keys, which lasts as long as the stream, and
- * returns all that are noted: the service may have had another path before. Instances take turns, since the description is
- * written as a whole.
- */
-export async function noteOwnSource({ keys }: LogStreams, source: string): Promise<string[]> {
-  const noted = await ownSources(keys);
-  if (noted.includes(source)) return noted;
-  const turn = await takeTurn(keys);
-  try {
-    const sources = [...new Set([...(await ownSources(keys)), source])];
-    await keys.describe(`${OWN_SOURCES}${JSON.stringify(sources)}`);
-    return sources;
-  } finally {
-    await keys.remove(turn).catch(() => undefined);
-  }
-}
-
-/** Pause before an instance looks again whether it is its turn, in milliseconds. */
-const TURN_PAUSE = 20;
-
-/** When an instance that has its turn is taken for gone, in milliseconds: noting takes a few. */
-const TURN_TIME = 1000;
-
-/** Stores the one message that says whose turn it is, and resolves to its position. */
-async function takeTurn(keys: Stream): Promise<number> {
-  const subject = `${keys.name}.noting`;
-  for (let other = { sequence: 0, since: 0 }; ;) {
-    const turn = await keys.putFirst(subject, encodeJson({}));
-    if (turn !== undefined) return turn;
-    const { seq: sequence = 0 } = (await keys.last(subject)) ?? {};
-    if (sequence !== other.sequence) other = { sequence, since: performance.now() };
-    else if (performance.now() - other.since > TURN_TIME) await keys.remove(sequence);
-    await delay(TURN_PAUSE);
-  }
-}
-
-async function ownSources(keys: Stream): Promise<string[]> {
-  const { description = '' } = (await keys.info())?.config ?? {};
-  if (!description.startsWith(OWN_SOURCES)) return [];
-  try {
-    return JSON.parse(description.slice(OWN_SOURCES.length)) as string[];
-  } catch {
-    return [];
-  }
 }
 
 /**

@@ -15,6 +15,9 @@ import { isNoRoom, isStreamNotFound, isSubjectTaken, NoRoomError, type JetStream
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
 
+/** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
+export const LONGEST_LAG = 10_000;
+
 /** When the server removes a consumer that counted and could not be deleted, in milliseconds. */
 const COUNTING_AGE = 10_000;
 
@@ -25,8 +28,6 @@ export interface LogStreams {
   readonly keys: Stream;
   /** Takes a message now and then to see whether JetStream has room, and forgets it. */
   readonly probe: Stream;
-  /** The sources of the service's own events, now and before. */
-  readonly ownSources: readonly string[];
   /** As `performance.now` tells the time: a step of the clock ends no call. */
   readonly deadline: number;
 }
@@ -38,7 +39,6 @@ export type BeginCall = () => LogStreams;
 export function logStreams(
   connection: JetStreamConnection,
   stream: string,
-  ownSources: readonly string[],
   deadline = connection.deadline(),
 ): LogStreams {
   const named = (name: string) => new Stream(connection, name, deadline);
@@ -46,10 +46,12 @@ export function logStreams(
     events: named(stream),
     keys: named(`${stream}_KEYS`),
     probe: named(`${stream}_PROBE`),
-    ownSources,
     deadline,
   };
 }
+
+/** A message. The library's own decodes its data each time that it is asked for. */
+export type Message = Pick<StoredMsg, 'seq' | 'subject' | 'time' | 'data'>;
 
 /** What a stream holds. */
 export interface StreamState {
@@ -129,23 +131,46 @@ export class Stream {
   }
 
   /** The last message on a subject. */
-  last(subject: string): Promise<StoredMsg | undefined> {
+  last(subject: string): Promise<Message | undefined> {
     return this.#message({ last_by_subj: subject });
   }
 
   /** The message at a position. Positions begin at 1. */
-  async at(position: number): Promise<StoredMsg | undefined> {
+  async at(position: number): Promise<Message | undefined> {
     return position < 1 ? undefined : this.#message({ seq: position });
   }
 
   /** The first message at a position or after it, on any subject or on the one that is given. */
-  next(position: number, subject = '>'): Promise<StoredMsg | undefined> {
+  next(position: number, subject = '>'): Promise<Message | undefined> {
     const query: NextMsgRequest & { seq: number } = { seq: Math.max(1, position), next_by_subj: subject };
     return this.#message(query);
   }
 
-  async #message(query: MsgRequest): Promise<StoredMsg | undefined> {
-    return (await this.#ask((manager) => manager.streams.getMessage(this.name, query))) ?? undefined;
+  /** The first message at a position or after it, and before one that is known: a server that does not know that lags behind. */
+  async nextBefore(position: number, known: number): Promise<Message | undefined> {
+    let found = await this.next(position);
+    if (found === undefined) {
+      await this.#ask(async ({ streams }) => {
+        const { state } = await streams.info(this.name);
+        if (state.last_seq < known) throw new Error(`the leader of the stream ${this.name} lags behind`);
+      });
+      // Of a server that has caught up; the known message may have been removed meanwhile.
+      found = await this.next(position);
+    }
+    return found !== undefined && found.seq < known ? found : undefined;
+  }
+
+  async #message(query: MsgRequest): Promise<Message | undefined> {
+    const found = await this.#ask((manager) => manager.streams.getMessage(this.name, query));
+    return found === null ? undefined : { seq: found.seq, subject: found.subject, time: found.time, data: found.data };
+  }
+
+  /** The subjects of the messages that a filter finds. nats-server 2.9 compares all subjects of the stream with it. */
+  async subjects(filter: string): Promise<string[]> {
+    const { state } = await this.#connection.retryPatiently(this.#deadline, ({ streams }) =>
+      streams.info(this.name, { subjects_filter: filter }),
+    );
+    return Object.keys(state.subjects ?? {});
   }
 
   /** What the leader tells of the stream; undefined where it does not exist. */
@@ -211,7 +236,7 @@ export class Stream {
   }
 
   /** Erases the messages on a subject that are wanted gone, however many there are: each has a deadline of its own. */
-  async eraseAll(subject: string, isWanted: (message: StoredMsg) => boolean = () => true): Promise<void> {
+  async eraseAll(subject: string, isWanted: (message: Message) => boolean): Promise<void> {
     for (let position = 1; ;) {
       const stream = new Stream(this.#connection, this.name, this.#connection.deadline());
       const message = await stream.next(position, subject);
@@ -252,10 +277,6 @@ export class Stream {
   async make(settings: Partial<StreamConfig>): Promise<StreamConfig> {
     const { config } = await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }));
     return config;
-  }
-
-  async describe(description: string): Promise<void> {
-    await this.#ask(({ streams }) => streams.update(this.name, { description }));
   }
 
   /** Deletes the stream with all that it holds. */

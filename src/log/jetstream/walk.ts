@@ -1,7 +1,6 @@
-import type { StoredMsg } from '@nats-io/jetstream';
 import type { NewEvent } from '../../events/stored-event';
 import { decodeEvent } from './message';
-import type { Stream } from './stream';
+import type { Message, Stream } from './stream';
 
 /** An event and its position. */
 export interface PlacedEvent {
@@ -18,58 +17,96 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 const UNKNOWN_MESSAGES = 16;
 
 /**
- * Reads events from the stream, each with a request of its own, many at a time. All requests go to the stream's leader:
- * another replica may lag behind, and one that was cut off may number events differently (nats-server 2.9.10). Messages
- * that another program stored in the stream are passed over.
+ * Reads messages of a stream, each with a request of its own, many at a time. All requests go to the stream's leader: another
+ * replica may lag behind, and one that was cut off may number events differently (nats-server 2.9.10). When the leader changes,
+ * those under way may be answered by two servers, one of which does not have the last messages yet. So a position without a
+ * message is believed only of a server that has a later one.
+ *
+ * Events are read from the stream of events; messages that another program stored there are passed over.
  */
-export class EventWalk {
+export class StreamWalk {
   readonly #stream: Stream;
   readonly #windowMessages: number;
   /** What the next messages are expected to have. Events come in kinds: after a large one, others as large. */
   #bytesEach = WINDOW_BYTES / UNKNOWN_MESSAGES;
 
   /** @param windowMessages - maximum messages that are asked for at a time. */
-  constructor(events: Stream, windowMessages = WINDOW_MESSAGES) {
-    this.#stream = events;
+  constructor(stream: Stream, windowMessages = WINDOW_MESSAGES) {
+    this.#stream = stream;
     this.#windowMessages = windowMessages;
   }
 
   /** The event at a position, unless it was forgotten, is yet to come, or the message is not an event. */
   async at(sequence: number): Promise<PlacedEvent | undefined> {
-    return placed(await this.#stream.at(sequence));
+    const message = await this.#stream.at(sequence);
+    return message && placed(message);
+  }
+
+  /** The events at some positions, as {@link at} finds them. */
+  atEach(positions: readonly number[]): AsyncGenerator<PlacedEvent> {
+    return events(
+      this.#inWindows(positions, (position) => this.#stream.at(position)),
+      Infinity,
+    );
   }
 
   /** The events after a position, oldest first, up to `most`. */
   upwards(after: number, most: number): AsyncGenerator<PlacedEvent> {
-    return this.#walk(after + 1, 1, most);
+    return events(this.messages(after + 1, 1, most), most);
   }
 
   /** The newest events before a position, newest first, up to `most`. */
   downwards(before: number, most: number): AsyncGenerator<PlacedEvent> {
-    return this.#walk(before - 1, -1, most);
+    return events(this.messages(before - 1, -1, most), most);
   }
 
-  async *#walk(start: number, direction: 1 | -1, most: number): AsyncGenerator<PlacedEvent> {
+  /**
+   * The messages from a position on, upwards or downwards.
+   *
+   * @param most - how many are wanted; asks for no more at a time.
+   */
+  async *messages(start: number, direction: 1 | -1, most: number): AsyncGenerator<Message> {
     const isUpwards = direction === 1;
     const { first, last, messages, bytes } = await this.#stream.state();
     this.#bytesEach = Math.max(1, bytes / Math.max(1, messages));
-    let left = most;
-    for (let next = isUpwards ? Math.max(start, first) : Math.min(start, last); next >= first && next <= last;) {
-      const from = next;
-      const size = this.#windowSize(Math.min(left, isUpwards ? last - from + 1 : from - first + 1));
-      const positions = Array.from({ length: size }, (_, i) => from + i * direction);
-      const found = await this.#fetch(positions, (position) => this.at(position));
-      yield* found;
-      left -= found.length;
-      if (left <= 0) return;
+    let next = isUpwards ? Math.max(start, first) : Math.min(start, last);
+    /** The last position that was passed. */
+    let passed = isUpwards ? next - 1 : undefined;
+    while (next >= first && next <= last) {
+      const size = this.#windowSize(Math.min(most, isUpwards ? last - next + 1 : next - first + 1));
+      const positions = Array.from({ length: size }, (_, i) => next + i * direction);
+      const found = await this.#fetch(positions, (position) => this.#stream.at(position));
+      for (const message of found) {
+        if (passed !== undefined) yield* await this.#hidden(passed, message.seq);
+        yield message;
+        passed = message.seq;
+        next = passed + direction;
+      }
+      if (found.length > 0) continue;
       next += size * direction;
-      if (found.length === 0) next = await (isUpwards ? this.#firstFrom(next, last) : this.#lastUpTo(next, first));
+      next = await (isUpwards ? this.#firstFrom(next, last) : this.#lastUpTo(next, first));
     }
+  }
+
+  /** The messages between a position that was passed and the next one that was found: those that a server did not have yet. */
+  async #hidden(passed: number, found: number): Promise<Message[]> {
+    const hidden: Message[] = [];
+    const end = Math.max(passed, found);
+    for (let position = Math.min(passed, found) + 1; position < end;) {
+      const message = await this.#stream.nextBefore(position, end);
+      if (message === undefined) break;
+      hidden.push(message);
+      position = message.seq + 1;
+    }
+    return passed < found ? hidden : hidden.reverse();
   }
 
   /** The events on some subjects: with `after` those after that position, oldest first; otherwise newest first. */
   async *onSubjects(subjects: readonly string[], after: number | undefined, most: number): AsyncGenerator<PlacedEvent> {
-    const found = this.#inWindows(subjects, async (subject) => placed(await this.#stream.last(subject)));
+    const found = events(
+      this.#inWindows(subjects, (subject) => this.#stream.last(subject)),
+      Infinity,
+    );
     // Their order is not known yet, and together they may be large: only the positions of several are kept.
     const positions: number[] = [];
     for await (const event of found) {
@@ -78,10 +115,10 @@ export class EventWalk {
       else positions.push(event.sequence);
     }
     positions.sort((a, b) => (after === undefined ? b - a : a - b));
-    yield* this.#inWindows(positions.slice(0, most), (position) => this.at(position));
+    yield* this.atEach(positions.slice(0, most));
   }
 
-  async *#inWindows<T>(items: readonly T[], get: Get<T>): AsyncGenerator<PlacedEvent> {
+  async *#inWindows<T>(items: readonly T[], get: Get<T>): AsyncGenerator<Message> {
     for (let done = 0; done < items.length;) {
       const some = items.slice(done, done + this.#windowSize(items.length - done));
       yield* await this.#fetch(some, get);
@@ -93,9 +130,9 @@ export class EventWalk {
     return Math.min(this.#windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
   }
 
-  async #fetch<T>(items: readonly T[], get: Get<T>): Promise<PlacedEvent[]> {
-    const found = (await Promise.all(items.map(get))).filter((event) => event !== undefined);
-    if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ bytes }) => bytes));
+  async #fetch<T>(items: readonly T[], get: Get<T>): Promise<Message[]> {
+    const found = (await Promise.all(items.map(get))).filter((message) => message !== undefined);
+    if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ data }) => data.length));
     return found;
   }
 
@@ -118,9 +155,20 @@ export class EventWalk {
   }
 }
 
-type Get<T> = (item: T) => Promise<PlacedEvent | undefined>;
+type Get<T> = (item: T) => Promise<Message | undefined>;
 
-function placed(message: StoredMsg | undefined): PlacedEvent | undefined {
-  const decoded = message && decodeEvent(message.data);
+async function* events(messages: AsyncGenerator<Message>, most: number): AsyncGenerator<PlacedEvent> {
+  let left = most;
+  for await (const message of messages) {
+    const event = placed(message);
+    if (event === undefined) continue;
+    yield event;
+    left--;
+    if (left === 0) return;
+  }
+}
+
+function placed(message: Message): PlacedEvent | undefined {
+  const decoded = decodeEvent(message.data);
   return decoded && { sequence: message.seq, event: decoded.event, bytes: message.data.length };
 }

@@ -20,9 +20,11 @@ export type Database = Pick<DatabaseSyncInstance, 'exec' | 'close' | 'isTransact
   prepare(sql: string): Statement;
 };
 
-/** The error codes of SQLite for a lock that another connection holds, and for a file that is no database. */
+/** The error codes of SQLite for a lock that another connection holds, damage, a file that is no database, and one that ends early. */
 const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
+const SQLITE_IOERR_SHORT_READ = 522;
 
 /**
  * Opens a database file, and creates it where it is missing.
@@ -68,6 +70,18 @@ export function isBusy(error: unknown): boolean {
 /** Whether an error says that a file is not a database. */
 export function isNoDatabase(error: unknown): boolean {
   return codeOf(error) === SQLITE_NOTADB;
+}
+
+/** Whether an error says that what was read, without an error of the system, is not what was written. */
+export function isDamage(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error)) || errcode === SQLITE_IOERR_SHORT_READ;
+}
+
+/** Says what went wrong with a file, as the system or SQLite names it: their messages have paths, which callers must not see. */
+export function withoutPath(error: unknown): string {
+  const { errstr, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
+  return errstr ?? code ?? message;
 }
 
 function codeOf(error: unknown): number {

@@ -1,10 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Retention } from '../event-log';
 import { pause } from '../../util/time';
 import { HeldBatches } from './batch';
 import { isBusy, openDatabase, type Database, type Statement } from './binding';
-import { DatabaseFiles, hasCompanions, MarksReader, requireUsable } from './files';
+import { DatabaseFiles, hasCompanions, pathOf, requireUsable } from './files/database-files';
+import { MarksReader } from './files/marks';
 import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
 
 /** How a SQLite event log is opened. */
@@ -64,7 +65,7 @@ export class SqliteConnection {
    */
   constructor(options: SqliteOptions) {
     const file = resolve(options.file);
-    const path = existsSync(file) ? realpathSync(file) : file;
+    const path = pathOf(file);
     const marksReader = new MarksReader();
     requireUsable(path);
     marksReader.requirePair(path);
@@ -145,9 +146,11 @@ export class SqliteConnection {
         return inner;
       }),
     );
+    // Before the look, which may find that the file is lost, or fail: then a repetition of these events is answered later.
+    this.#held.add(recorded);
     // Others who open the file by its name must find what was written.
     this.files.require();
-    this.#hold(recorded);
+    this.#writeBackIfDue(recorded);
     return result;
   }
 
@@ -164,17 +167,13 @@ export class SqliteConnection {
     }
   }
 
-  #hold(recorded: readonly Uint8Array[]): void {
+  #writeBackIfDue(recorded: readonly Uint8Array[]): void {
     this.#uncountedBytes = recorded.reduce((sum, { length }) => sum + length, this.#uncountedBytes + COMMIT_BYTES);
     // What records nothing may have forgotten any number of events.
-    if (recorded.length > 0 && this.#uncountedBytes < UNCOUNTED_BYTES) {
-      this.#held.add(recorded);
-      return;
-    }
+    if (recorded.length > 0 && this.#uncountedBytes < UNCOUNTED_BYTES) return;
     this.#uncountedBytes = 0;
     const { log, checkpointed } = this.prepare('PRAGMA wal_checkpoint(NOOP)').get() as Checkpoint;
     if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
-    else this.#held.add(recorded);
   }
 
   /**
@@ -228,11 +227,13 @@ export class SqliteConnection {
   /**
    * Closes the database, which writes its write-ahead log back where no other connection is open.
    *
-   * @throws {LostFileError} a file was lost: `holdOpen` keeps SQLite from writing to it until this thread has ended.
+   * @throws {LostFileError} a file was lost, or another error: it is not known whether one is. `holdOpen` keeps SQLite from
+   * writing to them until this thread has ended.
    */
   close(): void {
     this.files.require();
     this.#writesBack();
+    this.files.close();
     this.#database.close();
   }
 
@@ -241,23 +242,33 @@ export class SqliteConnection {
    *
    * @param record - records batches in a new log.
    * @returns what became of them, in a sentence; undefined where none are missing.
+   * @throws it is not known whether any are missing, or they cannot be written now. They are still held.
    */
   saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
     if (this.files.hasWal) return undefined;
-    this.files.setWalAside();
-    if (this.#held.isEmpty) return undefined;
     const name = this.files.lostName();
+    if (!this.#held.isEmpty) this.#save(name, record);
+    const aside = this.files.setWalAside();
+    const what = 'events that only its write-ahead log held';
+    const isKept = aside === undefined ? '' : ` That is kept as ${aside}.`;
+    if (this.#held.isIncomplete) {
+      const some = this.#held.isEmpty ? `The ${what}` : `Some of the ${what} are in ${name}; the others`;
+      return `${some} could not be kept.${isKept}`;
+    }
+    if (this.#held.isEmpty) return undefined;
+    return `The ${what} are in ${name}; some of them may be in the log, too.${isKept}`;
+  }
+
+  #save(name: string, record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): void {
     try {
       const saved = new SqliteConnection({ ...this.#options, file: name });
       record(saved, this.#held.all());
       saved.emptyWal();
       saved.close();
     } catch (error) {
-      return `Events that only its write-ahead log held could not be saved in ${name}: ${(error as Error).message}.`;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(name + suffix, { force: true });
+      throw error;
     }
-    return this.#held.isIncomplete
-      ? `Some of the events that only its write-ahead log held are in ${name}; the others could not be kept.`
-      : `The events that only its write-ahead log held are in ${name}; some of them may be in the log, too.`;
   }
 
   /**

@@ -136,16 +136,20 @@ export class DatabaseThread {
   async end(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
     // Without a thread, its file being lost, nothing is open.
-    if (opened !== undefined) {
-      try {
+    try {
+      if (opened !== undefined) {
         await this.ask('close');
         await opened.close();
-      } catch (error) {
-        // The file was lost: what can be saved has been, and its connection is held until the thread has ended.
-        if (this.#opened !== undefined) throw error;
       }
+    } catch (error) {
+      // Its file was lost, and what can be saved has been; or it is not known whether it is, and everything stays as it is.
+      if (this.#opened !== undefined) {
+        void opened?.worker.terminate();
+        throw error;
+      }
+    } finally {
+      await this.#ended;
     }
-    await this.#ended;
   }
 
   #connect(): Promise<OpenThread> {

@@ -20,25 +20,30 @@ interface AttributesRow {
   readonly valid: number;
 }
 
-interface EventRow extends AttributesRow {
-  readonly id: string;
+interface DataRow {
   readonly data: string | null;
-  /** Whether the data, where there is any, is a member of a JSON object. */
+  /** Whether the data, where there is any, is a member of a JSON object that is at most 1,000 levels deep. */
   readonly readable: number;
 }
 
+interface EventRow extends AttributesRow, DataRow {
+  readonly id: string;
+}
+
+const READABLE = `data IS NULL OR json_valid('{' || data || '}') AS readable`;
+
 /** Loads the events at some positions (the second parameter), those of the first parameter without their data. */
 const LOAD = `
-  SELECT *, json_valid(attributes) AS valid, data IS NULL OR json_valid('{' || data || '}') AS readable FROM
+  SELECT *, json_valid(attributes) AS valid, ${READABLE} FROM
   (SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
    FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY sequence`;
 
 /** `arrived`: whether how it arrived is JSON. */
-type ScannedRow = StoredRow & AttributesRow & { readonly arrived: number };
+type ScannedRow = StoredRow & AttributesRow & DataRow & { readonly arrived: number };
 
 const SCAN_SIZES = `SELECT ${SIZES} FROM events WHERE sequence > ? AND recorded_at >= ? ORDER BY sequence LIMIT ?`;
 const SCAN = `
-  SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived
+  SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived, ${READABLE}
   FROM events WHERE sequence > ? AND recorded_at >= ? AND sequence <= ? ORDER BY sequence`;
 
 const TEXTS = `SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`;
@@ -69,7 +74,7 @@ export class SqliteReader {
     return rows.map((row) => {
       const { sequence, id, attributes, data } = row;
       const event = { id, sequence: paddedSequence(sequence) };
-      if (row.valid === 0 || row.readable === 0 || this.#isDamaged(sequence, [attributes, data])) {
+      if (row.valid === 0 || !isReadable(row) || this.#isDamaged(sequence, [attributes, data])) {
         return { ...event, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
       }
       return { ...event, attributes, data: data ?? undefined, dataOmitted: omitted.has(sequence) };
@@ -111,10 +116,13 @@ export class SqliteReader {
     const rows = last > from ? (this.#connection.prepare(SCAN).all(from, since, last) as ScannedRow[]) : [];
     return rows.map((row) => {
       const event = storedEvent(row);
-      if (row.valid === 0)
-        return { ...event, attributes: damagedAttributes(row), arrival: '{}', data: undefined, damaged: 'attributes' };
-      if (row.arrived === 0) return { ...event, arrival: '{}', damaged: 'arrival' };
-      return this.#isDamaged(row.sequence, Object.values(row)) ? { ...event, damaged: 'encoding' } : event;
+      const attributes = damagedAttributes(row);
+      if (row.valid === 0) return { ...event, attributes, arrival: '{}', data: undefined, damaged: 'attributes' };
+      const arrival = row.arrived === 0 ? '{}' : event.arrival;
+      if (!isReadable(row)) return { ...event, attributes, arrival, data: undefined, damaged: 'data' };
+      if (row.arrived === 0) return { ...event, arrival, damaged: 'arrival' };
+      const isDamaged = this.#isDamaged(row.sequence, Object.values(row));
+      return isDamaged ? { ...event, attributes, damaged: 'encoding' } : event;
     });
   }
 
@@ -173,6 +181,16 @@ export class SqliteReader {
       )
       .get(minuteOf(from), from, to) as { events: number };
     return events;
+  }
+}
+
+function isReadable({ data, readable }: DataRow): boolean {
+  if (readable === 1) return true;
+  try {
+    JSON.parse(`{${data ?? ''}}`);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -152,6 +152,11 @@ const FROM_VERSION_1 = `
   PRAGMA user_version = ${String(VERSION)};
 `;
 
+/** Thrown when a file was read and is not an event log of this program, of whatever version. */
+export class ForeignFileError extends Error {
+  override readonly name = 'ForeignFileError';
+}
+
 /** What there is to do before a file can be used. */
 type SchemaState = 'current' | 'empty' | 'version 1';
 
@@ -159,7 +164,8 @@ type SchemaState = 'current' | 'empty' | 'version 1';
  * Says which schema a file has. Changes nothing.
  *
  * @param schema - the name under which the file is attached.
- * @throws the file belongs to another program, or to a later version of this one.
+ * @throws {ForeignFileError} the file belongs to another program.
+ * @throws it belongs to a later version of this one.
  */
 export function schemaState(database: Database, schema = 'main'): SchemaState {
   const version = pragma(database, `${schema}.user_version`);
@@ -176,7 +182,7 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
     objects: number;
   };
   if (objects === 0 && application === 0) return 'empty';
-  throw new Error('The file is a database of another program. Nothing was changed.');
+  throw new ForeignFileError('The file is a database of another program. Nothing was changed.');
 }
 
 /**

@@ -1,7 +1,8 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
+import { withoutPath } from './binding';
 import { SqliteConnection, type SqliteOptions } from './connection';
-import { LostFileError } from './files';
+import { LostFileError } from './files/database-files';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
 import { SqliteSearch } from './search';
@@ -85,11 +86,23 @@ export type WorkerReply =
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
 const LOOK_PAUSE = 100;
 
+/** Pause before what only a lost file held is saved again, where that failed, in milliseconds. */
+const SAVE_PAUSE = 500;
+
+/** Why a file is lost, and why what only it held is not saved yet. */
+interface Loss {
+  readonly reason: string;
+  problem?: string;
+}
+
 /** The thread: one database, asked over a port. */
 class DatabaseWorker {
   readonly #port: MessagePort;
   #operations: Operations | undefined;
-  #looks: NodeJS.Timeout | undefined;
+  /** Before a file is lost, the looks; afterwards, the next try to save what only it held. */
+  #timer: NodeJS.Timeout | undefined;
+  #lost: Loss | undefined;
+  #isClosing = false;
 
   constructor(port: MessagePort, options: SqliteOptions) {
     this.#port = port;
@@ -101,39 +114,61 @@ class DatabaseWorker {
     });
     if (this.#operations === undefined) return;
     // Others may wait until this thread has let go of files that are not at their paths any more.
-    this.#looks = setInterval(() => {
-      this.#unlessLost(() => this.#operations?.requireFiles());
+    this.#timer = setInterval(() => {
+      try {
+        this.#operations?.requireFiles();
+      } catch (error) {
+        // Where the look itself fails, calls say why.
+        this.#loseFile(error);
+      }
     }, LOOK_PAUSE);
   }
 
   #perform(operation: keyof Operations, argument: unknown): unknown {
+    if (operation === 'close') this.#isClosing = true;
+    if (this.#lost !== undefined) {
+      if (this.#isClosing) this.#save(this.#lost);
+      throw new Error([this.#lost.reason, this.#lost.problem].filter(Boolean).join('. '));
+    }
     if (this.#operations === undefined) throw new Error('the database is not open');
-    if (operation === 'close') clearInterval(this.#looks);
+    if (this.#isClosing) clearInterval(this.#timer);
     return (this.#operations[operation] as (argument: unknown) => unknown)(argument);
   }
 
   #answer(call: number, action: () => unknown): void {
-    this.#unlessLost(() => {
-      try {
-        this.#port.postMessage({ call, result: action() } satisfies WorkerReply);
-      } catch (error) {
-        if (error instanceof LostFileError) throw error;
-        this.#port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
-      }
-    });
+    try {
+      this.#port.postMessage({ call, result: action() } satisfies WorkerReply);
+    } catch (error) {
+      this.#loseFile(error);
+      this.#port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
+    }
   }
 
-  /** Once a file is lost, nothing more is done, and the parent ends this thread. */
-  #unlessLost(action: () => void): void {
+  /** Once a file is lost, the thread saves what no other place has, and does nothing else. */
+  #loseFile(error: unknown): void {
+    if (!(error instanceof LostFileError)) return;
+    clearInterval(this.#timer);
+    this.#lost = { reason: error.message };
+    this.#save(this.#lost);
+  }
+
+  /** Tries until it goes well, or this thread is closed. The parent then ends it. */
+  #save(lost: Loss): void {
+    clearTimeout(this.#timer);
+    let saved: string | undefined;
     try {
-      action();
+      saved = this.#operations?.saveLost();
     } catch (error) {
-      if (!(error instanceof LostFileError)) throw error;
-      clearInterval(this.#looks);
-      this.#port.removeAllListeners('message');
-      const saved = this.#operations?.saveLost();
-      this.#port.postMessage({ lost: error.message, saved } satisfies WorkerReply);
+      lost.problem = `Events that only its write-ahead log held could not be saved: ${withoutPath(error)}`;
+      if (!this.#isClosing) {
+        this.#timer = setTimeout(() => {
+          this.#save(lost);
+        }, SAVE_PAUSE);
+        return;
+      }
+      saved = lost.problem;
     }
+    this.#port.postMessage({ lost: lost.reason, saved } satisfies WorkerReply);
   }
 }
 

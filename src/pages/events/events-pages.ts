@@ -4,7 +4,7 @@ import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
-import type { RequestCheck } from '../../http/access';
+import type { RequestCheck } from '../../http/cross-site';
 import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/callers';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';

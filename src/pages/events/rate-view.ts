@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCheck } from '../../http/access';
+import type { RequestCheck } from '../../http/cross-site';
 import { RequestError } from '../../http/errors';
 import { EventLogError, type EventLog, type LogQueries } from '../../log/event-log';
 import { within } from '../../util/promises';

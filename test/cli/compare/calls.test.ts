@@ -17,8 +17,9 @@ async function compared(
   width = 120,
 ): Promise<{ outcome: Outcome; text: string }> {
   const lines: string[] = [];
-  const print = (printed: readonly string[]): void => {
+  const print = (printed: readonly string[]): Promise<void> => {
     lines.push(...printed);
+    return Promise.resolve();
   };
   const task = { name: 'compare', old, new: other, isBrief: true, makesCalls: true, asked: [], ...CONNECTION } as const;
   const outcome = await compare({ ...task, ...options }, client, { print, width });

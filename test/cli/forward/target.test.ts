@@ -1,4 +1,7 @@
-import { pauseBefore } from '../../../src/cli/forward/target';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { newEvent } from '../../log/event-log-suite';
+import { TargetProgress } from '../../../src/cli/progress';
+import { pauseBefore, Target } from '../../../src/cli/forward/target';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());
@@ -38,4 +41,25 @@ describe('the pause before an event is sent again', () => {
   it.each(['', 'soon', '-5', '1.5', '2027-01-01', 'never GMT'])('is not changed by Retry-After: %s', (retryAfter) => {
     expect(pauses(1, retryAfter)).toEqual([250, 500]);
   });
+});
+
+it('a second answer to one event is not taken for the answer to the next', async () => {
+  const answer = (status: number) => `HTTP/1.1 ${String(status)} X\r\nContent-Length: 0\r\n\r\n`;
+  const answers = [200, 400];
+  let first: Socket | undefined;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      first?.write(answer(200));
+      first ??= socket;
+      socket.write(answer(answers.shift() ?? 500));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+  const progress = new TargetProgress('', () => undefined, undefined);
+  const target = new Target('target', progress, url, { secrets: undefined, raw: false });
+  const post = async () => (await target.post({ ...newEvent(), sequence: '1' }, new AbortController().signal)).outcome;
+  expect([await post(), await post()]).toEqual(['delivered', 'refused']);
+  server.close();
 });

@@ -3,6 +3,8 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Access } from '../../../src/config/config';
 import { accessControl, type GuardedCall } from '../../../src/http/access';
+import { callersOf } from '../../../src/http/callers';
+import { otherSites } from '../../../src/http/cross-site';
 import { RequestError } from '../../../src/http/errors';
 
 type Credentials = Omit<GuardedCall, 'request'> & { readonly body?: Buffer };
@@ -30,8 +32,9 @@ const settings = (given: Partial<Settings>): Settings => ({
   webhookSecrets: undefined,
   ...given,
 });
+const otherSite = otherSites(callersOf({ baseUrl: undefined, trustProxy: 0 }));
 const controlOf = (given: Partial<Settings>) => {
-  const control = accessControl(settings(given));
+  const control = accessControl(settings(given), otherSite);
   if (control === undefined) throw new Error('no access control');
   return control;
 };
@@ -58,7 +61,7 @@ const keyRefusal = (message: string) => ({
 const GUARDED = { recordKeys: ['record-key'], readKeys: ['read-key'], webhookSecrets: [SECRET] };
 
 it('there is no access control where nothing is set', () => {
-  expect(accessControl(settings({}))).toBeUndefined();
+  expect(accessControl(settings({}), otherSite)).toBeUndefined();
 });
 
 it.each<[Partial<Settings>, Readonly<Record<Access, readonly string[]>>]>([
@@ -232,7 +235,7 @@ describe('a check of calls that need no key', () => {
     throw new RequestError(403, 'Not from here.');
   };
   const refused = (needed: Access, given: Partial<Settings>, headers = {}) => {
-    const control = accessControl(settings(given), refusing);
+    const control = accessControl(settings(given), otherSite, refusing);
     return refusalOf(() => control?.afterBody(needed, { request: requestWith(headers) }))?.message;
   };
 
@@ -249,13 +252,13 @@ describe('a check of calls that need no key', () => {
 
   it('leaves open operations to pages of other sites', () => {
     expect(refused('open', {}, { 'sec-fetch-site': 'cross-site' })).toBeUndefined();
-    const control = accessControl(settings({}), refusing);
+    const control = accessControl(settings({}), otherSite, refusing);
     const request = requestWith({ 'sec-fetch-site': 'cross-site' });
     expect(refusalOf(() => control?.beforeBody('open', { request, hasEnvelope: true }))).toBeUndefined();
   });
 
   it('is enough to need an access control, which then takes no keys', () => {
-    expect(accessControl(settings({}))).toBeUndefined();
-    expect(accessControl(settings({}), refusing)?.proofs).toEqual({ open: [], record: [], read: [] });
+    expect(accessControl(settings({}), otherSite)).toBeUndefined();
+    expect(accessControl(settings({}), otherSite, refusing)?.proofs).toEqual({ open: [], record: [], read: [] });
   });
 });

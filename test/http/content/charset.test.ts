@@ -65,5 +65,7 @@ describe('XML announces its character set', () => {
     expect(charsetOfXml(Buffer.from(document('')))).toBeUndefined();
     expect(charsetOfXml(Buffer.from('<a encoding="iso-8859-1"/>'))).toBeUndefined();
     expect(charsetOfXml(Buffer.alloc(0))).toBeUndefined();
+    for (const charset of ['utf-16', 'UTF-16LE', 'unicode', 'utf-32', 'ucs-2'])
+      expect(charsetOfXml(Buffer.from(document(charset)))).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
 import { EventLogError } from '../../../src/log/event-log';
 import { SqliteConnection } from '../../../src/log/sqlite/connection';
-import { requireUsable } from '../../../src/log/sqlite/files';
+import { requireUsable } from '../../../src/log/sqlite/files/database-files';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
@@ -99,16 +99,29 @@ describe('a SQLite event log with damaged events', () => {
     await log.close();
   });
 
-  it.each(['attributes', 'arrival'])('scans every event, also one whose %s is not JSON', async (column) => {
+  it.each(['attributes', 'data', 'arrival'])('scans every event, also one whose %s is not JSON', async (column) => {
     const file = join(folder.path, 'events.db');
     const log = await SqliteEventLog.open({ file });
     await log.appendAll([newEvent({ id: 'one' }), newEvent({ id: 'two' })]);
     directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence = 1`);
     const [one, two] = await log.scan({ after: 0n, limit: 10 });
     expect(one).toMatchObject({ id: 'one', damaged: column });
-    for (const text of [one?.attributes, one?.arrival]) expect(JSON.parse(text ?? '')).toEqual(expect.any(Object));
+    for (const text of [one?.attributes, one?.arrival, `{${one?.data ?? ''}}`])
+      expect(JSON.parse(text ?? '')).toEqual(expect.any(Object));
     expect(two).toMatchObject({ id: 'two' });
     expect(two).not.toHaveProperty('damaged');
+    await log.close();
+  });
+
+  it('reads and scans data whole that is nested deeper than SQLite reads it', async () => {
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const data = `"data":${'['.repeat(5000)}${']'.repeat(5000)}`;
+    await log.append(newEvent({ data }));
+    const found = [...(await log.read(EVERYTHING)), ...(await log.scan({ after: 0n, limit: 1 }))];
+    expect(found.map((event) => [event.data === data, event.attributes.includes('damaged')])).toEqual([
+      [true, false],
+      [true, false],
+    ]);
     await log.close();
   });
 

@@ -32,6 +32,18 @@ describe('--ready', () => {
     server.close();
   });
 
+  it('exits with 1 where what listens there switches to another protocol', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    server.on('connection', (socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    await once(server, 'listening');
+    const PORT = String((server.address() as AddressInfo).port);
+    const output = `http://127.0.0.1:${PORT}/readyz does not answer: the answer 101 is not one to this request\n`;
+    expect(await ready({ PORT })).toEqual({ code: 1, output });
+    server.close();
+  });
+
   it('says what is wrong with the settings', async () => {
     const { code, output } = await ready({ PORT: 'http' });
     expect([code, output]).toEqual([1, expect.stringContaining('PORT')]);

@@ -6,6 +6,7 @@ import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
+import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { itForwardsThroughKills } from './kills';
@@ -207,7 +208,7 @@ describe('forwarding', () => {
       0,
       `Forwarding the events after 1 to ${target.url}.`,
       refusal,
-      '1 event forwarded, 1 refused and passed over.',
+      '1 event forwarded, 1 passed over.',
     ]);
     expect([ids(), await savedSequence()]).toEqual([['a', 'b', 'b', 'c'], 3]);
   });
@@ -223,6 +224,33 @@ describe('forwarding', () => {
       3,
       `Event 1 was redirected by ${target.url}: 301 Moved Permanently to ${shown}. ` +
         'Redirects are not followed: give --forward the new address.',
+    ]);
+  });
+
+  it('names an event that is damaged, and goes on with the next', async () => {
+    target = await startTarget();
+    await record('a', 'b', 'c', 'd');
+    directly(
+      path('events.db'),
+      `UPDATE events SET data = '"data":"lost' WHERE sequence = 2; UPDATE events SET attributes = 'x' WHERE sequence = 3`,
+    );
+    const problems = [
+      'Event 2 is damaged and is passed over: its data is not valid JSON.',
+      'Event 3 is damaged and is passed over: its attributes are not a JSON object.',
+    ];
+    expect(await endOf(forward(['--since', '0', '--position', 'position']))).toEqual([
+      0,
+      `Forwarding the events after 0 to ${target.url}.`,
+      ...problems,
+      '2 events forwarded, 2 passed over.',
+    ]);
+    expect([ids(), await savedSequence()]).toEqual([['a', 'd'], 4]);
+    expect(await endOf(forward(['--event', '2', '--event', '4']))).toEqual([
+      1,
+      `Forwarding the selected events to ${target.url}.`,
+      problems[0],
+      '1 event forwarded, 1 passed over.',
+      'Some of the events were not found or not taken.',
     ]);
   });
 
@@ -348,7 +376,7 @@ describe('forwarding', () => {
         1,
         `Forwarding the selected events to ${target.url}.`,
         `Event 1 was refused by ${target.url}: 422 Unprocessable Entity`,
-        '1 event forwarded, 1 refused and passed over.',
+        '1 event forwarded, 1 passed over.',
         NOT_ALL,
       ]);
       expect(ids()).toEqual(['a', 'b']);

@@ -88,10 +88,9 @@ export const SLOW_ATTACKS: readonly Attack[] = [
       Buffer.concat([Buffer.from('1\r\n'), GZIP_BOMB.subarray(i, i + 1), Buffer.from('\r\n')]),
     ),
   ),
-  // It is broken from the second byte on, which is seen as soon as that arrives.
   many(
     'slow bodies that are not gzip',
-    /^400 /,
+    /^408 /,
     drip(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n`, () => '\x1f'),
   ),
   many('nothing sent', /^408 /, () => nothing),

@@ -5,7 +5,7 @@ import { temporaryName } from '../../../util/files';
 import { EventLogError } from '../../event-log';
 import { isBusy, openDatabase } from '../binding';
 import { SqliteEventLog } from '../event-log';
-import { MarksReader } from '../files';
+import { MarksReader } from '../files/marks';
 import { makeDistinct } from '../schema';
 
 /**

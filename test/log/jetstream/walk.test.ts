@@ -1,0 +1,79 @@
+import type { JetStreamConnection } from '../../../src/log/jetstream/connection';
+import { encodeEvent } from '../../../src/log/jetstream/message';
+import { Stream } from '../../../src/log/jetstream/stream';
+import { StreamWalk } from '../../../src/log/jetstream/walk';
+import { newEvent } from '../event-log-suite';
+
+/**
+ * A stream whose leader changes again and again while it is read: of its two servers, which answer in turns, one has the first
+ * messages only.
+ */
+function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked: number): Stream {
+  const held = () => {
+    const lags = ++asked % 3 === 0;
+    return positions.filter((position) => !lags || position <= lagging);
+  };
+  const message = (seq: number | undefined) =>
+    seq === undefined
+      ? null
+      : {
+          seq,
+          subject: 's',
+          time: new Date(),
+          data: encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) }),
+        };
+  const streams = {
+    getMessage(_name: string, query: { readonly seq: number; readonly next_by_subj?: string }) {
+      const known = held();
+      const found = known.find((seq) => (query.next_by_subj === undefined ? seq === query.seq : seq >= query.seq));
+      return Promise.resolve(message(found));
+    },
+    info() {
+      const known = held();
+      return Promise.resolve({
+        state: { first_seq: 1, last_seq: known.at(-1) ?? 0, messages: known.length, bytes: 5000 },
+      });
+    },
+  };
+  const retry = async <T>(deadline: number, request: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await request();
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
+  };
+  const connection = { retry, manager: { streams } } as unknown as JetStreamConnection;
+  return new Stream(connection, 'E', performance.now() + 5000);
+}
+
+/** With holes, as forgotten events leave them. */
+const POSITIONS = Array.from({ length: 60 }, (_, i) => i + 1).filter((i) => i % 7 !== 0 && (i < 30 || i > 45));
+
+async function sequencesOf(events: ReturnType<StreamWalk['upwards']>): Promise<number[]> {
+  const sequences: number[] = [];
+  for await (const { sequence } of events) sequences.push(sequence);
+  return sequences;
+}
+
+describe.each([0, 1, 2])('a walk over a stream whose leader changes meanwhile (%i requests earlier)', (asked) => {
+  describe.each([1, 3, 20, 50])('to one that has the first %i positions', (lagging) => {
+    const walk = () => new StreamWalk(streamOfTwoLeaders(POSITIONS, lagging, asked), 16);
+
+    it('passes over no position upwards, so that a reader who goes on after the last one misses none', async () => {
+      for (let after = 0; after < 60; after++) {
+        const found = await sequencesOf(walk().upwards(after, 25));
+        expect(found).toEqual(POSITIONS.filter((position) => position > after).slice(0, found.length));
+      }
+      expect(await sequencesOf(walk().upwards(0, 25))).not.toEqual([]);
+    });
+
+    it('passes over none downwards', async () => {
+      const found = await sequencesOf(walk().downwards(Infinity, 25));
+      const newest = POSITIONS.indexOf(found[0] ?? 0);
+      expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
+      expect(found.length).toBeGreaterThan(0);
+    });
+  });
+});

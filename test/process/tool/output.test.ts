@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { newEvent } from '../../log/event-log-suite';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { TOOL } from '../../support/tool';
+
+describe('what the tool prints', () => {
+  const folder = useTemporaryFolder();
+  const path = (name: string) => join(folder.path, name);
+
+  beforeEach(async () => {
+    const log = await SqliteEventLog.open({ file: path('events.db') });
+    const data = `"data":"${'x'.repeat(200)}"`;
+    for (let i = 0; i < 3; i++) await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
+    await log.close();
+  });
+
+  const start = (command: string, args: readonly string[]) =>
+    spawn(command, args, { cwd: folder.path, env: { PATH: process.env.PATH ?? '', EVENT_LOG: 'sqlite:events.db' } });
+
+  /** Runs a command of the shell, `$0` being Node and `$1` the tool, and resolves to its exit code and what it reported. */
+  const shell = async (command: string): Promise<[code: number | null, errors: string]> => {
+    const child = start('sh', ['-c', command, process.execPath, TOOL]);
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return [code, errors];
+  };
+
+  it.each(['--export -', '--since 0', '--since 0 --follow'])(
+    'ends with 1 where a file takes only part of the last page, with %s',
+    async (args) => {
+      expect(await shell('exec "$0" "$1" --export - > whole')).toEqual([0, '1500 events exported.\n']);
+      const { size } = await stat(path('whole'));
+      // A file may have so many blocks of 512 bytes.
+      const blocks = String(Math.floor(size / 512) - 1);
+      const [code, errors] = await shell(`ulimit -f ${blocks}; exec "$0" "$1" ${args} > part`);
+      expect(code).toBe(1);
+      expect(errors).toMatch(/^Standard output cannot be written: .*\.\n$/);
+      expect((await readFile(path('part'))).length).toBe(Number(blocks) * 512);
+    },
+  );
+
+  (existsSync('/dev/full') ? it : it.skip)('says that the disk is full', async () => {
+    expect(await shell('exec "$0" "$1" --export - > /dev/full')).toEqual([
+      1,
+      'Standard output cannot be written: the disk is full.\n',
+    ]);
+  });
+
+  it.each([
+    [0, ['--since', '0', '--follow']],
+    [1, ['--export', '-']],
+  ])('ends with %d on SIGTERM where nobody reads it, with %j', async (expected, args) => {
+    const child = start(process.execPath, [TOOL, ...args]);
+    const ended = once(child, 'exit');
+    // More has begun to be printed than a pipe holds.
+    await once(child.stdout, 'readable');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([expected, null]);
+  });
+});

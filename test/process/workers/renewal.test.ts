@@ -1,0 +1,90 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+const OLD_KEY = 'the-old-key-of-sixteen';
+const NEW_KEY = 'the-new-key-of-sixteen';
+
+const folder = useTemporaryFolder();
+afterEach(killProcesses);
+
+/** Writes the `.env` file of the service. */
+async function configure(variables: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(join(folder.path, '.env'), lines.join(''));
+}
+
+/** Starts the service with what `.env` says, and none of it in the environment. */
+async function start(): Promise<ServiceProcess> {
+  const service = await startProcess({ PORT: undefined }, folder.path);
+  await eventually('both workers have started', () => service.output().match(/"started"/g)?.length === 2);
+  return service;
+}
+
+async function handedOver(service: ServiceProcess): Promise<void> {
+  await eventually('both workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+}
+
+async function statusWith(service: ServiceProcess, key: string): Promise<number> {
+  return (await send(`${service.url}/RecordEvent`, { headers: { 'X-API-Key': key } })).status;
+}
+
+describe('SIGHUP with several workers', () => {
+  it('ends a key that .env no longer has, and begins one that was added', async () => {
+    await configure({ WORKERS: '2', RECORD_KEYS: OLD_KEY, PORT: '0' });
+    const service = await start();
+    expect(await statusWith(service, OLD_KEY)).toBe(200);
+    await configure({ WORKERS: '2', RECORD_KEYS: NEW_KEY, PORT: '0' });
+    service.child.kill('SIGHUP');
+    await handedOver(service);
+    expect(await statusWith(service, OLD_KEY)).toBe(401);
+    expect(await statusWith(service, NEW_KEY)).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
+    const settings = { WORKERS: '2', PORT: '0', EVENT_LOG: 'sqlite:events.db' };
+    await configure(settings);
+    const service = await start();
+    const old = await childrenOf(service);
+    const others = {
+      EVENT_LOG: 'sqlite:other.db',
+      RETENTION_MAX_EVENTS: '5',
+      RETENTION_MAX_AGE: '1d',
+      HOST: '127.0.0.2',
+    };
+    for (const [name, value] of Object.entries({
+      ...others,
+      PORT: '1',
+      ADMIN_PORT: '0',
+      ADMIN_HOST: '::1',
+      WORKERS: '1',
+    })) {
+      const refusals = () => service.output().split('the workers were not replaced').length;
+      const before = refusals();
+      await configure({ ...settings, [name]: value });
+      service.child.kill('SIGHUP');
+      await eventually(`the new ${name} is refused`, () => refusals() > before);
+      expect(service.output()).toMatch(`${name}=${value}: takes effect when the service is restarted (.env, line `);
+    }
+    expect(await childrenOf(service)).toEqual(old);
+    expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
+    expect((await send(`${service.url}/GetEvents`)).body).toContain('webhook.recorded');
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('keeps what .env says out of the environment of the workers', async () => {
+    const secret = 'nats-password-of-somebody';
+    await configure({ WORKERS: '2', PORT: '0', RECORD_KEYS: OLD_KEY, NATS_PASSWORD: secret });
+    const service = await start();
+    for (const pid of await childrenOf(service)) {
+      const environment = await readFile(`/proc/${String(pid)}/environ`, 'utf8');
+      expect(environment).not.toContain(OLD_KEY);
+      expect(environment).not.toContain(secret);
+    }
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});
