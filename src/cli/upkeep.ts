@@ -29,7 +29,7 @@ export async function restore(backup: string, location: EventLogLocation): Promi
     throw new UsageError('--restore works on a SQLite file. Use --import for NATS JetStream.');
   const { restoreLog } = await import('../log/sqlite/upkeep/restore.js');
   const before = await restoreLog(backup, location.file);
-  console.error(before === undefined ? 'Restored.' : `Restored. The log before is kept as ${before}.`);
+  console.error(before === undefined ? 'Restored.' : `Restored. The previous log is kept as ${before}.`);
 }
 
 /**

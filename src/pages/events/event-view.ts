@@ -8,6 +8,7 @@ import {
   headerOf,
   isCloudEvent,
   isXmlType,
+  lostType,
   requestAgain,
   withFreshId,
   type EndpointAddress,
@@ -128,11 +129,17 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curlNeedsFile: needsFile,
     /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
+    /** What the service recorded it as, where it would record the command as something else. */
+    lostType: shownIf(lostType(event)),
     /** Whether the command sends a key, under which a log that has it does not record it again. */
     sendsKey: hasKey(request),
     /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };
+}
+
+function shownIf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : shownText(text);
 }
 
 /** Shows names with their values, as many as fit into `maxBytes` as markup. */
