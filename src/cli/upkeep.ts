@@ -29,11 +29,11 @@ export async function restore(backup: string, location: EventLogLocation): Promi
     throw new UsageError('--restore works on a SQLite file. Use --import for NATS JetStream.');
   const { restoreLog } = await import('../log/sqlite/upkeep/restore.js');
   const { before, goesOn } = await restoreLog(backup, location.file);
-  console.error(before === undefined ? 'Restored.' : `Restored. The log before is kept as ${before}.`);
+  console.error(before === undefined ? 'Restored.' : `Restored. The previous log is kept as ${before}.`);
   if (!goesOn) {
     console.error(
-      'The last position that it gave is not known: positions may be given again. Readers that keep one should start anew ' +
-        'after the last event of the backup.',
+      'The last position that the previous log gave is not known: positions may be given again. Readers that keep one should ' +
+        'start anew after the last event of the backup.',
     );
   }
 }

@@ -125,8 +125,9 @@ function refuse(
   status: number,
   message: string,
   headers?: OutgoingHttpHeaders,
+  isOriginal = false,
 ): void {
-  const error = errorIn(request.headers.accept, status, message);
+  const error = errorIn(request.headers.accept, status, message, isOriginal);
   reply(response, status, error.contentType, error.body, { ...error.headers, ...headers });
 }
 
@@ -185,7 +186,8 @@ class HttpCall extends IncomingCall {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const status = refusal?.status ?? 500;
     const message = refusal?.message ?? messageChain(error);
-    refuse(this.request, this.response, status, message, refusal?.headers);
+    // What callers do wrong has the status 500 only where the original answers so.
+    refuse(this.request, this.response, status, message, refusal?.headers, refusal?.status === 500);
   }
 
   protected override readContent(): Content {

@@ -59,16 +59,23 @@ export function resultIn(
 /**
  * Writes an error in the form that its caller accepts: as one line of text, as ASP.NET does, or as problem details (RFC 9457)
  * for callers who get results as JSON, and for those who name that type beside XML.
+ *
+ * @param isOriginal - whether ASP.NET gives the same message.
  */
-export function errorIn(accept: string | undefined, status: number, message: string): Representation {
+export function errorIn(
+  accept: string | undefined,
+  status: number,
+  message: string,
+  isOriginal: boolean,
+): Representation {
   const headers = { ...VARY, ...NOT_SNIFFED };
   const { types, takesXml } = acceptanceOf(accept);
   if (types.includes(PROBLEM) || (!takesXml && types.some((name) => JSON_TYPES.has(name)))) {
     const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
     return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
   }
-  // ASP.NET HTML-escapes the messages of its exceptions, all with status 500, although it sends them as plain text.
-  const text = status === 500 ? escapeHtml(message) : message;
+  // ASP.NET HTML-escapes the messages of its exceptions, although it sends them as plain text.
+  const text = isOriginal ? escapeHtml(message) : message;
   return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
 }
 

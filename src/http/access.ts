@@ -112,8 +112,15 @@ export function accessControl(
   };
 }
 
+/** What is said to callers without a key. */
+const KEY_NEEDED: Readonly<Record<Access, string>> = {
+  open: '',
+  record: 'RecordEvent needs a record key.',
+  read: 'Reading events needs a read key.',
+};
+
 function keyProblem(needed: Access, given: readonly string[]): RequestError {
-  return HTTP_ERRORS.key(given.length === 0 ? `A key to ${needed} is needed.` : `The key is not valid to ${needed}.`);
+  return HTTP_ERRORS.key(given.length === 0 ? KEY_NEEDED[needed] : `This key may not ${needed} events.`);
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -156,8 +156,8 @@ export const HTTP_ERRORS = {
   unknownHost: (name: string) =>
     new RequestError(
       403,
-      `Without keys, this service takes calls to this machine alone, and not to the name ${shortened(name)}. ` +
-        'If that name is meant for it, add it to ALLOWED_HOSTS.',
+      `Without keys, this service answers only under this machine's own names, not ${shortened(name)}. ` +
+        'If that name is yours, add it to ALLOWED_HOSTS.',
       'cross-site',
     ),
   eventsClosed: (why: string) =>

@@ -13,8 +13,8 @@ export function shortened(text: string, maxLength = QUOTED_LENGTH): string {
  */
 const INVISIBLE = /(?![\t\n]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Replaces each invisible character except tabs and line feeds. */
-export function replaceInvisible(text: string, replacement: (character: string) => string): string {
+/** Replaces each invisible character except tabs and line feeds; `place` is where it stands in the text. */
+export function replaceInvisible(text: string, replacement: (character: string, place: number) => string): string {
   return text.replace(INVISIBLE, replacement);
 }
 

@@ -215,9 +215,9 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     await on(operationPage('RecordEvent', guarded), async (page) => {
       const refused = await invoke(page);
       expect(refused.outcome).toBe('401 Unauthorized: A record key is needed. Check the field above.');
-      expect(refused.answer).toContain('A key to record is needed.');
+      expect(refused.answer).toContain('RecordEvent needs a record key.');
       await keyFor(page).fill(READ_KEYS);
-      expect((await invoke(page)).answer).toContain('The key is not valid to record.');
+      expect((await invoke(page)).answer).toContain('This key may not record events.');
       await keyFor(page).fill(RECORD_KEYS);
       expect((await invoke(page)).outcome).toMatch(/^200 OK/);
     });

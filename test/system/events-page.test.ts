@@ -46,7 +46,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       await page.getByText('No events yet').waitFor();
       await record('first');
       await rows(page).getByText('first').waitFor();
-      expect(await page.locator('#count').textContent()).toBe('1');
+      expect(await page.locator('#count').textContent()).toBe('1 event');
       expect(await page.getByText('No events yet').count()).toBe(0);
       await page.getByRole('button', { name: 'Live', pressed: true }).click();
       await page.getByText('is off').waitFor();
@@ -120,7 +120,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
     await rows(page).getByText('The CloudEvent is not a JSON object.').waitFor();
-    expect(await page.locator('#count').textContent()).toBe('1');
+    expect(await page.locator('#count').textContent()).toBe('1 event');
     await rows(page).getByText('Header fields and body').click();
     expect(await rows(page).getByRole('group', { name: 'Body' }).textContent()).toContain('<script>document.title');
     await send(`${service.url}/Nope`);

@@ -36,11 +36,11 @@ describe.each([
     ['WSSecurity', (key: string) => new WSSecurity('me', key, { hasTimeStamp: true, mustUnderstand: true })],
   ])('records with the key in %s, and shows the fault where it is wrong', async (_name, security) => {
     expect(await record(security(KEY))).toMatch(/^[0-9a-f-]{36}$/);
-    await expect(record(security(WRONG))).rejects.toThrow('The key is not valid to record.');
+    await expect(record(security(WRONG))).rejects.toThrow('This key may not record events.');
   });
 
   it('shows the fault where there is no key', async () => {
-    await expect(record()).rejects.toThrow('A key to record is needed.');
+    await expect(record()).rejects.toThrow('RecordEvent needs a record key.');
   });
 
   it('shows that a digest is not taken', async () => {
@@ -97,17 +97,17 @@ describeWith({ '/usr/lib/python3/dist-packages/zeep': 'python3-zeep' }, 'zeep', 
         ?.slice(2)
         .join(' ');
     for (const port of ['WebHookSoap', 'WebHookSoap12']) {
-      expect(outcome('none', port)).toContain('Fault A key to record is needed.');
+      expect(outcome('none', port)).toContain('Fault RecordEvent needs a record key.');
       expect(outcome('UsernameToken', port)).toBe('36');
-      expect(outcome('UsernameToken wrong', port)).toContain('Fault The key is not valid to record.');
+      expect(outcome('UsernameToken wrong', port)).toContain('Fault This key may not record events.');
       expect(outcome('UsernameToken digest', port)).toContain('no PasswordDigest');
       expect(outcome('Basic', port)).toBe('36');
-      expect(outcome('Basic wrong', port)).toContain('Fault The key is not valid to record.');
+      expect(outcome('Basic wrong', port)).toContain('Fault This key may not record events.');
     }
     for (const port of ['WebHookHttpGet', 'WebHookHttpPost']) {
-      expect(outcome('none', port)).toContain('A key to record is needed.');
+      expect(outcome('none', port)).toContain('RecordEvent needs a record key.');
       expect(outcome('Basic', port)).toBe('36');
-      expect(outcome('Basic wrong', port)).toContain('The key is not valid to record.');
+      expect(outcome('Basic wrong', port)).toContain('This key may not record events.');
     }
   });
 });

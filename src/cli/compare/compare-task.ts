@@ -91,7 +91,7 @@ export function parseTask(args: readonly string[]): Task {
   const [old, other, ...rest] = positionals;
   if (old === undefined)
     throw misuse('Nothing to compare: give the address of the old service and that of the new one.');
-  if (rest.length > 0) throw misuse(`${quoted(rest.join(' '))} is too much: there are two services to compare.`);
+  if (rest.length > 0) throw misuse(`Give two addresses at most: ${quoted(rest.join(' '))} is one more.`);
   const connection = {
     caFile: values.ca,
     isInsecure: values.insecure ?? false,

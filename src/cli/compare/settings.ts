@@ -85,7 +85,8 @@ function protocolLines({ protocols }: Wsdl): Replacement {
   if (shown.includes('httppost')) return complete(...lines);
   return complete(
     ...lines,
-    '# The old WSDL has no port for HTTP POST. Other machines never see that of HttpPostLocalhost; if it is off too:',
+    '# The old WSDL has no port for HTTP POST. ASP.NET offers HTTP POST to its own machine by default, and hides that port from',
+    '# others. If your web.config removes it too, uncomment:',
     `# ${entry('PROTOCOLS', shown.join())}`,
   );
 }

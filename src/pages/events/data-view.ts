@@ -1,5 +1,5 @@
-import { indentedXml, isXml } from '../../xml/indented-xml';
-import { coloured, markup, type Markup } from './markup';
+import { indentedTokens, isXml } from '../../xml/indented-xml';
+import { coloured, markup, type Markup, type Token } from './markup';
 
 /** An event's payload for its page. */
 export interface DataView extends Markup {
@@ -15,11 +15,11 @@ export interface FieldView {
   readonly values: readonly Markup[];
 }
 
-/** Most bytes of a payload on the page, as markup. */
-const MAX_BYTES = 100_000;
+/** Most characters of a payload that are decoded, indented and shown. */
+const MAX_CHARACTERS = 256 * 1024;
 
-/** Most characters that are decoded and indented; as markup each takes at least one byte. */
-const MAX_CHARACTERS = MAX_BYTES;
+/** Most bytes of them as markup, colours included. */
+const MAX_BYTES = 8 * MAX_CHARACTERS;
 
 /** Most bytes of a payload that are shown in hexadecimal. */
 const MAX_DUMPED = 4096;
@@ -29,7 +29,7 @@ const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
 /** Shows JSON and XML indented and in colours, a form as its fields, text as it is and bytes in hexadecimal. */
-export function dataView(data: EventData, isForm: boolean): DataView {
+export async function dataView(data: EventData, isForm: boolean): Promise<DataView> {
   const bytes = dataSize(data);
   if (data.kind === 'bytes') {
     const { html } = markup(hexDump(bytesStart(data, MAX_DUMPED)), MAX_BYTES);
@@ -37,19 +37,19 @@ export function dataView(data: EventData, isForm: boolean): DataView {
   }
   const text = textStart(data, MAX_CHARACTERS);
   const isCut = data.encoded.length > MAX_CHARACTERS;
+  const shown = (kind: DataView['kind'], part: Markup): DataView => ({
+    kind,
+    bytes,
+    html: part.html,
+    isCut: isCut || part.isCut,
+  });
   if (data.kind === 'json') {
     const fields = isForm && !isCut ? formFields(text) : undefined;
     if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
-    return shown('JSON', bytes, indentedJson(text, MAX_CHARACTERS), isCut);
+    return shown('JSON', await coloured(jsonTokens(text), MAX_BYTES));
   }
-  const xml = isXml(text, isCut) ? indentedXml(text, MAX_CHARACTERS) : undefined;
-  return xml === undefined ? shown('Text', bytes, text, isCut) : shown('XML', bytes, xml, isCut);
-}
-
-function shown(kind: DataView['kind'], bytes: number, text: string, isCut: boolean): DataView {
-  const isPlain = kind !== 'JSON' && kind !== 'XML';
-  const { html, isCut: isCutHere } = isPlain ? markup(text, MAX_BYTES) : coloured(kind, text, MAX_BYTES);
-  return { kind, bytes, html, isCut: isCut || isCutHere };
+  if (await isXml(text, isCut)) return shown('XML', await coloured(xmlTokens(text), MAX_BYTES));
+  return shown('Text', markup(text, MAX_BYTES));
 }
 
 /** Shows the fields of a form or a query. Returns undefined for JSON that does not come from one. */
@@ -87,35 +87,46 @@ const INDENT = '  ';
 const MAX_DEPTH = 40;
 
 /**
- * Indents JSON text, whose numbers keep their digits and whose members keep their order.
+ * Divides JSON text into its parts, indented; numbers keep their digits and members their order.
  *
  * @param json - valid JSON, of which the end may be missing.
- * @param maxLength - about how many characters to return at most.
  */
-export function indentedJson(json: string, maxLength: number): string {
-  let text = '';
+function* jsonTokens(json: string): Iterable<Token> {
   let depth = 0;
   const newLine = (): string => `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`;
-  for (const [token] of json.matchAll(TOKEN)) {
-    if (text.length > maxLength) break;
+  for (const [token, colon] of json.matchAll(TOKEN)) {
     const first = token[0] ?? '';
-    if (first === '{' || first === '[') {
-      text += token.length > 1 ? `${first}${token.at(-1) ?? ''}` : first;
-      if (token.length > 1) continue;
-      depth++;
-      text += newLine();
+    if (first === '"') yield [token, colon === undefined ? 'text' : 'key'];
+    else if (first === '{' || first === '[') {
+      const isEmpty = token.length > 1;
+      if (!isEmpty) depth++;
+      yield [isEmpty ? `${first}${token.at(-1) ?? ''}` : first + newLine(), undefined];
     } else if (first === '}' || first === ']') {
       depth--;
-      text += newLine() + first;
-    } else if (first === ',') text += `,${newLine()}`;
-    else if (first === ':') text += ': ';
-    else text += token;
+      yield [newLine() + first, undefined];
+    } else if (first === ',') yield [`,${newLine()}`, undefined];
+    else if (first === ':') yield [': ', undefined];
+    else yield [token, 'literal'];
   }
-  return text;
 }
 
-/** An empty object or array, a mark, a string (also one that is cut), or a number or name. */
-const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?|[^\s{}[\],:"]+/gs;
+/** An empty object or array, a mark, a string (also one that is cut) and the colon after it, or a number or name. */
+const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?(?=(\s*:)?)|[^\s{}[\],:"]+/gs;
+
+/** Divides XML into its parts, indented. */
+function* xmlTokens(xml: string): Iterable<Token> {
+  for (const [indentation, token] of indentedTokens(xml)) {
+    if (indentation !== '') yield [indentation, undefined];
+    if (/^<[!?]/.test(token)) yield [token, token.startsWith('<![CDATA[') ? undefined : 'comment'];
+    else if (!/^<.*>$/s.test(token)) yield [token, undefined];
+    else {
+      // Values of attributes stand at the odd places.
+      for (const [i, part] of token.split(/("[^"]*"|'[^']*')/).entries()) {
+        if (part !== '') yield [part, i % 2 === 1 ? 'text' : 'key'];
+      }
+    }
+  }
+}
 
 const BYTES_IN_LINE = 16;
 
@@ -158,14 +169,9 @@ export function dataBytes({ kind, encoded }: EventData): Buffer {
   return Buffer.from(kind === 'json' ? encoded : (JSON.parse(`"${encoded}"`) as string));
 }
 
-/** The longest text that is decoded to find its size. */
-const MAX_DECODED = 65_536;
-
-/** The size of the payload in bytes; of a long text, as JSON writes it. */
-function dataSize(data: EventData): number {
-  const { kind, encoded } = data;
-  if (kind === 'text' && encoded.length <= MAX_DECODED) return dataBytes(data).length;
-  return kind === 'bytes' ? Buffer.byteLength(encoded, 'base64') : Buffer.byteLength(encoded);
+/** The size of the payload in bytes; of a text, as JSON writes it, which is what the list of events shows. */
+function dataSize({ kind, encoded }: EventData): number {
+  return Buffer.byteLength(encoded, kind === 'bytes' ? 'base64' : 'utf8');
 }
 
 /** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */

@@ -8,6 +8,7 @@ import {
   headerOf,
   isCloudEvent,
   isXmlType,
+  lostType,
   requestAgain,
   withFreshId,
   type EndpointAddress,
@@ -64,7 +65,7 @@ export async function neighbours(log: LogQueries, position: bigint, filter: Filt
 }
 
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
-export function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
+export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const position = BigInt(event.sequence);
   const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
@@ -76,7 +77,7 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
     keys: keysOf(event),
-    data: dataOf(event),
+    data: await dataOf(event),
     arrival: arrivalView(event),
     ...curlOf(event, address),
     /** Posts the event to an address. */
@@ -88,12 +89,12 @@ export function eventView(event: StoredEvent, filter: Filter, address: EndpointA
   };
 }
 
-function dataOf(event: StoredEvent) {
+async function dataOf(event: StoredEvent) {
   if (event.data === undefined) return undefined;
   const arrival = arrivalOf(event);
   const sent = headerOf(arrival, 'content-type');
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : sent.toLowerCase().startsWith(FORM);
-  const view = dataView(eventData(event.data), isForm);
+  const view = await dataView(eventData(event.data), isForm);
   return { ...view, size: sizeText(view.bytes) };
 }
 
@@ -128,11 +129,17 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curlNeedsFile: needsFile,
     /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
+    /** What the service recorded it as, where it would record the command as something else. */
+    lostType: shownIf(lostType(event)),
     /** Whether the command sends a key under which the log has the event: one of a signed call counts beside the signature alone. */
     sendsKey: hasKey(request) && event.webhookId?.startsWith('signed ') !== true,
     /** Whether the command sends a CloudEvent, which a log that has its source and id does not record again. */
     sendsOwnId: isCloudEvent(request),
   };
+}
+
+function shownIf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : shownText(text);
 }
 
 /** Shows names with their values, as many as fit into `maxBytes` as markup. */

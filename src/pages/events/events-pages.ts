@@ -16,12 +16,12 @@ import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
 import type { EndpointOptions } from '../../call/pipeline';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
-import { addressQuery, filterValues, listQuery, position } from './list-query';
-import { archiveOf, KnownTypes, listView, newRows } from './list-view';
+import { listQuery, position, type ListQuery } from './list-query';
+import { archiveOf, eventLink, KnownTypes, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
 import { isRefusedAfter, refusalsView } from './refusal-view';
-import { countText } from './markup';
+import { eventsText } from './markup';
 import { EventsViews, NO_STORE } from './views';
 
 /** What the pages of the events show, and to whom. */
@@ -133,18 +133,18 @@ class EventsPages {
     const event = parameters.get('event');
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
-    else if (tab === 'find' && (await this.#leadToEvent(response, parameters))) return;
+    else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'rows') await this.#sendNewEvents(response, parameters);
     else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
     else if (tab === 'refusals') await this.#showRefusals(response, parameters);
     else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters, ticket);
-    else await this.#showList(response, parameters);
+    else await this.#showList(response, listQuery(parameters));
   }
 
-  async #showList(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  /** @param named - the events whose sequence or id is the number that is searched for. */
+  async #showList(response: ServerResponse, query: ListQuery, named: readonly bigint[] = []): Promise<void> {
     const { log, refusals } = this.#parts;
-    const query = listQuery(parameters);
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
@@ -152,22 +152,29 @@ class EventsPages {
     ]);
     const types = await this.#types.list();
     const { needsKey } = this.#options;
-    const values = { tab: 'list', ...list, count: countText(stats.events), refused, types, needsKey };
+    const links = named.map((position) => eventLink(position, query.filter));
+    const values = { tab: 'list', ...list, named: links, count: eventsText(stats.events), refused, types, needsKey };
     await this.#views.send(response, 'list', 'Events', values, query.problem === undefined ? 200 : 400);
   }
 
-  /** Leads to the event whose id or sequence was typed into the search box. Resolves to false where there is none. */
-  async #leadToEvent(response: ServerResponse, parameters: URLSearchParams): Promise<boolean> {
+  /**
+   * Leads to the event whose id or sequence was typed into the search box. A shorter number than a sequence may be a text as well:
+   * its list shows what it finds, and links to the events that it names.
+   */
+  async #find(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
-    const { filter, problem } = listQuery(parameters);
-    const name = filter.text?.trim();
-    if (name === undefined || problem !== undefined) return false;
-    const at = position(name);
-    const found = (at === undefined ? undefined : await eventAt(log, at))?.sequence ?? (await positionOf(log, name));
-    if (found === undefined) return false;
-    const Location = `?${addressQuery({ event: BigInt(found), ...filterValues(filter) })}`;
-    reply(response, 303, 'text/plain; charset=utf-8', `Event ${String(BigInt(found))}\n`, { ...NO_STORE, Location });
-    return true;
+    const query = listQuery(parameters);
+    const name = query.problem === undefined ? query.filter.text?.trim() : undefined;
+    const at = name === undefined ? undefined : position(name);
+    const atPosition = at === undefined ? undefined : await eventAt(log, at);
+    const withId = name === undefined ? undefined : await positionOf(log, name);
+    const found = [
+      ...new Set([...(atPosition && at !== undefined ? [at] : []), ...(withId === undefined ? [] : [withId])]),
+    ];
+    const [first] = found;
+    if (first === undefined || /^\d{1,19}$/.test(name ?? '')) return this.#showList(response, query, found);
+    const { href, position: shown } = eventLink(first, query.filter);
+    reply(response, 303, 'text/plain; charset=utf-8', `Event ${shown}\n`, { ...NO_STORE, Location: href });
   }
 
   async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
@@ -175,7 +182,7 @@ class EventsPages {
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const { rows, after } = await newRows(log, filter, place.after ?? 0n);
-    const count = countText((await log.stats()).events);
+    const count = eventsText((await log.stats()).events);
     await this.#views.sendRows(response, 'rows', { rows }, after, count);
   }
 
@@ -278,7 +285,7 @@ class EventsPages {
     }
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await this.#views.send(response, 'problem', title, { reason }, status);
+    await this.#views.send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
     // Only then: where the address of the page cannot be known, the caller is refused for that, and counted there.
     if (refusal === undefined) this.#parts.failed(request, status, error);
     // An event that was forgotten is no refused call.

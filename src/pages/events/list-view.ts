@@ -111,8 +111,7 @@ function rowView(event: FoundEvent, filter: Filter) {
       : `?${addressQuery({ events: '', ...filterValues(filter), [name]: value })}`;
   return {
     sequence,
-    position: String(BigInt(sequence)),
-    href: `?${addressQuery({ event: BigInt(sequence), ...filterValues(filter) })}`,
+    ...eventLink(BigInt(sequence), filter),
     ...timeView(recordedAt),
     ...bindingView(binding),
     type: shownText(type ?? '–', CELL_BYTES),
@@ -125,6 +124,11 @@ function rowView(event: FoundEvent, filter: Filter) {
     matchIn: match === undefined || match.in === 'data' ? undefined : match.in,
     data: match === undefined ? data && dataStart(data) : marked(match),
   };
+}
+
+/** A link to the page of an event, from a list with this filter. */
+export function eventLink(position: bigint, filter: Filter) {
+  return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
 }
 
 /** A time for a person and, for the `time` element, in RFC 3339. */

@@ -1,5 +1,5 @@
 import escapeHtml from 'escape-html';
-import { xmlTokens } from '../../xml/indented-xml';
+import { letOthersRun } from '../../util/promises';
 import { replaceInvisible } from '../../util/text';
 
 /** A part of a page made of a caller's text. */
@@ -49,7 +49,18 @@ function shortPart(text: string, maxBytes: number): string {
 
 function escaped(text: string): string {
   const html = escapeHtml(text.replace(/\r\n/g, '\n'));
-  return replaceInvisible(html, (character) => `<span class="code-point">${codePoint(character)}</span>`);
+  return replaceInvisible(html, (character, place) =>
+    isJoining(html, place) ? character : `<span class="code-point">${codePoint(character)}</span>`,
+  );
+}
+
+/** Characters between which a joiner or a non-joiner (U+200D, U+200C) is part of a word or an emoji. */
+const JOINED = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Variation_Selector}]$/u;
+const JOINING = /^[\u200C\u200D][\p{L}\p{M}\p{Extended_Pictographic}]/u;
+
+/** Whether the character at a place of a text is a joiner or a non-joiner within a word or an emoji. */
+function isJoining(text: string, place: number): boolean {
+  return JOINING.test(text.slice(place, place + 3)) && JOINED.test(text.slice(Math.max(0, place - 2), place));
 }
 
 function codePoint(character: string): string {
@@ -80,6 +91,11 @@ export function countText(count: number): string {
   return count.toLocaleString('en');
 }
 
+/** Writes a number of events: `1 event`, `1,000 events`. */
+export function eventsText(count: number): string {
+  return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
+}
+
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
@@ -96,41 +112,27 @@ export function timeText(milliseconds: number): string {
 }
 
 /** A part of a text, and the class of the style sheet that colours it. */
-type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | undefined];
+export type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | undefined];
 
-/** Writes JSON or XML for a page as {@link markup} does, in colours where these fit into `maxBytes` too. */
-export function coloured(kind: 'JSON' | 'XML', text: string, maxBytes: number): Markup {
+/** How many parts of a text are written at a time, after which other calls run. */
+const PARTS = 4096;
+
+/** Writes a text for a page as {@link markup} does, in colours if these fit into `maxBytes` too. */
+export async function coloured(tokens: Iterable<Token>, maxBytes: number): Promise<Markup> {
+  let text = '';
   let html = '';
   let left = maxBytes;
-  for (const [part, colour] of kind === 'JSON' ? jsonParts(text) : xmlParts(text)) {
-    const escaped = markup(part, left).html;
-    const piece = colour === undefined ? escaped : `<span class="${colour}">${escaped}</span>`;
-    left -= Buffer.byteLength(piece);
-    if (left < 0) return markup(text, maxBytes);
-    html += piece;
-  }
-  return { html, isCut: false };
-}
-
-/** A string (also one that is cut), a number or name, or what is between them. */
-const JSON_PART = /"[^"\\]*(?:\\.[^"\\]*)*"?|[^\s{}[\],:"]+|[\s{}[\],:]+/gs;
-
-function* jsonParts(json: string): Iterable<Token> {
-  for (const { 0: part, index } of json.matchAll(JSON_PART)) {
-    if (part.startsWith('"')) yield [part, json[index + part.length] === ':' ? 'key' : 'text'];
-    else yield [part, /^[-\w]/.test(part) ? 'literal' : undefined];
-  }
-}
-
-function* xmlParts(xml: string): Iterable<Token> {
-  for (const token of xmlTokens(xml)) {
-    if (/^<[!?]/.test(token)) yield [token, token.startsWith('<![CDATA[') ? undefined : 'comment'];
-    else if (!/^<.*>$/s.test(token)) yield [token, undefined];
-    else {
-      // Values of attributes stand at the odd places.
-      for (const [i, part] of token.split(/("[^"]*"|'[^']*')/).entries()) {
-        if (part !== '') yield [part, i % 2 === 1 ? 'text' : 'key'];
-      }
+  let parts = 0;
+  for (const [part, colour] of tokens) {
+    text += part;
+    if (left >= 0) {
+      const { html: escaped, isCut } = markup(part, left);
+      const piece = colour === undefined ? escaped : `<span class="${colour}">${escaped}</span>`;
+      left = isCut ? -1 : left - Buffer.byteLength(piece);
+      html += piece;
     }
+    if (text.length > maxBytes) break;
+    if (++parts % PARTS === 0) await letOthersRun();
   }
+  return left < 0 ? markup(text, maxBytes) : { html, isCut: false };
 }

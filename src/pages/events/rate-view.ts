@@ -11,7 +11,7 @@ import {
   type Refusals,
 } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
-import { countText, timeText } from './markup';
+import { countText, eventsText, timeText } from './markup';
 
 const { minute: MINUTES, hour: HOURS, day: DAYS } = COUNTED_SPANS;
 
@@ -40,6 +40,7 @@ export async function rateView(log: LogQueries, per: RateSpan, now: number, coun
     ...rate,
     refused: callsIn(counts, per, rate.from),
   }));
+  const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
   const times = rates.filter((_rate, i) => i % every === 0).map(({ from }) => shortTime(from, per));
   const slot = WIDTH / spans;
@@ -67,8 +68,10 @@ export async function rateView(log: LogQueries, per: RateSpan, now: number, coun
         isCurrent: from <= now && now < from + span,
       };
     }),
-    total: countText(rates.reduce((sum, { events }) => sum + events, 0)),
-    totalRefused: countText(rates.reduce((sum, { refused }) => sum + refused, 0)),
+    total: eventsText(events),
+    isEmpty: events + refused === 0,
+    totalRefused: refused === 0 ? undefined : countText(refused),
+    isOneRefused: refused === 1,
     /** The values at the lines of the chart. */
     lines: [top, top / 2, 0].map(countText),
     /** The times below the chart, at equal distances. */
@@ -127,6 +130,10 @@ function shortTime(from: number, per: RateSpan): string {
   const text = timeText(from);
   if (per === 'minute') return text.slice(11, 16);
   return text.slice(5, per === 'hour' ? 16 : 10);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
 }
 
 function rounded(value: number): number {

@@ -1,7 +1,8 @@
 import { memberTexts } from '../../events/cloudevents/json-text';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
-import { SENDERS } from '../../senders/senders';
+import { mayBeSecret } from '../../http/access';
+import { SENDERS, typeOf, type Members, type Sender } from '../../senders/senders';
 import { FORM, parseFormFields } from '../../get-post/http-payload';
 import { SOAP_11, SOAP_12, soapRequest } from '../../soap/soap-version';
 import { SHORT_BODY, type CurlRequest } from '../curl-command';
@@ -47,6 +48,22 @@ const KEY_FIELDS: ReadonlySet<string> = new Set([
 /** Whether a request has the key by which a log knows it. That of Stripe and Slack is in the body. */
 export function hasKey({ headers }: Pick<CurlRequest, 'headers'>): boolean {
   return headers.some(([name]) => name !== 'ce-id' && KEY_FIELDS.has(name));
+}
+
+/**
+ * The type that an event of a known sender has lost in its request: that sender is recognised by its signature alone, which the
+ * log does not keep. Undefined if it keeps its type.
+ */
+export function lostType(event: StoredEvent): string | undefined {
+  const { type } = JSON.parse(event.attributes) as { readonly type?: unknown };
+  const data = event.data === undefined ? undefined : eventData(event.data);
+  if (typeof type !== 'string' || data?.kind !== 'json' || data.encoded.length > MAX_GROWTH * SHORT_BODY)
+    return undefined;
+  const { headers } = arrivalOf(event);
+  const body = JSON.parse(data.encoded) as Members | null;
+  const isItsType = (sender: Sender) => typeOf(sender, Object.fromEntries(headers), body ?? {}) === type;
+  const lost = SENDERS.some((sender) => mayBeSecret(sender.field) && isItsType(sender));
+  return lost && headerOf({ headers }, 'ce-id') === undefined ? type : undefined;
 }
 
 /**

@@ -25,7 +25,7 @@ describe('the arguments of the comparison', () => {
 
   it.each([
     ['', 'Nothing to compare'],
-    ['a b c', 'c is too much'],
+    ['a b c', 'Give two addresses at most'],
     ['a b --write .env', '--write is for the settings of one service'],
     ['a --brief', 'nothing to compare with'],
     ['a b --call HelloWorld', 'neither RecordEvent nor GetEvents'],

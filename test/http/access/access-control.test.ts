@@ -101,14 +101,14 @@ describe('after the body', () => {
   });
 
   it.each<[string, Access, Record<string, string>, Credentials, string]>([
-    ['no key to record', 'record', {}, {}, 'A key to record is needed.'],
-    ['no key to read', 'read', {}, {}, 'A key to read is needed.'],
-    ['a wrong key', 'record', key('wrong'), {}, 'The key is not valid to record.'],
-    ['the key to read', 'record', key('read-key'), {}, 'The key is not valid to record.'],
-    ['the key to record', 'read', key('record-key'), {}, 'The key is not valid to read.'],
-    ['a wrong password', 'record', {}, { password: 'wrong' }, 'The key is not valid to record.'],
+    ['no key to record', 'record', {}, {}, 'RecordEvent needs a record key.'],
+    ['no key to read', 'read', {}, {}, 'Reading events needs a read key.'],
+    ['a wrong key', 'record', key('wrong'), {}, 'This key may not record events.'],
+    ['the key to read', 'record', key('read-key'), {}, 'This key may not record events.'],
+    ['the key to record', 'read', key('record-key'), {}, 'This key may not read events.'],
+    ['a wrong password', 'record', {}, { password: 'wrong' }, 'This key may not record events.'],
     ['a problem of the password', 'record', key('wrong'), { passwordProblem: 'Expired.' }, 'Expired.'],
-    ['a signature in place of a key to read', 'read', signed(BODY), { body: BODY }, 'A key to read is needed.'],
+    ['a signature in place of a key to read', 'read', signed(BODY), { body: BODY }, 'Reading events needs a read key.'],
   ])('refuses %s', (_what, needed, headers, credentials, message) => {
     expect(problemOf(needed, headers, credentials)).toEqual(keyRefusal(message));
   });
@@ -128,7 +128,7 @@ describe('after the body', () => {
 
   it('ignores the signature of a request that is not a POST', () => {
     expect(problemOf('record', signed(BODY), { body: BODY }, GUARDED, 'GET')).toEqual(
-      keyRefusal('A key to record is needed.'),
+      keyRefusal('RecordEvent needs a record key.'),
     );
   });
 
@@ -197,8 +197,8 @@ describe('before the body', () => {
   });
 
   it('refuses a key that is not valid for a known operation', () => {
-    expect(refusalOf(() => limitOf('record', key('wrong')))).toEqual(keyRefusal('The key is not valid to record.'));
-    expect(refusalOf(() => limitOf('read', key('record-key')))).toEqual(keyRefusal('The key is not valid to read.'));
+    expect(refusalOf(() => limitOf('record', key('wrong')))).toEqual(keyRefusal('This key may not record events.'));
+    expect(refusalOf(() => limitOf('read', key('record-key')))).toEqual(keyRefusal('This key may not read events.'));
   });
 
   it('refuses a page of another site', () => {
@@ -211,7 +211,7 @@ describe('before the body', () => {
 
   it('refuses a call without a key where the message can hold none', () => {
     expect(refusalOf(() => limitOf('record', {}, GUARDED, 'POST', false))).toEqual(
-      keyRefusal('A key to record is needed.'),
+      keyRefusal('RecordEvent needs a record key.'),
     );
     expect(limitOf('record', signed(BODY), GUARDED, 'POST', false)).toBeUndefined();
     expect(limitOf('open', {}, GUARDED, 'POST', false)).toBeDefined();

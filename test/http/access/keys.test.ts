@@ -64,7 +64,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       const answer = await sendTo(binding, 'RecordEvent', headers);
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toBe('Basic realm="WebHook", charset="UTF-8", Bearer realm="WebHook"');
-      expect(answer.body).toMatch(/A key to record is needed\.|The key is not valid to record\./);
+      expect(answer.body).toMatch(/RecordEvent needs a record key\.|This key may not record events\./);
       if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Client</faultcode>');
       if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Sender</soap:Value>');
       expect(answer.body).not.toContain(RECORD_KEY);
@@ -133,7 +133,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     });
 
     it.each([
-      ['a wrong password', usernameToken('not-the-key-0123456'), 401, 'The key is not valid to record.'],
+      ['a wrong password', usernameToken('not-the-key-0123456'), 401, 'This key may not record events.'],
       [
         'an expired Timestamp',
         timestamp('2026-01-01T00:05:00Z') + usernameToken(RECORD_KEY),

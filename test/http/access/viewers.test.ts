@@ -29,7 +29,7 @@ describe('with READ_KEYS the pages of the events', () => {
     const { status, headers, body } = await open({}, query);
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toMatch(/^Basic realm="WebHook", charset="UTF-8"/);
-    expect(body).toContain('A key to read is needed.');
+    expect(body).toContain('Reading events needs a read key.');
   });
 
   it.each<[string, Record<string, string>, number]>([
@@ -48,7 +48,7 @@ describe('with READ_KEYS the pages of the events', () => {
     const { url } = await startService({ READ_KEYS: KEY });
     await send(`${url}?events`, { headers: { 'X-API-Key': 'guess' } });
     const { body } = await send(`${url}?events=refusals`, { headers: { 'X-API-Key': KEY } });
-    expect(body).toContain('The key is not valid to read.');
+    expect(body).toContain('This key may not read events.');
     expect(body).not.toContain('guess');
   });
 });

@@ -1,4 +1,4 @@
-import { dataView, dataBytes, eventData, textStart, indentedJson } from '../../../src/pages/events/data-view';
+import { dataView, dataBytes, eventData, textStart } from '../../../src/pages/events/data-view';
 import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
@@ -10,15 +10,15 @@ const text = (html: string): string =>
     );
 
 /** The coloured parts of an event's data, each with its colour. */
-const coloursOf = (data: string): (readonly [string, string])[] =>
-  [...dataView(eventData(data), false).html.matchAll(/<span class="(\w+)">(.*?)<\/span>/g)].map(
+const coloursOf = async (data: string): Promise<(readonly [string, string])[]> =>
+  [...(await dataView(eventData(data), false)).html.matchAll(/<span class="(\w+)">(.*?)<\/span>/g)].map(
     ([, colour = '', html = '']) => [colour, text(html)] as const,
   );
 
 describe('the data of an event', () => {
-  it('that is JSON is indented, with all digits, in its order', () => {
+  it('that is JSON is indented, with all digits, in its order', async () => {
     const data = '"data":{"b":12345678901234567890.10,"a":[1,{"c":"x{,]"}],"e":[],"o":{ },"s":"a\\"b"}';
-    const view = dataView(eventData(data), false);
+    const view = await dataView(eventData(data), false);
     expect(view.kind).toBe('JSON');
     expect(text(view.html)).toBe(
       [
@@ -38,13 +38,13 @@ describe('the data of an event', () => {
     );
   });
 
-  it('that is XML is indented without a change to its texts', () => {
+  it('that is XML is indented without a change to its texts', async () => {
     const xml =
       '<?xml version="1.0"?><a x="1>2"> <b>one <i>two</i> </b><c/><d></d><!-- <e> --><t><![CDATA[<f>]]></t></a>';
     expect(indentedXml(xml)).toBe(
       '<?xml version="1.0"?>\n<a x="1>2">\n  <b>one <i>two</i> </b>\n  <c/>\n  <d></d>\n  <!-- <e> -->\n  <t><![CDATA[<f>]]></t>\n</a>',
     );
-    expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
+    expect((await dataView(eventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
   });
 
   it.each([
@@ -53,13 +53,13 @@ describe('the data of an event', () => {
     '<!DOCTYPE a><a/>',
     '<x:a y="&#10;"/>',
     ' <?xml version="1.0"?><a/>',
-  ])('that is XML is known as such: %j', (xml) => {
-    expect(dataView(eventData(`"data":${JSON.stringify(xml)}`), false).kind).toBe('XML');
+  ])('that is XML is known as such: %j', async (xml) => {
+    expect((await dataView(eventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
   });
 
-  it('that is JSON has its names, texts and other values in colours', () => {
+  it('that is JSON has its names, texts and other values in colours', async () => {
     const data = '"data":{"a":["\\u003cb>",-1.5e3,null],"c:\\"":{}}';
-    expect(coloursOf(data)).toEqual([
+    expect(await coloursOf(data)).toEqual([
       ['key', '"a"'],
       ['text', '"\\u003cb>"'],
       ['literal', '-1.5e3'],
@@ -68,9 +68,9 @@ describe('the data of an event', () => {
     ]);
   });
 
-  it('that is XML has its tags, values of attributes and comments in colours', () => {
+  it('that is XML has its tags, values of attributes and comments in colours', async () => {
     const xml = `<?xml version="1.0"?><a x="1>2" y='"'>"text"<!-- <b> --><![CDATA[<c>]]></a>`;
-    expect(coloursOf(`"data":${JSON.stringify(xml)}`)).toEqual([
+    expect(await coloursOf(`"data":${JSON.stringify(xml)}`)).toEqual([
       ['comment', '<?xml version="1.0"?>'],
       ['key', '<a x='],
       ['text', '"1>2"'],
@@ -82,20 +82,20 @@ describe('the data of an event', () => {
     ]);
   });
 
-  it('has no colours where they would leave less room for it', () => {
-    const data = `"data":${JSON.stringify(Array<number>(10_000).fill(1))}`;
-    const { html, isCut } = dataView(eventData(data), false);
+  it('has no colours where they would leave less room for it', async () => {
+    const data = `"data":${JSON.stringify(Array<number>(100_000).fill(1))}`;
+    const { html, isCut } = await dataView(eventData(data), false);
     expect([html.includes('<span'), isCut]).toEqual([false, false]);
-    expect(html.match(/1/g)).toHaveLength(10_000);
+    expect(html.match(/1/g)).toHaveLength(100_000);
   });
 
-  it('that never ends a comment is shown in time', () => {
+  it('that never ends a comment is shown in time', async () => {
     const started = performance.now();
-    dataView(eventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
+    await dataView(eventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  it('that only looks like XML is shown as it is', () => {
+  it('that only looks like XML is shown as it is', async () => {
     const texts = [
       '</textarea><b>x</b>',
       '<p>one<br>two</p>',
@@ -106,14 +106,14 @@ describe('the data of an event', () => {
       '<a/>&',
     ];
     for (const wrong of ['<', '< a', '<a', '<!--', '<a href="x', '<<<<', ...texts]) {
-      const view = dataView(eventData(`"data":${JSON.stringify(wrong)}`), false);
+      const view = await dataView(eventData(`"data":${JSON.stringify(wrong)}`), false);
       expect([view.kind, text(view.html)]).toEqual(['Text', wrong]);
     }
     expect(indentedXml('<a><b>1</b><c x="')).toBe('<a>\n  <b>1</b><c x="');
   });
 
-  it('that is a form is shown by its fields', () => {
-    const view = dataView(eventData('"data":{"a":"1","b":["<2>","3"]}'), true);
+  it('that is a form is shown by its fields', async () => {
+    const view = await dataView(eventData('"data":{"a":"1","b":["<2>","3"]}'), true);
     expect(view.fields).toEqual([
       { name: { html: 'a', isCut: false }, values: [{ html: '1', isCut: false }] },
       {
@@ -124,12 +124,12 @@ describe('the data of an event', () => {
         ],
       },
     ]);
-    expect(dataView(eventData('"data":{"a":1}'), true).kind).toBe('JSON');
+    expect((await dataView(eventData('"data":{"a":1}'), true)).kind).toBe('JSON');
   });
 
-  it('that is bytes is shown as hexdump shows it', () => {
+  it('that is bytes is shown as hexdump shows it', async () => {
     const bytes = Buffer.from('PNG\u0000<script>0123456789', 'latin1');
-    const view = dataView(eventData(`"data_base64":"${bytes.toString('base64')}"`), false);
+    const view = await dataView(eventData(`"data_base64":"${bytes.toString('base64')}"`), false);
     expect([view.kind, view.bytes]).toEqual(['Bytes', bytes.length]);
     expect(text(view.html)).toBe(
       '00000000  50 4e 47 00 3c 73 63 72  69 70 74 3e 30 31 32 33  |PNG.<script>0123|\n' +
@@ -146,14 +146,14 @@ describe('the data of an event', () => {
       'Form',
       JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`n${String(i)}`, '<'.repeat(30)]))),
     ],
-  ])('that is much %s is cut', (kind, value) => {
-    const view = dataView(eventData(`"data":${value}`), kind === 'Form');
+  ])('that is much %s is cut', async (kind, value) => {
+    const view = await dataView(eventData(`"data":${value}`), kind === 'Form');
     const html = [
       view.html,
       ...(view.fields ?? []).flatMap(({ name, values }) => [name, ...values].map((one) => one.html)),
     ];
     expect([view.kind, view.isCut]).toEqual([kind, true]);
-    expect(Buffer.byteLength(html.join(''))).toBeLessThanOrEqual(100_000);
+    expect(Buffer.byteLength(html.join(''))).toBeLessThanOrEqual(8 * 256 * 1024);
     expect(html.join('').length).toBeGreaterThan(5000);
   });
 
@@ -169,18 +169,18 @@ describe('the data of an event', () => {
 
   it.each([
     ['Text', JSON.stringify('<a>'.repeat(33_000))],
-    ['XML', JSON.stringify('<a>'.repeat(34_000))],
+    ['XML', JSON.stringify('<a>'.repeat(90_000))],
     ['XML', JSON.stringify(`${'<a>'.repeat(14_000)}${'</a>'.repeat(14_000)}`)],
     ['XML', JSON.stringify('<a></a>'.repeat(14_000))],
     ['Text', JSON.stringify('<!--'.repeat(25_000))],
     ['JSON', '['.repeat(100_000)],
     ['JSON', `[${'{ '.repeat(50_000)}`],
     ['Text', JSON.stringify(' <'.repeat(50_000))],
-  ])('that is hostile %s is shown in time that grows with its length', (kind, value) => {
+  ])('that is hostile %s is shown in time that grows with its length', async (kind, value) => {
     const began = performance.now();
-    expect(dataView(eventData(`"data":${value}`), false).kind).toBe(kind);
-    // Takes 10 to 40 ms. What is quadratic takes 10 s and more.
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect((await dataView(eventData(`"data":${value}`), false)).kind).toBe(kind);
+    // Takes 10 to 300 ms. What is quadratic takes 10 s and more.
+    expect(performance.now() - began).toBeLessThan(3000);
   });
 
   it('is what was sent, in a download', () => {
@@ -189,8 +189,8 @@ describe('the data of an event', () => {
     expect(dataBytes(eventData('"data_base64":"AP8="'))).toEqual(Buffer.from([0, 255]));
   });
 
-  it('that is nested deeply is indented only so far', () => {
-    const json = `${'['.repeat(5000)}1${']'.repeat(5000)}`;
-    expect(indentedJson(json, 1_000_000).length).toBeLessThan(1_000_000);
+  it('that is nested deeply is indented only so far', async () => {
+    const { html, isCut } = await dataView(eventData(`"data":${'['.repeat(5000)}1${']'.repeat(5000)}`), false);
+    expect([html.length < 1_000_000, isCut]).toEqual([true, false]);
   });
 });

@@ -212,11 +212,15 @@ describe('the pages of the events', () => {
         const { status, headers } = await get(`?events=find&type=x&text=${encodeURIComponent(text)}`);
         return [status, headers.location];
       };
-      expect(await find('7')).toEqual([303, '?event=7&text=7&type=x']);
       expect(await find(' 00000000000000000007')).toEqual([303, '?event=7&text=%2000000000000000000007&type=x']);
       expect(await find('e12')).toEqual([303, '?event=13&text=e12&type=x']);
       expect(await find('99')).toEqual([200, undefined]);
       expect(await find('e')).toEqual([200, undefined]);
+      expect((await get('?events=find&text=99')).body).not.toContain('This number names');
+      // A number may be a text, too: the list shows what it finds, and leads to the event.
+      const both = (await get('?events=find&text=7')).body;
+      expect(both).toContain('This number names <a href="?event=7&amp;text=7">event 7</a>.');
+      expect(rows(both).length).toBeGreaterThan(1);
       const { body } = await get('?event=7&text=7');
       expect(body).toContain('<a href="?events&amp;text=7" class="button">Back to the search</a>');
     });
@@ -231,7 +235,7 @@ describe('the pages of the events', () => {
       expect([rows(all.body), all.headers['x-events-after'], all.headers['x-events-count']]).toEqual([
         ['5', '4'],
         '5',
-        '5',
+        '5 events',
       ]);
       const some = await get(`?events=rows&after=${after}&binding=httppost`);
       expect([rows(some.body), some.headers['x-events-after']]).toEqual([['4'], '5']);
@@ -421,7 +425,7 @@ describe('the pages of the events', () => {
       ['day', 'last 30 days', 30],
     ] as const) {
       const { body } = await get(`?events=rate&per=${per}`);
-      expect(body).toMatch(new RegExp(`<strong>3</strong> events in the ${title}`));
+      expect(body).toMatch(new RegExp(`<strong>3 events</strong> in the ${title}`));
       expect(body.match(/class="bar" /g)?.length).toBe(spans);
       expect(body.match(/<tr><td>/g)?.length).toBe(spans);
       const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));

@@ -435,7 +435,7 @@ describe('the tool for the event log', () => {
     await log.append(newEvent());
     await log.close();
     const { code, errors } = await run(['--restore', copy]);
-    const [, before = ''] = /^Restored\. The log before is kept as (.*)\.\n$/.exec(errors) ?? [];
+    const [, before = ''] = /^Restored\. The previous log is kept as (.*)\.\n$/.exec(errors) ?? [];
     expect([code, before]).toEqual([0, expect.stringContaining(`${file}.replaced-`)]);
     expect([await stored(file), await stored(before)].map(({ length }) => length)).toEqual([2, 3]);
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);

@@ -48,7 +48,8 @@ function headDays() {
   const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: isLocal ? undefined : 'UTC' });
   let last;
   for (const row of [...rows.children]) {
-    const day = days.format(new Date(row.querySelector('time').dateTime));
+    // As the service writes it; some browsers put a comma after the day of the week.
+    const day = days.format(new Date(row.querySelector('time').dateTime)).replace(',', '');
     if (day !== last) {
       const cell = document.createElement('th');
       Object.assign(cell, { scope: 'rowgroup', colSpan: row.children.length, textContent: day });
