@@ -41,6 +41,7 @@ export interface EventQuery {
 /** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
+  readonly code = 'ERR_WEBHOOK_EVENT_LOG';
 }
 
 /** What a log holds. */
