@@ -1,13 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { followedPages } from './cli/scan';
-import { ConfigError, endpointPath, eventLogSettings, readConfig, unknownSettings, type Config } from './config/config';
+import {
+  ConfigError as SettingsError,
+  endpointPath,
+  eventLogSettings,
+  readConfig,
+  unknownSettings,
+  type Config,
+} from './config/config';
 import { withinDescriptors } from './config/descriptors';
 import { startProblem } from './config/start-problem';
 import { parseCloudEvent } from './events/archive';
+import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-event';
 import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
-import type { EventLog } from './log/event-log';
+import { EventLogError as LogError, type EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
 import { createLogger } from './telemetry/logger';
 
@@ -54,6 +62,7 @@ export type SettingName =
   | 'HEADERS_TIMEOUT'
   | 'REQUEST_TIMEOUT'
   | 'SEND_TIMEOUT'
+  | 'KEEP_ALIVE_TIMEOUT'
   | 'MAX_CONNECTIONS'
   | 'MAX_IN_FLIGHT'
   | 'MAX_WAITING'
@@ -64,6 +73,16 @@ export type SettingName =
   | 'LOG_LEVEL'
   | 'ACCESS_LOG'
   | 'WORKERS';
+
+/** Errors by which a program tells with `instanceof`, or by their `code`, what went wrong. */
+type ErrorClass<Code extends string> = abstract new (...values: never) => Error & { readonly code: Code };
+
+/** A setting is wrong or unknown. */
+export const ConfigError: ErrorClass<'ERR_WEBHOOK_CONFIG'> = SettingsError;
+/** The event log cannot be opened, read or written. */
+export const EventLogError: ErrorClass<'ERR_WEBHOOK_EVENT_LOG'> = LogError;
+/** What was to be recorded is not a valid CloudEvent. */
+export const CloudEventError: ErrorClass<'ERR_WEBHOOK_CLOUD_EVENT'> = NoCloudEvent;
 
 /** Settings of the service. What is undefined is not set. */
 export type WebHookSettings = { readonly [Name in SettingName]?: string | number | boolean | undefined };
@@ -112,6 +131,7 @@ export interface WebHookEvents {
    * Reads events whole, oldest first: the first ones after a position, or the newest.
    *
    * @param options.limit - the most events, 100 by default.
+   * @throws {TypeError} another option, or a position that is none.
    */
   read(options?: {
     readonly after?: Position | undefined;
@@ -123,7 +143,8 @@ export interface WebHookEvents {
    *
    * @returns the id under which the event is in the log, and whether it was recorded: one with the `source` and `id` of an event in
    * the log is not recorded again.
-   * @throws it is not a valid CloudEvent, or the log could not take it.
+   * @throws {CloudEventError} it is not a valid CloudEvent, or has `null` or a function as its data.
+   * @throws {EventLogError} the log could not take it.
    */
   record(event: Partial<CloudEvent>): Promise<{ readonly id: string; readonly recorded: boolean }>;
 }
@@ -143,15 +164,17 @@ export interface WebHook {
  * Starts the service in this process. Neither environment variables nor an `.env` file count, and nothing is logged unless
  * `LOG_LEVEL` says so. Relative paths are relative to the working directory.
  *
- * @throws an error whose message says what to change: a setting is wrong or unknown, the event log cannot be opened, or the address
- * cannot be listened on. Then nothing stays open.
+ * @throws an error whose message says what to change: a {@link ConfigError}, an {@link EventLogError}, or one with the `code` of the
+ * system where the address cannot be listened on (`EADDRINUSE`). Then nothing stays open.
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
   const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...textsOf(settings) }));
-  if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
+  if (config.workers !== 1) throw new SettingsError('WORKERS must be 1 here: asmx-webhook runs several processes.');
   const { log, app } = await start(config).catch(async (cause: unknown) => {
     const problem = await startProblem(cause, config);
-    throw problem === undefined ? cause : new Error(problem, { cause });
+    if (problem === undefined) throw cause;
+    if (cause instanceof LogError) throw new LogError(problem, { cause });
+    throw Object.assign(new Error(problem, { cause }), { code: (cause as NodeJS.ErrnoException).code });
   });
   const ending = new AbortController();
   // Each that follows the events listens to it.
@@ -171,13 +194,15 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
 function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEvents {
   const uuids = new UuidGenerator();
   return {
-    follow({ after, signal } = {}) {
+    follow(options = {}) {
+      const { after, signal } = checkedOptions(options, 'after', 'signal');
       const start = after === undefined ? log.stats().then(({ last }) => last) : Promise.resolve(positionOf(after));
       // The iteration throws it.
       start.catch(() => undefined);
       return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));
     },
-    async read({ after, limit = 100 } = {}) {
+    async read(options = {}) {
+      const { after, limit = 100 } = checkedOptions(options, 'after', 'limit');
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
       const query = { id: undefined, sequence: undefined, limit, maxBytes: Infinity, referenceBytes: 0 };
       const events = await log.read({ ...query, after: after === undefined ? undefined : positionOf(after) });
@@ -194,9 +219,28 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
         ...Object.fromEntries(given),
       };
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
-      return log.append(await parseCloudEvent(JSON.stringify({ ...attributes, ...content })));
+      if (data === null) throw new NoCloudEvent('data must not be null: leave it out.');
+      return log.append(await parseCloudEvent(JSON.stringify({ ...attributes, ...content }, jsonValue)));
     },
   };
+}
+
+/** @throws {TypeError} it is not an object, or has another member. */
+function checkedOptions<Options extends object>(
+  options: Options,
+  ...known: readonly (keyof Options & string)[]
+): Options {
+  if (typeof options !== 'object' || (options as Options | null) === null)
+    throw new TypeError('The options must be an object.');
+  const unknown = Object.keys(options).find((name) => !known.some((one) => one === name));
+  if (unknown === undefined) return options;
+  throw new TypeError(`There is no option ${unknown}; the options are ${known.join(' and ')}.`);
+}
+
+/** Keeps JSON from leaving out what it has no form for. */
+function jsonValue(name: string, value: unknown): unknown {
+  if (typeof value !== 'function' && typeof value !== 'symbol') return value;
+  throw new NoCloudEvent(`${name} must not be a ${typeof value}: JSON has none.`);
 }
 
 async function* followed(
@@ -245,7 +289,7 @@ async function start(config: Config): Promise<{ readonly log: EventLog; readonly
 
 function textsOf(settings: WebHookSettings): Readonly<Record<string, string>> {
   const unknown = unknownSettings(Object.keys(settings));
-  if (unknown.size > 0) throw new ConfigError([...unknown.values()].join('\n'));
+  if (unknown.size > 0) throw new SettingsError([...unknown.values()].join('\n'));
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
 }

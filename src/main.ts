@@ -23,10 +23,19 @@ import { startProblem } from './config/start-problem';
 import type { Channel } from './log/engine';
 import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
-import { messageChain } from './util/text';
+import { plainReason } from './util/text';
 import { createLogger, exitAfterLines, type Logger } from './telemetry/logger';
 
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 main().catch(fail);
+
+/**
+ * Ends a process that has nothing to finish: it still starts, and no other listener is there. Process 1 of a container gets no
+ * signal that it does not listen for.
+ */
+function endStart(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) === 1) process.exit(0);
+}
 
 async function main(): Promise<void> {
   const answer = await answerCommandLine(process.argv.slice(2));
@@ -58,7 +67,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
   const announce = (url: string): void => {
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
-    if (isNewLog) logger.info(`New, empty log made at ${eventLog.file}`);
+    if (isNewLog) logger.warn(`New, empty log made at ${eventLog.file}`);
     for (const warning of warnings) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     notify('READY=1');
@@ -83,7 +92,7 @@ async function runAlone(
   const { log, app } = await startService(config, logger);
   const stop = stopper(logger, () => log.close());
   stopOnSignals(app, stop);
-  reloadTlsOnHangUp(config, app, logger, notify);
+  reloadOnHangUp(config, app, logger, notify);
   announce(app.url);
   started(app, config, logger);
 }
@@ -162,17 +171,18 @@ function stopOnSignals(app: App, stop: Stop): void {
   }
 }
 
-/** Reads the TLS files again on SIGHUP. Without TLS the signal ends the process, as it does by default. */
-function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger, notify: Notify): void {
-  if (tls === undefined) return;
+/** Reads the TLS files again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
+function reloadOnHangUp({ tls }: Config, app: App, logger: Logger, notify: Notify): void {
+  if (tls === undefined && process.stdout.isTTY) return;
   process.on('SIGHUP', () => {
     notify('RELOADING=1');
     const reloaded = app.reloadTls().then(
       () => {
-        logger.info(tls, 'TLS files read again');
+        if (tls === undefined) logger.info('SIGHUP changes nothing without TLS and WORKERS: restart the service');
+        else logger.info(tls, 'TLS files read again');
       },
       (error: unknown) => {
-        logger.error({ reason: messageChain(error) }, 'TLS files not usable, those from before stay in use');
+        logger.error({ reason: plainReason(error) }, 'TLS files not usable, those from before stay in use');
       },
     );
     void reloaded.then(() => {
@@ -183,7 +193,7 @@ function reloadTlsOnHangUp({ tls }: Config, app: App, logger: Logger, notify: No
 
 /** Prints what went wrong, an error or a text, and ends the process with exit code 1. */
 function fail(problem: unknown): never {
-  const text = typeof problem === 'string' ? problem : messageChain(problem);
+  const text = typeof problem === 'string' ? problem : plainReason(problem);
   console.error(problem instanceof ConfigError ? `The configuration is wrong.\n${text}` : text);
   process.exit(1);
 }

@@ -32,10 +32,18 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
       return askReadiness(loadConfig());
     default:
       return {
-        text: `Unknown argument ${JSON.stringify(argument)}. Settings are environment variables; --help lists them.`,
+        text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`,
         exitCode: 2,
       };
   }
+}
+
+/** What to write instead of an option that looks like a setting: `PORT=9000` for `--port 9000` and `--port=9000`. */
+function settingOf(argument: string): string {
+  const name = /^--?([a-z][\w-]*)/i.exec(argument)?.[1]?.replaceAll('-', '_').toUpperCase();
+  const known = variablesOf(VARIABLES).some((variable) => variable.name === name);
+  if (name === undefined || !known) return 'Settings are environment variables; --help lists them.';
+  return `Settings are environment variables: put ${name}=VALUE before the command, or into .env.`;
 }
 
 function usage(): string {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { reasonOf } from '../util/reason';
-import { messageChain, replaceInvisible, shortened, visible } from '../util/text';
+import { plainReason, replaceInvisible, shortened, visible } from '../util/text';
 
 /** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {
@@ -18,7 +18,7 @@ export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknow
   const fail = (error: unknown): void => {
     process.exitCode = exitCodeOf(error);
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
-    console.error(printable(messageChain(error), '\n'));
+    console.error(printable(plainReason(error), '\n'));
   };
   process.stdout.on('error', fail);
   // A forwarder goes on when its standard error is closed.

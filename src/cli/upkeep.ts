@@ -1,7 +1,7 @@
 import type { EventLogLocation } from '../config/event-log-location';
 import { eventProblem } from '../events/archive';
 import { EventLogError, type EventLog } from '../log/event-log';
-import { messageChain, visible } from '../util/text';
+import { plainReason, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
 import { FROM_THE_FIRST, pagesOf, positionsOf } from './scan';
 import { UsageError } from './terminal';
@@ -130,7 +130,7 @@ class Findings {
       await action();
     } catch (error) {
       if (!(error instanceof EventLogError)) throw error;
-      this.report(`${what}${messageChain(error)}`);
+      this.report(`${what}${plainReason(error)}`);
     }
   }
 }

@@ -197,6 +197,13 @@ function contradictions(settings: Settings<typeof VARIABLES>, texts: Texts): Pro
   }
   if (limits.headersTimeout > limits.requestTimeout)
     wrong(VARIABLES.limits.headersTimeout, 'must not be longer than REQUEST_TIMEOUT');
+  if (texts.MAX_WAITING !== undefined && limits.maxWaiting > limits.maxConnections)
+    wrong(
+      VARIABLES.limits.maxWaiting,
+      'must not be more than MAX_CONNECTIONS, as each call that waits has a connection',
+    );
+  if (texts.ADMIN_HOST !== undefined && admin.port === undefined)
+    wrong(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)
     wrong(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
   if (port !== 0 && port === admin.port && (host === admin.host || [host, admin.host].some(isEveryAddress)))

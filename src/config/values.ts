@@ -1,8 +1,9 @@
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
 import { parseDuration } from '../util/time';
-import { ValueError, type Read } from './variable';
+import { isQuoted, QUOTES, ValueError, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
 
@@ -30,6 +31,8 @@ export function wholeNumber(from: number, to: number): Read<number> {
 export const duration: Read<number> = (value) => {
   const milliseconds = parseDuration(value);
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  if (milliseconds === 0) throw new ValueError('must be longer than 0');
+  if (/^\d+$/.test(value)) throw new ValueError(`needs a unit, as in ${value}s or ${value}ms`);
   throw new ValueError('must be a duration, as in 30d, 12h, 45m or the ISO 8601 P1DT12H');
 };
 
@@ -41,7 +44,11 @@ export const timeout: Read<number> = (value) => {
 };
 
 /** A host name or an IP address, without brackets. */
-export const host = matching(/^[^\s[\]/]+$/, 'must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::');
+export const host: Read<string> = (value) => {
+  if (/^[^\s[\]/:]+$/.test(value) || isIP(value) !== 0) return value;
+  const port = /:\d+$/.test(value) ? '; the port has a variable of its own' : '';
+  throw new ValueError(`must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::${port}`);
+};
 
 /** A switch. */
 export const flag: Read<boolean> = (value) => {
@@ -82,6 +89,8 @@ export const namespace: Read<string> = (value) => {
 
 /** A public base address, in the very characters in which callers see it; without a trailing slash once it is read. */
 export const baseUrl: Read<string> = (value) => {
+  const [ownPath] = /[^/]*\/Services\/WebHooks\.asmx.*$/i.exec(value) ?? [];
+  if (ownPath !== undefined) throw new ValueError(`must end before the path of the service: leave out ${ownPath}`);
   if (isBaseUrl(value)) return new URL(value).href.replace(/\/+$/, '');
   throw new ValueError(
     'must be an http or https address without query, fragment or user, as in https://hooks.example.com',
@@ -165,11 +174,21 @@ export const keys = listOf(
   'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces',
 );
 
-/** A list of secrets that are shared with senders, separated as {@link keys} are. They may contain spaces. */
-export const senderSecrets = listOf(
+const texts = listOf(
   /^[\x20-\x7e]{16,256}$/,
   'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
 );
+
+/** How the keys and tokens begin with which one calls Stripe, Shopify and Slack: they sign nothing. */
+const API_KEY = /^(?:[spr]k_(?:live|test)_|shpat_|xox[a-z]-|xapp-)/;
+
+/** A list of secrets that are shared with senders, separated as {@link keys} are. They may contain spaces. */
+export const senderSecrets: Read<readonly string[]> = (value) =>
+  each(
+    texts(value),
+    (secret) => !API_KEY.test(secret),
+    'must be what signs webhooks (Stripe: whsec_…), not an API key',
+  );
 
 /**
  * A list of secrets of senders that sign, separated as {@link keys} are. One that begins with `whsec_` is for Standard Webhooks and
@@ -177,14 +196,13 @@ export const senderSecrets = listOf(
  * sign with. Any other secret is a text that may contain spaces.
  */
 export const webhookSecrets: Read<readonly string[]> = (value) => {
-  const secrets = senderSecrets(value);
-  if (secrets.some((secret) => /^wh[ps]k_|^-----BEGIN /i.test(secret))) {
-    throw new ValueError(
-      'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
-    );
-  }
-  if (secrets.every((secret) => !/^whsec_/i.test(secret) || isStandardSecret(secret))) return secrets;
-  throw new ValueError('must have base64 of 16 bytes or more after whsec_');
+  const secrets = each(
+    senderSecrets(value),
+    (secret) => !/^wh[ps]k_|^-----BEGIN /i.test(secret),
+    'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
+  );
+  const isUsable = (secret: string) => !/^whsec_/i.test(secret) || isStandardSecret(secret);
+  return each(secrets, isUsable, 'must have base64 of 16 bytes or more after whsec_');
 };
 
 const NO_STANDARD_SECRET = 'must be whsec_ and base64 of 16 bytes or more; several are separated by commas';
@@ -192,11 +210,8 @@ const NO_STANDARD_SECRET = 'must be whsec_ and base64 of 16 bytes or more; sever
 const shortTexts = listOf(/^.{1,256}$/, NO_STANDARD_SECRET);
 
 /** A list of the secrets of Standard Webhooks, separated as {@link keys} are: each `whsec_` and base64. */
-export const standardSecrets: Read<readonly string[]> = (value) => {
-  const secrets = shortTexts(value);
-  if (secrets.every(isStandardSecret)) return secrets;
-  throw new ValueError(NO_STANDARD_SECRET);
-};
+export const standardSecrets: Read<readonly string[]> = (value) =>
+  each(shortTexts(value), isStandardSecret, NO_STANDARD_SECRET);
 
 function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
   return (value) => {
@@ -204,9 +219,17 @@ function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
       .split(/[,\r\n]/)
       .map((secret) => secret.trim())
       .filter((secret) => secret !== '');
-    if (secrets.length > 0 && secrets.every((secret) => item.test(secret))) return secrets;
-    throw new ValueError(allowed);
+    if (secrets.length === 0) throw new ValueError(allowed);
+    each(secrets, (secret) => !isQuoted(secret), QUOTES);
+    return each(secrets, (secret) => item.test(secret), allowed);
   };
+}
+
+/** @throws {ValueError} saying what is allowed, and which of several is not. */
+function each(secrets: readonly string[], isValid: (secret: string) => boolean, allowed: string): readonly string[] {
+  const wrong = secrets.findIndex((secret) => !isValid(secret));
+  if (wrong === -1) return secrets;
+  throw new ValueError(secrets.length === 1 ? allowed : `${allowed}; number ${String(wrong + 1)} of the list is wrong`);
 }
 
 function isStandardSecret(secret: string): boolean {

@@ -1,6 +1,7 @@
 /** Thrown when the configuration has values that the service cannot use; the message names each one. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  readonly code = 'ERR_WEBHOOK_CONFIG';
 }
 
 /** Thrown for a text that is no value of its variable; the message says what it must be. */
@@ -24,6 +25,14 @@ export function isValue(read: Read<unknown>, text: string): boolean {
     if (error instanceof ValueError) return false;
     throw error;
   }
+}
+
+/** What is said of a text in quotes: nobody means them, and with them a key is another one. */
+export const QUOTES =
+  'must not begin and end with a quote; remove the quotes, which belong to the value here, as with docker run --env-file';
+
+export function isQuoted(text: string): boolean {
+  return /^\s*(["'`])[^]*\1\s*$/.test(text);
 }
 
 /** The sections in which the variables are documented. */
@@ -82,6 +91,7 @@ export class Variable<Value> {
   /** Parses the text of the variable, or its default where that is undefined. */
   parse(text = this.default): { readonly value: Value } | { readonly problem: string } {
     if (text === undefined) return { value: undefined as Value };
+    if (isQuoted(text)) return { problem: QUOTES };
     try {
       return { value: this.#read(text) };
     } catch (error) {
@@ -93,7 +103,7 @@ export class Variable<Value> {
   /** Says what is wrong with the text of the variable, which it shows unless it is secret. */
   problem(text: string | undefined, message: string): Problem {
     const { name } = this;
-    return { name, line: `${this.secret ? name : `${name}=${this.#redact(text ?? '')}`}: ${message}` };
+    return { name, line: `${this.secret || text === undefined ? name : `${name}=${this.#redact(text)}`}: ${message}` };
   }
 }
 

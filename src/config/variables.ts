@@ -81,7 +81,7 @@ export const VARIABLES = {
     redact: withoutSecrets,
     supervised: true,
   }),
-  eventLogTimeout: required('EVENT_LOG_TIMEOUT', duration, {
+  eventLogTimeout: required('EVENT_LOG_TIMEOUT', timeout, {
     group: 'Events',
     default: '5s',
     description: 'longest time that a call waits for NATS',
@@ -204,6 +204,11 @@ export const VARIABLES = {
       group: 'Limits',
       default: '30s',
       description: 'longest time for a caller to take an answer',
+    }),
+    keepAliveTimeout: required('KEEP_ALIVE_TIMEOUT', timeout, {
+      group: 'Limits',
+      default: '120s',
+      description: 'longest time that a connection waits for its next request',
     }),
     maxConnections: required('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), {
       group: 'Limits',

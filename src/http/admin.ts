@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageChain } from '../util/text';
+import { plainReason } from '../util/text';
 import { within } from '../util/promises';
 import { HTTP_ERRORS, RequestError } from './errors';
 import { reply, replyError, replyText, replyWithoutBody } from './reply';
@@ -101,7 +101,7 @@ export class Readiness {
       );
       return undefined;
     } catch (error) {
-      return messageChain(error);
+      return plainReason(error);
     }
   }
 }

@@ -8,9 +8,6 @@ import { HTTP_ERRORS, seconds, type RequestError } from './errors';
 import { Reception, type ServerOptions } from './reception';
 import { HttpRequest } from './request';
 
-/** Load balancers keep idle connections for a minute, and must be the first to close them. */
-const KEEP_ALIVE_TIMEOUT = 65_000;
-
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
@@ -42,7 +39,7 @@ export class HttpServer {
     });
     this.#reception = new Reception(options, this.#connections);
     const settings = {
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      keepAliveTimeout: limits.keepAliveTimeout,
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),

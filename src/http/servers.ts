@@ -117,18 +117,28 @@ export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<Secure
   };
   try {
     createSecureContext(context);
-  } catch (cause) {
-    throw new Error(`TLS cannot be used with ${certFile.name} and ${keyFile.name}.`, { cause });
+  } catch {
+    throw new Error(
+      `TLS cannot be used with ${certFile.name} and ${keyFile.name}. Most likely the key or the signature is too weak: ` +
+        'RSA takes 2,048 bits, and SHA-1 is refused.',
+    );
   }
   return context;
 }
 
 async function pemFile(setting: string, file: string): Promise<PemFile> {
   const name = `${setting} (${file})`;
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const bytes = await readFile(file).catch((error: unknown) => {
     throw new Error(`${name} cannot be read: ${reasonOf(error)}.`);
   });
-  return { name, text };
+  // An ASN.1 sequence with a long length, as every DER and PFX file begins.
+  if (bytes[0] === 0x30 && (bytes[1] ?? 0) > 0x80)
+    throw new Error(
+      `${name} is in DER or PFX, and must be in PEM. Convert PFX with: openssl pkcs12 -nodes -in FILE -out FILE.pem ` +
+        `(certificate and key in one file, for TLS_CERT and TLS_KEY). Convert DER with: openssl ` +
+        `${setting === 'TLS_KEY' ? 'pkey' : 'x509'} -inform DER -in FILE -out FILE.pem`,
+    );
+  return { name, text: bytes.toString() };
 }
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
@@ -140,8 +150,8 @@ function certificates({ name, text }: PemFile): X509Certificate[] {
     throw new Error(`${name} has ${blocks.length === 0 ? 'no certificate' : 'a certificate that is cut off'}.`);
   try {
     return blocks.map((block) => new X509Certificate(block));
-  } catch (cause) {
-    throw new Error(`${name} has a certificate that cannot be parsed.`, { cause });
+  } catch {
+    throw new Error(`${name} has a certificate that cannot be parsed.`);
   }
 }
 
@@ -150,7 +160,7 @@ function privateKeyOf({ name, text }: PemFile): ReturnType<typeof createPrivateK
   if (!text.includes('PRIVATE KEY-----')) throw new Error(`${name} has no private key.`);
   try {
     return createPrivateKey(text);
-  } catch (cause) {
-    throw new Error(`${name} has a private key that cannot be parsed.`, { cause });
+  } catch {
+    throw new Error(`${name} has a private key that cannot be parsed.`);
   }
 }

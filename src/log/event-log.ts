@@ -44,6 +44,7 @@ export interface EventQuery {
 /** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
+  readonly code = 'ERR_WEBHOOK_EVENT_LOG';
 }
 
 /** Thrown for an event that has more bytes than the log takes. Nothing was recorded; the message is fit for a caller. */

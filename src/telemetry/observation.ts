@@ -4,7 +4,7 @@ import type { Metrics, Outcome } from './metrics';
 import { requestId } from '../http/request';
 import type { ServerObserver } from '../http/reception';
 import { limitedLines, type Logger } from './logger';
-import { messageChain } from '../util/text';
+import { plainReason } from '../util/text';
 import type { ReadBody, RefusedCall, RefusedCalls } from './refused-calls';
 
 /** How a call of an operation ended. */
@@ -47,8 +47,7 @@ export function logLines(
     retained(error) {
       const fails = error !== undefined;
       if (fails) countFailure();
-      if (fails && !isFailing)
-        logger.error({ reason: messageChain(error) }, 'retention fails, no events are forgotten');
+      if (fails && !isFailing) logger.error({ reason: plainReason(error) }, 'retention fails, no events are forgotten');
       if (!fails && isFailing) logger.info('retention works again');
       isFailing = fails;
     },
@@ -92,10 +91,10 @@ export function observation(
       if (accessLog) reports.set(request, report);
       if (error === undefined) return;
       const fields = requestFields(request, addressOf);
-      unanswered({ ...fields, binding, operation, status, refusal, reason: messageChain(error) }, request, body);
+      unanswered({ ...fields, binding, operation, status, refusal, reason: plainReason(error) }, request, body);
     },
     pageFailed(request, status, error) {
-      unanswered({ ...requestFields(request, addressOf), status, reason: messageChain(error) }, request);
+      unanswered({ ...requestFields(request, addressOf), status, reason: plainReason(error) }, request);
     },
     refused({ refusal, reason, status, remoteAddress, request }) {
       const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);

@@ -221,12 +221,18 @@ export class RefusalCounts {
     hour: new Map(),
     day: new Map(),
   };
+  #last = 0;
 
   add(time: number): void {
     for (const per of SPANS) {
       const { span } = COUNTED_SPANS[per];
-      this.#add(per, Math.floor(time / span) * span, 1);
+      const from = Math.floor(time / span) * span;
+      // Counted by a clock that was ahead: those spans are still to come.
+      if (time < this.#last)
+        for (const later of this.#counts[per].keys()) if (later > from) this.#counts[per].delete(later);
+      this.#add(per, from, 1);
     }
+    this.#last = time;
   }
 
   #add(per: CountedSpan, from: number, calls: number): void {
@@ -253,6 +259,6 @@ export function callsIn(counts: readonly RefusalCount[], per: CountedSpan, from:
 /** The number of calls in the last 60 minutes, the current one among them. */
 export function callsOfLastHour(counts: readonly RefusalCount[], now: number): number {
   return counts
-    .filter(({ per, from }) => per === 'minute' && from > now - HOUR)
+    .filter(({ per, from }) => per === 'minute' && from > now - HOUR && from <= now)
     .reduce((sum, { calls }) => sum + calls, 0);
 }

@@ -35,6 +35,11 @@ export function messageChain(error: unknown): string {
   return messages.join(' ---> ') || 'Unknown error.';
 }
 
+/** Joins the messages of an error and its causes for the operator: `The log cannot be opened: the disk is full`. */
+export function plainReason(error: unknown): string {
+  return messageChain(error).replaceAll(/\.? ---> /g, ': ');
+}
+
 /** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

@@ -3,7 +3,7 @@ import { eventLogSettings, type Config, type ProcessConfig } from '../config/con
 import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
-import { messageChain } from '../util/text';
+import { plainReason } from '../util/text';
 import { exitAfterLines, limitedLines, type Logger } from '../telemetry/logger';
 import { logLines, requestFields } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
@@ -61,7 +61,7 @@ export async function supervise(
     ready: announce,
     ended(code) {
       const closed = Promise.resolve(writer?.close()).catch((error: unknown) => {
-        logger.error({ reason: messageChain(error) }, 'the log was not closed');
+        logger.error({ reason: plainReason(error) }, 'the log was not closed');
       });
       void closed.then(() => {
         exitAfterLines(logger, code);

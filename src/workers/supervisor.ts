@@ -64,7 +64,9 @@ export class Supervisor {
     return !this.#stopping && this.#places.some(({ ready }) => ready !== undefined);
   }
 
+  /** Does nothing after {@link stop}. */
   start(): void {
+    if (this.#stopping) return;
     for (const place of this.#places) void this.#start(place);
   }
 

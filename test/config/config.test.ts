@@ -34,6 +34,7 @@ describe('the configuration', () => {
         headersTimeout: 20_000,
         requestTimeout: 60_000,
         sendTimeout: 30_000,
+        keepAliveTimeout: 120_000,
         rate: undefined,
       },
       admin: undefined,
@@ -162,13 +163,13 @@ describe('the configuration', () => {
     ['EVENT_LOG', 'nats://h:0x1,/A', 'host:port'],
     ['EVENT_LOG', 'nats://h,h:99999/A', 'host:port'],
     ['EVENT_LOG', 'nats://h/A?replicas=6', 'a number from 1 to 5'],
-    ['EVENT_LOG_TIMEOUT', '5', 'a duration'],
+    ['EVENT_LOG_TIMEOUT', '5', 'needs a unit, as in 5s'],
     ['EVENT_TYPE', 'a b', 'without spaces'],
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 32768'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
     ['RETENTION_MAX_AGE', '30 days', 'a duration, as in 30d'],
-    ['RETENTION_MAX_AGE', '0d', 'a duration, as in 30d'],
+    ['RETENTION_MAX_AGE', '0d', 'must be longer than 0'],
     ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
     ['RETENTION_MAX_AGE', 'PT', 'a duration, as in 30d'],
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
@@ -183,6 +184,17 @@ describe('the configuration', () => {
     ['RATE_LIMIT', '100', 'a number of calls and a duration'],
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
     ['ACCESS_LOG', 'yes', 'true or false'],
+    ['EVENT_LOG_TIMEOUT', '30d', 'a duration from 50ms to 1h'],
+    ['KEEP_ALIVE_TIMEOUT', '30d', 'a duration from 50ms to 1h'],
+    ['HEADERS_TIMEOUT', '20', 'needs a unit, as in 20s or 20ms'],
+    ['HOST', 'localhost:8080', 'the port has a variable of its own'],
+    ['ADMIN_HOST', '127.0.0.1:9090', 'the port has a variable of its own'],
+    ['ADMIN_HOST', '127.0.0.1', 'needs ADMIN_PORT'],
+    ['MAX_WAITING', '5001', 'must not be more than MAX_CONNECTIONS'],
+    ['SERVICE_ROOT', '"hooks"', 'remove the quotes'],
+    ['BASE_URL', "'https://hooks.example.com'", 'remove the quotes'],
+    ['BASE_URL', 'https://h/webhooks/Services/WebHooks.asmx', 'leave out webhooks/Services/WebHooks.asmx'],
+    ['BASE_URL', 'https://h/outer/hooks/services/webhooks.asmx?WSDL', 'leave out hooks/services/webhooks.asmx?WSDL'],
     ['LOG_LEVEL', 'loud', 'debug, info, warn, error or silent'],
     ['RECORD_KEYS_FILE', '/is/not/there', 'cannot be read: there is no such file'],
   ])('refuses %s=%s, with the name, the value and what is allowed', (name, value, allowed) => {
@@ -240,6 +252,21 @@ describe('the configuration', () => {
         'PEM',
       ],
       ['WEBHOOK_SECRETS', 'a secret\twith a tab', 'printable'],
+      ['RECORD_KEYS', '"a-key-of-sixteen-or-more"', 'remove the quotes'],
+      [
+        'READ_KEYS',
+        "a-key-of-sixteen-or-more,'another-key-of-sixteen'",
+        'remove the quotes, which belong to the value',
+      ],
+      [
+        'WEBHOOK_SECRETS',
+        'a secret of sixteen,whsec_not-base-64-at-all,another secret of it',
+        'number 2 of the list is wrong',
+      ],
+      ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
+      ['STRIPE_SECRETS', 'sk_live_0123456789abcdef', 'whsec_…), not an API key'],
+      ['STRIPE_SECRETS', 'whsec_0123456789abcdef,rk_test_0123456789abcdef', 'number 2 of the list is wrong'],
+      ['SLACK_SECRETS', 'xoxb-0123456789abcdef', 'not an API key'],
       ['WEBHOOK_SECRETS', 'too short', '16 to 256'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
@@ -250,9 +277,9 @@ describe('the configuration', () => {
   });
 
   it('requires a certificate and its key together', () => {
-    expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY=: must be set together with TLS_CERT');
-    expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT=: must be set');
-    expect(() => readConfig({ TLS_CLIENT_CA: 'ca.pem' })).toThrow('TLS_CERT=: must be set');
+    expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY: must be set together with TLS_CERT');
+    expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT: must be set');
+    expect(() => readConfig({ TLS_CLIENT_CA: 'ca.pem' })).toThrow('TLS_CERT: must be set');
   });
 
   it('reads EVENT_LOG as the address of a NATS stream, with percent-encoded user and password', () => {

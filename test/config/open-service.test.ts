@@ -17,6 +17,7 @@ describe('the warnings of an open service', () => {
     { TRUST_PROXY: 'loopback' },
     { BASE_URL: 'https://hooks.example.com' },
     { HOST: '::1', BASE_URL: 'http://192.0.2.1:8080' },
+    { HOST: '0.0.0.0', TRUST_PROXY: '1', TLS_CERT: 'c.pem', TLS_KEY: 'k.pem', TLS_CLIENT_CA: 'ca.pem' },
   ])('come for %j', (variables) => {
     expect(openServiceWarnings(readConfig(variables))).toEqual([RECORD, READ]);
     expect(openServiceWarnings(readConfig({ ...variables, READ_KEYS: KEY }))).toEqual([RECORD]);
@@ -35,6 +36,7 @@ describe('the warnings of an open service', () => {
     { HOST: '127.1.2.3' },
     { BASE_URL: 'http://localhost:8080' },
     { BASE_URL: 'http://[::1]:8080', TRUST_PROXY: '0' },
+    { HOST: '0.0.0.0', TLS_CERT: 'c.pem', TLS_KEY: 'k.pem', TLS_CLIENT_CA: 'ca.pem' },
   ])('do not come for %j', (variables) => {
     expect(openServiceWarnings(readConfig(variables))).toEqual([]);
   });

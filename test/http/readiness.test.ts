@@ -17,7 +17,7 @@ describe('GET /readyz', () => {
     const unready = await ready();
     expect([unready.status, unready.body]).toEqual([
       503,
-      'The event log cannot take events. ---> database or disk is full\n',
+      'The event log cannot take events: database or disk is full\n',
     ]);
     full = false;
     expect((await ready()).status).toBe(200);

@@ -21,6 +21,16 @@ describe('the numbers of refused calls', () => {
     expect(callsOfLastHour(counts.list(), now)).toBe(2);
   });
 
+  it('do not have what a clock counted that was ahead', () => {
+    const counts = new RefusalCounts();
+    const now = DAY + 30_000;
+    for (let i = 0; i < 10; i++) counts.add(now + 5 * MINUTE);
+    expect(callsOfLastHour(counts.list(), now)).toBe(0);
+    for (let i = 0; i < 50; i++) counts.add(now);
+    expect(callsOfLastHour(counts.list(), now)).toBe(50);
+    expect(callsOfLastHour(counts.list(), now + 5 * MINUTE)).toBe(50);
+  });
+
   it('take no more room after a year', () => {
     const counts = new RefusalCounts();
     for (let time = 0; time < 365 * DAY; time += 7 * MINUTE) counts.add(time);

@@ -62,14 +62,18 @@ const write = (fields: Readonly<Record<string, unknown>>, line: string) => {
 };
 const logger = { info: write, error: write } as unknown as Logger;
 
-/** Starts a supervisor of two workers. */
-function start(): Supervisor {
+/** Makes a supervisor of two workers. */
+function make(): Supervisor {
   const fork = () => {
     const worker = new FakeWorker(workers.length);
     workers.push(worker);
     return worker;
   };
-  const supervisor = new Supervisor({ count: 2, fork, logger, ready: log('ready'), ended: log('ended') });
+  return new Supervisor({ count: 2, fork, logger, ready: log('ready'), ended: log('ended') });
+}
+
+function start(): Supervisor {
+  const supervisor = make();
   supervisor.start();
   return supervisor;
 }
@@ -101,6 +105,15 @@ describe('a supervisor of two workers', () => {
     expect(supervisor.isReady).toBe(true);
     supervisor.stop();
     expect(supervisor.isReady).toBe(false);
+  });
+
+  it('starts none after a stop, as while its log is opened', async () => {
+    const supervisor = make();
+    supervisor.stop();
+    supervisor.start();
+    await settle();
+    expect(workers.length).toBe(0);
+    expect(events).toEqual(['ended 0']);
   });
 
   it('replaces one after the other, and takes none that hands over for lost', async () => {

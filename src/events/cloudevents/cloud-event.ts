@@ -15,6 +15,7 @@ export interface SenderAttributes {
 /** Thrown when what claims to be a CloudEvent is not a valid one; the message names the attribute that is wrong. */
 export class CloudEventError extends Error {
   override readonly name = 'CloudEventError';
+  readonly code = 'ERR_WEBHOOK_CLOUD_EVENT';
 }
 
 /** Most bytes that a sender's attributes take on the wire: each page of events must have room for one event's. */

@@ -164,6 +164,10 @@ describe('a program with the package', () => {
           console.log(JSON.stringify([all[0].id === id, all]));
           for (const wrong of [{ source: ' ' }, { _log: {} }, { specversion: '0.3' }, { data: 1, data_base64: '' }])
             console.log(await events.record(wrong).catch((error) => error.message));
+          for (const data of [null, () => 1, Symbol('x'), { inside: () => 1 }])
+            console.log(await events.record({ data }).catch((error) => error.code + ' ' + error.message));
+          console.log(await events.read({ limti: 1 }).catch((error) => error.message));
+          console.log(await events.read(null).catch((error) => error.message));
           console.log(await events.read({ limit: 0 }).catch((error) => error.message));
           console.log(await events.read({ after: 'x' }).catch((error) => error.message));`),
       );
@@ -194,6 +198,12 @@ describe('a program with the package', () => {
         "The CloudEvent's attribute _log must have a name of lower-case letters and digits.",
         "The CloudEvent's attribute specversion must be 1.0.",
         'The CloudEvent has both data and data_base64.',
+        'ERR_WEBHOOK_CLOUD_EVENT data must not be null: leave it out.',
+        'ERR_WEBHOOK_CLOUD_EVENT data must not be a function: JSON has none.',
+        'ERR_WEBHOOK_CLOUD_EVENT data must not be a symbol: JSON has none.',
+        'ERR_WEBHOOK_CLOUD_EVENT inside must not be a function: JSON has none.',
+        'There is no option limti; the options are after and limit.',
+        'The options must be an object.',
         'limit must be a whole number from 1 on.',
         'after must be the sequence of an event: up to 20 digits.',
       ]);
@@ -224,6 +234,48 @@ describe('a program with the package', () => {
       `Port ${String(port)} on 127.0.0.1 is taken. Stop that program or set PORT.`,
     ]);
     taken.close();
+  });
+
+  it('tells errors apart by their class and code', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const lines = await printed(`
+      import { CloudEventError, ConfigError, createWebHook, EventLogError } from 'asmx-webhook';
+      const errorOf = (promise) => promise.then(() => undefined, (error) => error);
+      const start = (settings) => errorOf(createWebHook({ PORT: 0, EVENT_LOG: 'sqlite:events.db', ...settings }));
+      const told = (error, type) => console.log(error instanceof type, error.code);
+      told(await start({ PORT: 'x' }), ConfigError);
+      told(await start({ EVENT_LOG: 'sqlite:/dev/null/events.db' }), EventLogError);
+      told(await start({ PORT: ${String(port)} }), Error);
+      const { events, close } = await createWebHook({ PORT: 0, EVENT_LOG: 'sqlite:events.db' });
+      told(await errorOf(events.record({ source: ' ' })), CloudEventError);
+      await close();
+      told(await errorOf(events.record({})), EventLogError);`);
+    taken.close();
+    expect(lines).toEqual([
+      'true ERR_WEBHOOK_CONFIG',
+      'true ERR_WEBHOOK_EVENT_LOG',
+      'true EADDRINUSE',
+      'true ERR_WEBHOOK_CLOUD_EVENT',
+      'true ERR_WEBHOOK_EVENT_LOG',
+    ]);
+  });
+
+  it.each([
+    ['node10', 'commonjs'],
+    ['nodenext', 'nodenext'],
+  ])('finds its types with moduleResolution %s', async (moduleResolution, module) => {
+    const program = `import { ConfigError, createWebHook } from 'asmx-webhook';
+      createWebHook({ PORT: 0 }).catch((error: unknown) => { if (error instanceof ConfigError) console.log(error.code satisfies string); });`;
+    await writeFile(join(folder.path, 'program.ts'), program);
+    const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const options = ['--noEmit', '--strict', '--ignoreDeprecations', '6.0', '--types', 'node', '--typeRoots'];
+    const typeRoots = [...options, join(ROOT, 'node_modules', '@types'), '--moduleResolution', moduleResolution];
+    const files = ['--module', module, join(folder.path, 'program.ts')];
+    await run(process.execPath, [compiler, ...typeRoots, ...files], { cwd: folder.path }).catch((error: unknown) => {
+      expect((error as { stdout: string }).stdout).toBe('');
+    });
   });
 
   it('may use the libraries that the service uses, which are as they were', async () => {

@@ -29,7 +29,8 @@ describe('the log lines of the service', () => {
       'stopping',
       'stopped',
     ]);
-    const [, started, refused] = logLines(service.output());
+    const [made, started, refused] = logLines(service.output());
+    expect(made).toMatchObject({ level: 'warn' });
     expect(started).toMatchObject({ level: 'info', url: service.url, pid: service.child.pid, version: VERSION });
     expect(refused).toMatchObject({ level: 'warn', requestId: 'id-1', operation: 'RecordEvent', refusal: 'key' });
     expect(service.output()).not.toContain(KEY);
@@ -92,7 +93,10 @@ describe('the log lines of the service', () => {
     const open = await startProcess({ HOST: '0.0.0.0', RECORD_KEYS: KEY }, folder.path);
     await open.end('SIGTERM');
     const warnings = logLines(open.output()).filter(({ level }) => level === 'warn');
-    expect(warnings.map(({ msg }) => msg)).toEqual([expect.stringMatching(/read events and metrics: set READ_KEYS/)]);
+    expect(warnings.map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('New, empty log'),
+      expect.stringMatching(/read events and metrics: set READ_KEYS/),
+    ]);
     const loopback = await startProcess({}, folder.path);
     await loopback.end('SIGTERM');
     expect(loopback.output()).not.toContain('warn');

@@ -63,6 +63,32 @@ describe('the service as a process', () => {
     expect(events).toEqual(expect.arrayContaining(answered));
   });
 
+  it.each(['SIGTERM', 'SIGINT'])('ends with 0 on %s while it starts, also as process 1', async (signal) => {
+    const preload = join(folder.path, 'preload.cjs');
+    // The first moment in which a program that is still starting hears of a signal.
+    await writeFile(preload, `setTimeout(() => process.kill(process.pid, '${signal}'), 0);`);
+    const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    expect([code, output]).toEqual([0, '']);
+  });
+
+  it('goes on after SIGHUP without TLS, and says that it changes nothing', async () => {
+    const service = await startProcess({}, folder.path);
+    service.child.kill('SIGHUP');
+    await service.logged('SIGHUP changes nothing without TLS and WORKERS: restart the service');
+    expect(await callOperation(service.url, 'httpget', 'HelloWorld')).toBe('Hello World');
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it.each(['1', '2'])('says in PEM what to convert where TLS_CERT is in DER, with WORKERS=%s', async (WORKERS) => {
+    const file = join(folder.path, 'cert.der');
+    await writeFile(file, Buffer.from([0x30, 0x82, 3, 3, 0x30, 0x82]));
+    const { code, output } = await runToEnd({ TLS_CERT: file, TLS_KEY: file, WORKERS }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toContain(
+      `TLS_CERT (${file}) is in DER or PFX, and must be in PEM. Convert PFX with: openssl pkcs12`,
+    );
+  });
+
   it('does not start with SERVICE_NAMESPACE=hooks, and says that it must be an absolute URI', async () => {
     const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'hooks' }, folder.path);
     expect(code).toBe(1);
@@ -78,7 +104,7 @@ describe('the service as a process', () => {
     const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
     expect(code).toBe(1);
     expect(output).toBe(
-      `The event log ${file} cannot be opened. ---> The file is not a SQLite database. Nothing was changed.\n`,
+      `The event log ${file} cannot be opened: The file is not a SQLite database. Nothing was changed.\n`,
     );
     expect(await readFile(file, 'utf8')).toBe(notes);
   });
@@ -101,7 +127,8 @@ describe('the service as a process', () => {
     for (const isNew of [true, false]) {
       const service = await startProcess({}, folder.path);
       await service.end('SIGTERM');
-      expect(service.output().includes(text)).toBe(isNew);
+      const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
+      expect(warnings.map(({ msg }) => msg)).toEqual(isNew ? [text] : []);
     }
   });
 
@@ -136,6 +163,7 @@ describe('the service as a process', () => {
     await service.end('SIGTERM');
     const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
     expect(warnings.map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('New, empty log'),
       '.env, line 1: RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_EVENTS or RETENTION_MAX_AGE?',
     ]);
   });
@@ -167,8 +195,9 @@ describe('the service as a process', () => {
       string
     >;
     expect(await runToEnd({}, folder.path, ['--version'])).toEqual({ code: 0, output: `${String(version)}\n` });
-    const { code, output } = await runToEnd({}, folder.path, ['--port']);
-    expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port".')]);
+    const { code, output } = await runToEnd({}, folder.path, ['--port', '9000']);
+    expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port". Settings are environment')]);
+    expect(output).toContain('put PORT=VALUE before the command, or into .env');
   });
 
   it('loads no package that its configuration does not use', async () => {

@@ -102,7 +102,7 @@ describe('the tool for the event log', () => {
     const { code, errors } = await run(['--import', archive]);
     expect(code).toBe(1);
     expect(errors).toBe(
-      `Line 3 of ${archive} cannot be imported. Before it: 1 recorded, 0 already in the log. ---> ` +
+      `Line 3 of ${archive} cannot be imported. Before it: 1 recorded, 0 already in the log: ` +
         "The CloudEvent's attribute type must not be empty.\n",
     );
     expect((await stored(file)).map(({ id, data }) => [id, data])).toEqual([['a', '"data":[1]']]);
@@ -330,7 +330,7 @@ describe('the tool for the event log', () => {
     const { code, errors } = await run(['--import', archive]);
     expect([code, errors]).toEqual([
       1,
-      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log. ---> It is not UTF-8. ---> ` +
+      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log: It is not UTF-8: ` +
         'The encoded data was not valid for encoding utf-8\n',
     ]);
   });

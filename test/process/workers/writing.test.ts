@@ -136,7 +136,7 @@ describe('with several workers, what they record', () => {
     const { code, output } = await runToEnd({ WORKERS: '2', EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
     expect(code).toBe(1);
     expect(output.replace(/^\{.*\n/gm, '')).toBe(
-      `The event log ${file} cannot be opened. ---> The file is not a SQLite database. Nothing was changed.\n`,
+      `The event log ${file} cannot be opened: The file is not a SQLite database. Nothing was changed.\n`,
     );
   });
 
