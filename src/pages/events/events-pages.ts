@@ -252,10 +252,10 @@ class EventsPages {
       return;
     }
     const { filter } = listQuery(parameters);
-    const view = await this.#event(sequence).then((event) => eventView(event, filter, this.#address(response)));
-    // The event, which may be large, is not held meanwhile.
-    const values = { ...view, ...(await neighbours(log, sequence, filter)) };
-    await this.#views.send(response, 'event', `Event ${view.sequence}`, values);
+    // First, as it may take long: the event and its view may be large.
+    const around = await neighbours(log, sequence, filter);
+    const view = await eventView(await this.#event(sequence), filter, this.#address(response));
+    await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
