@@ -46,7 +46,7 @@ describe('SIGHUP with several workers', () => {
   });
 
   it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
-    const settings = { WORKERS: '2', PORT: '0', EVENT_LOG: 'sqlite:events.db' };
+    const settings = { WORKERS: '2', PORT: '0', EVENT_LOG: 'sqlite:events.db', ADMIN_PORT: '0' };
     await configure(settings);
     const service = await start();
     const old = await childrenOf(service);
