@@ -67,16 +67,20 @@ export class Connection {
     else this.last.once('close', then);
   }
 
-  /** Whether the peer has not taken the bytes that wait for it within `timeout` ms. */
-  isStuck(now: number, timeout: number): boolean {
+  /** How long the peer has taken nothing of the bytes that wait for it, in milliseconds. */
+  stuckFor(now: number): number {
     const socket = this.#http;
-    if (socket === undefined || socket.destroyed) return false;
+    if (socket === undefined || socket.destroyed) return 0;
     if (socket.writableLength === 0 || socket.bytesWritten - socket.writableLength >= this.#givenBytes) {
       this.#givenBytes = socket.bytesWritten;
       this.#givenAt = now;
-      return false;
     }
-    return now - this.#givenAt > timeout;
+    return now - this.#givenAt;
+  }
+
+  /** Whether the end of the peer's side over TLS may be a reset: Node does not tell if that comes while TLS itself writes. */
+  get mayBeReset(): boolean {
+    return this.#http !== this.accepted && this.#http?.readableEnded === true;
   }
 
   /** Sends an answer that belongs to no request, after those to all requests, and closes. Before TLS is agreed it only closes. */
@@ -138,8 +142,12 @@ export function closeInSteps(socket: Socket): void {
   });
 }
 
-/** How often during SEND_TIMEOUT the connections are checked. */
+/** How often during SEND_TIMEOUT the connections are checked, unless a second is shorter. */
 const SWEEPS_PER_TIMEOUT = 4;
+const MAX_SWEEP_INTERVAL = 1000;
+
+/** How long a peer that may have reset its connection may take nothing, in milliseconds. */
+const RESET_TIMEOUT = 5000;
 
 /**
  * The open connections of a server. Closes those whose peers do not take what they are sent: one timer checks all of them, so
@@ -160,11 +168,12 @@ export class Connections {
     this.#sweep = setInterval(() => {
       const now = performance.now();
       for (const connection of this.#all) {
-        if (!connection.isStuck(now, sendTimeout)) continue;
-        closed(connection);
+        const stuck = connection.stuckFor(now);
+        if (stuck > sendTimeout) closed(connection);
+        else if (stuck <= RESET_TIMEOUT || !connection.mayBeReset) continue;
         connection.destroy();
       }
-    }, sendTimeout / SWEEPS_PER_TIMEOUT).unref();
+    }, Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL)).unref();
   }
 
   get count(): number {
