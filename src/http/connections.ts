@@ -165,15 +165,18 @@ export class Connections {
    * @param closed - called for each connection that is about to be closed because its peer took longer
    */
   constructor(sendTimeout: number, closed: (connection: Connection) => void) {
-    this.#sweep = setInterval(() => {
-      const now = performance.now();
-      for (const connection of this.#all) {
-        const stuck = connection.stuckFor(now);
-        if (stuck > sendTimeout) closed(connection);
-        else if (stuck <= RESET_TIMEOUT || !connection.mayBeReset) continue;
-        connection.destroy();
-      }
-    }, Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL)).unref();
+    this.#sweep = setInterval(
+      () => {
+        const now = performance.now();
+        for (const connection of this.#all) {
+          const stuck = connection.stuckFor(now);
+          if (stuck > sendTimeout) closed(connection);
+          else if (stuck <= RESET_TIMEOUT || !connection.mayBeReset) continue;
+          connection.destroy();
+        }
+      },
+      Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL),
+    ).unref();
   }
 
   get count(): number {
