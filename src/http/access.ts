@@ -3,7 +3,7 @@ import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { Access, AccessConfig, Config, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
 import { SENDERS } from '../senders/senders';
-import { LARGE_MESSAGE } from '../util/promises';
+
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
 import { HTTP_ERRORS } from './errors';
@@ -49,10 +49,12 @@ export interface AccessControl {
   check(needed: Access, request: IncomingMessage, credentials: Credentials): string | undefined;
 }
 
+const MAX_UNPROVED = 256 * 1024;
+
 /** A message with a key inside it has to be read before its caller is known, so it must not be large. */
 const UNPROVED_BODY: BodyLimit = {
-  maxBytes: LARGE_MESSAGE,
-  refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE),
+  maxBytes: MAX_UNPROVED,
+  refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNPROVED),
 };
 
 /**
