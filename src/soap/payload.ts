@@ -1,9 +1,13 @@
 import { isNameCharacter, isSpaceCode, xmlAttribute } from '../xml/characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from '../xml/handler';
+import type { Steps } from '../util/promises';
 import { FAULTS } from './fault';
 
 /** How many times the length of its message a payload may gain in declarations. */
 const MAX_GROWTH = 8;
+
+/** How many children are written at a time. */
+const CHILDREN_AT_ONCE = 256;
 
 /** A child element: where it starts, where the name in its start tag ends, and what is declared in it. */
 interface Child {
@@ -28,7 +32,7 @@ export class Payload {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
-  readonly #written = new Map<string, string>();
+  #written: Map<string, string> | undefined;
   #allPrefixes: readonly string[] | undefined;
   #allDeclarations: string | undefined;
 
@@ -53,7 +57,7 @@ export class Payload {
    *
    * @throws {Fault} the declarations would make it many times as long as its message.
    */
-  text(): string | undefined {
+  *text(): Steps<string | undefined> {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
     const maxGrowth = MAX_GROWTH * xml.length;
@@ -65,14 +69,15 @@ export class Payload {
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
     const parts: string[] = [];
-    this.#children.forEach((child, i) => {
+    for (const [i, child] of this.#children.entries()) {
+      if (i % CHILDREN_AT_ONCE === CHILDREN_AT_ONCE - 1) yield;
       const declarations = this.#declarationsOn(child, this.#children[i + 1]?.start ?? end);
-      if (declarations === '') return;
+      if (declarations === '') continue;
       growth += declarations.length;
       if (growth > maxGrowth) throw FAULTS.payloadGrowth(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);
       position = child.nameEnd;
-    });
+    }
     return parts.join('') + xml.slice(position, end);
   }
 
@@ -95,11 +100,12 @@ export class Payload {
   }
 
   #declarationOf(prefix: string): string {
-    let text = this.#written.get(prefix);
+    const written = (this.#written ??= new Map<string, string>());
+    let text = written.get(prefix);
     if (text !== undefined) return text;
     const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
     text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-    this.#written.set(prefix, text);
+    written.set(prefix, text);
     return text;
   }
 }
