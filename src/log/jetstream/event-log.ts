@@ -31,6 +31,8 @@ export interface JetStreamOptions extends JetStreamLocation {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** Whether this process forgets what the servers leave to it; by default one that makes streams does. */
+  readonly forgets?: boolean;
   /** The source of the service's own events. */
   readonly source: string;
   /** Whether missing streams are made; otherwise they have to exist, with any settings. */
@@ -92,11 +94,11 @@ class JetStreamEngine implements LogEngine {
   readonly #probe = new JetStreamProbe();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions, ownSources: readonly string[]) {
-    const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream, ownSources);
     this.#recorder = new JetStreamRecorder(this.#begin);
-    if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
+    if (forgets && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }
   }
