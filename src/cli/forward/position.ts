@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { open, readFile, realpath, stat } from 'node:fs/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/page';
 import { replaceFile } from '../../util/files';
@@ -50,11 +50,11 @@ export class PositionFile {
     const { isBusy, lockFile } = await import('../../log/sqlite/binding.js');
     const file = await realpath(this.#given).catch(() => this.#given);
     try {
+      // The reasons of the file system say more than those of SQLite.
+      await (await open(`${file}.lock`, 'a')).close();
       this.#lock ??= lockFile(`${file}.lock`);
     } catch (error) {
-      throw isBusy(error)
-        ? new Error(`${this.#given} is the --position of another forwarder that is running. Stop that one first.`)
-        : new Error(`${this.#given} cannot be locked by a file ${file}.lock.`, { cause: error });
+      throw isBusy(error) ? taken(this.#given) : fileError(this.#given, 'written', error);
     }
   }
 
@@ -102,6 +102,10 @@ export class PositionFile {
       throw fileError(this.#given, 'written', error);
     }
   }
+}
+
+function taken(file: string): Error {
+  return new Error(`${file} is the --position of another forwarder that is running. Stop that one first.`);
 }
 
 function parsePosition(text: string): Position | undefined {
