@@ -222,8 +222,8 @@ export function isAuthority(host: string): boolean {
   return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
 }
 
-/** Counts a request of a client. Throws a {@link RequestError} 429 where the client sent too many. */
-export type RateLimit = (request: IncomingMessage) => void;
+/** Counts a request of a client, once. Throws a {@link RequestError} 429 where the client sent too many. */
+export type RateLimit = (request: IncomingMessage & { isCounted?: boolean }) => void;
 
 /** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
 const MAX_CLIENTS = 100_000;
@@ -237,6 +237,8 @@ export function rateLimit(
   const counts = new Map<string, number>();
   let ends = performance.now() + milliseconds;
   return (request) => {
+    if (request.isCounted) return;
+    request.isCounted = true;
     const now = performance.now();
     const client = clientOf(addressOf(request) ?? '');
     if (now >= ends || (counts.size >= maxClients && !counts.has(client))) {

@@ -17,15 +17,19 @@ describe('HTTP/1.1', () => {
     return wire.untilClosed();
   };
   const post = (fields: string, body: string, version = '1.1') =>
-    `POST ${HELLO} HTTP/${version}\r\nHost: x\r\n${fields}\r\n${body}`;
+    `POST ${HELLO} HTTP/${version}\r\nHost: localhost\r\n${fields}\r\n${body}`;
 
   it.each([
-    ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`],
+    ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n`],
+    ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n`],
     ['two Host lines in another case', 400, `GET ${HELLO} HTTP/1.1\r\nhost: x\r\nX: y\r\nHOST: y\r\n\r\n`],
-    ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['two Host lines and an absolute target', 400, `GET http://x${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: localhost\r\nHost: y\r\n\r\n`],
+    [
+      'two Host lines and an absolute target',
+      400,
+      `GET http://x${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n`,
+    ],
+    ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ['gzip before chunked', 501, post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
     [
       'gzip on a line before chunked',
@@ -35,15 +39,15 @@ describe('HTTP/1.1', () => {
     ['chunked before gzip', 400, post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
     ['chunks and a length', 400, post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n')],
     ['an unknown coding alone', 400, post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
-    ['a version that is not written as it must be', 400, `GET ${HELLO} HTTP/1.11\r\nHost: x\r\n\r\n`],
-    ['HTTP/2.0', 505, `GET ${HELLO} HTTP/2.0\r\nHost: x\r\n\r\n`],
-    ['HTTP/1.2', 505, `GET ${HELLO} HTTP/1.2\r\nHost: x\r\n\r\n`],
-    ['no version', 400, `GET ${HELLO}\r\nHost: x\r\n\r\n`],
+    ['a version that is not written as it must be', 400, `GET ${HELLO} HTTP/1.11\r\nHost: localhost\r\n\r\n`],
+    ['HTTP/2.0', 505, `GET ${HELLO} HTTP/2.0\r\nHost: localhost\r\n\r\n`],
+    ['HTTP/1.2', 505, `GET ${HELLO} HTTP/1.2\r\nHost: localhost\r\n\r\n`],
+    ['no version', 400, `GET ${HELLO}\r\nHost: localhost\r\n\r\n`],
     ['the preface of HTTP/2', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['an unknown expectation', 417, post('Expect: magic\r\nContent-Length: 0\r\n', '')],
     ['CONNECT', 405, 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
   ])('with %s is answered once with %i, and the connection closed', async (_what, status, request) => {
-    const text = await exchange(`${request}GET ${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const text = await exchange(`${request}GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect([...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code))).toEqual([status]);
     expect(text).toContain('Connection: close\r\n');
   });
@@ -63,13 +67,13 @@ describe('HTTP/1.1', () => {
 
   it.each(['/healthz', '/readyz', '/metrics'])('OPTIONS and other methods on %s tell what is allowed', async (path) => {
     const ask = (method: string) =>
-      exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, service.adminUrl);
+      exchange(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, service.adminUrl);
     expect(await ask('OPTIONS')).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
     expect(await ask('DELETE')).toMatch(/^HTTP\/1.1 405 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
   });
 
   it('OPTIONS * tells what is allowed', async () => {
-    const text = await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const text = await exchange('OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS, POST\r\n/);
   });
 
@@ -81,7 +85,7 @@ describe('HTTP/1.1', () => {
     for (let i = 0; i < 10; i++) await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(200) });
     const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const text = await exchange(
-      `GET ${PATH}/GetEvents HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields.join('')}\r\n`,
+      `GET ${PATH}/GetEvents HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${fields.join('')}\r\n`,
     );
     expect(text).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nVary: [^\r]*Accept-Encoding\r\n/);
   });

@@ -157,7 +157,7 @@ describe('a request that is refused', () => {
   it('does not stop the service when its caller goes away midway', async () => {
     const { hostname, port, pathname } = new URL(service.url);
     const socket = connect(Number(port), hostname);
-    const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 1000\r\n\r\n<a>`;
+    const head = `POST ${pathname} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: 1000\r\n\r\n<a>`;
     await new Promise<void>((resolve) => socket.write(head, () => resolve()));
     socket.destroy();
     expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');

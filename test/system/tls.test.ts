@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
-import { runToEnd, startProcess } from '../support/process';
+import { metricsAt } from '../support/metrics';
+import { logLines, runToEnd, startProcess } from '../support/process';
 import { openConnection, untilClosed } from '../support/raw';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -102,6 +103,52 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
+  it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
+    const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), HEADERS_TIMEOUT: '300ms', ADMIN_PORT: '0' };
+    const service = await startProcess(settings, folder.path);
+    const port = Number(new URL(service.url).port);
+    const trusted = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
+    const stranger = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
+    const tls = (options: ConnectionOptions) =>
+      untilClosed(connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }));
+    const plain = async (bytes: string | undefined) => {
+      const socket = await openConnection(service.url);
+      if (bytes !== undefined) socket.write(bytes);
+      await untilClosed(socket);
+    };
+    // Connections that are opened and not used: before TLS is agreed on, and after.
+    await plain(undefined);
+    await tls(trusted);
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const cases: readonly (readonly [() => Promise<unknown>, string, string])[] = [
+      [() => tls({ maxVersion: 'TLSv1.2' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
+      [() => tls({ minVersion: 'TLSv1.3' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
+      [
+        () => tls(stranger),
+        'key',
+        "the caller's certificate is not one of TLS_CLIENT_CA (DEPTH_ZERO_SELF_SIGNED_CERT)",
+      ],
+      [() => plain('GET / HTTP/1.1\r\n\r\n'), 'invalid', 'speaks plain HTTP; its address must begin with https://'],
+      [() => plain('what is this'), 'invalid', 'does not speak TLS'],
+      [() => tls({ ...trusted, ...old }), 'invalid', 'speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed'],
+      [() => plain('\x16\x03\x01'), 'timeout', 'took more than 0.3 s (HEADERS_TIMEOUT)'],
+    ];
+    const refused = () => logLines(service.output()).filter(({ msg }) => msg === 'refused');
+    for (const [index, [attempt, refusal, reason]] of cases.entries()) {
+      await attempt();
+      await eventually(reason, () => refused().length > index);
+      expect(refused()).toHaveLength(index + 1);
+      expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
+    }
+    const flood = 100;
+    await Promise.all(Array.from({ length: flood }, () => plain('what is this')));
+    const { adminUrl = '' } = logLines(service.output()).find(({ msg }) => msg === 'started') as { adminUrl?: string };
+    const counted = async () => (await metricsAt(adminUrl)).get('webhook_refusals_total{reason="invalid"}');
+    await eventually('all are counted', async () => (await counted()) === flood + 3);
+    expect(refused().length).toBeLessThan(cases.length + flood);
+    await service.end('SIGTERM');
+  });
+
   it('with TLS_CLIENT_CA answers those alone that have a certificate of it', async () => {
     const service = await startProcess({ ...variables(), TLS_CLIENT_CA: file('second.pem') }, folder.path);
     const hello = (options: ConnectionOptions) => get(`${service.url}/HelloWorld`, 'first', options);
@@ -193,7 +240,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const service = await startProcess(variables(), folder.path);
     const socket = await openTls(service.url);
     const { pathname } = new URL(service.url);
-    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx`;
+    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx`;
     let answers = 0;
     const count = (chunk: Buffer) => (answers += statuses(chunk.toString()).length);
     socket.on('data', count);
@@ -211,7 +258,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const service = await startProcess(variables(), folder.path);
     const socket = await openTls(service.url);
     const answer = untilClosed(socket);
-    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(statuses(await answer)).toEqual([200]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
@@ -219,7 +266,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   it('counts no connection that was reset after its body, at whatever time', async () => {
     const service = await startProcess({ ...variables(), SEND_TIMEOUT: '1s' }, folder.path);
     const { hostname, port, pathname } = new URL(service.url);
-    const fields = 'Host: x\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
+    const fields = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
     const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}\r\n${'x'.repeat(20_000)}`;
     const abort = async (milliseconds: number): Promise<void> => {
       const raw = await openConnection(`http://${hostname}:${port}`);
@@ -241,7 +288,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const halfway = await openConnection(service.url);
     halfway.write(Buffer.from('16030100c8010000c40303', 'hex'));
     const plain = await openConnection(service.url);
-    plain.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    plain.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await Promise.all([silent, halfway, plain].map((socket) => untilClosed(socket)));
     await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
     expect(await service.end('SIGTERM')).toBe(0);
@@ -268,14 +315,16 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     let text = '';
     writer.on('data', (chunk: Buffer) => (text += chunk.toString()));
     for (let i = 1; i <= 8; i++) {
-      writer.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n${body}`);
+      writer.write(
+        `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n${body}`,
+      );
       await eventually('it is recorded', () => statuses(text).length === i);
     }
     writer.destroy();
     const reader = await openTls(service.url);
     reader.pause();
     reader.on('error', () => undefined);
-    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: x\r\n\r\n`);
+    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await service.logged('refused');
     await eventually('it is not counted any more', async () => (await connectionsOf(service.url)) === 1);
     reader.destroy();
@@ -294,7 +343,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       );
     const wait = async () => {
       const socket = await openTls(service.url);
-      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       return socket;
     };
     expect(await get(`${service.url}/GetEvents?wait=4s`, 'first')).toContain('>[]<');
