@@ -129,5 +129,12 @@ function requestFields(
 ): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
   // The query string is a payload, which may be confidential.
   const path = request.url?.replace(/[?#].*$/s, '');
-  return { requestId: requestId(request), remoteAddress: addressOf(request), path };
+  let remoteAddress: string | undefined;
+  try {
+    remoteAddress = addressOf(request);
+  } catch {
+    // Where proxies contradict each other, only theirs is certain.
+    remoteAddress = request.socket.remoteAddress;
+  }
+  return { requestId: requestId(request), remoteAddress, path };
 }
