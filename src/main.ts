@@ -2,6 +2,8 @@
 import { requireNode, VERSION } from './config/package-info';
 
 requireNode();
+// Before the other imports, which take most of a start's time.
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
@@ -26,7 +28,6 @@ import type { EventLog } from './log/event-log';
 import { plainReason } from './util/text';
 import { createLogger, exitAfterLines, type Logger } from './telemetry/logger';
 
-for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 main().catch(fail);
 
 /**

@@ -59,7 +59,7 @@ describe('SIGHUP with several workers', () => {
     for (const [name, value] of Object.entries({
       ...others,
       PORT: '1',
-      ADMIN_PORT: '0',
+      ADMIN_PORT: '1',
       ADMIN_HOST: '::1',
       WORKERS: '1',
     })) {
