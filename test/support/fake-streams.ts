@@ -46,6 +46,10 @@ export class FakeStream implements Partial<Stream> {
     });
   }
 
+  maxBytes(): number {
+    return Infinity;
+  }
+
   remove(position: number): Promise<void> {
     return this.erase(position);
   }
