@@ -63,7 +63,7 @@ async function rude(n) {
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   socket.on('error', () => undefined);
-  socket.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nx`);
+  socket.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx`);
   if (n % 2 === 0) socket.resetAndDestroy();
   else await once(socket.resume(), 'close');
 }
@@ -103,7 +103,7 @@ async function idle() {
   let received = '';
   socket.on('data', (chunk) => (received += chunk)).on('error', () => undefined);
   for (let calls = 1; Date.now() + IDLE < end; calls++) {
-    socket.write(`GET ${pathname}/HelloWorld? HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(`GET ${pathname}/HelloWorld? HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await pause(IDLE);
     const answers = received.split('HTTP/1.1 200 ').length - 1;
     count(answers === calls ? 'idle: answered' : 'idle: UNEXPECTED end of the connection');

@@ -6,9 +6,9 @@ import { startService } from '../support/service';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
-const HELLO = `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`;
-const RECORD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nevent`;
-const CHUNKED = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const HELLO = `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const RECORD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nevent`;
+const CHUNKED = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
 /** The statuses of all answers, in their order. */
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
@@ -17,12 +17,12 @@ describe('after a request that is recorded, the same connection', () => {
   it.each([
     ['a stray byte', '\x01', [200, 400]],
     ['a header that is too large', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, [200, 431]],
-    ['another version of HTTP', 'GET / HTTP/3.1\r\nHost: x\r\n\r\n', [200, 505]],
-    ['a request to a proxy', 'CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', [200, 405]],
-    ['two Host lines', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', [200, 400]],
+    ['another version of HTTP', 'GET / HTTP/3.1\r\nHost: localhost\r\n\r\n', [200, 505]],
+    ['a request to a proxy', 'CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', [200, 405]],
+    ['two Host lines', 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n', [200, 400]],
     [
       'a transfer coding that is unknown',
-      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n`,
+      `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n`,
       [200, 501],
     ],
     ['a chunk without a size', `${CHUNKED}xyz\r\n`, [200, 400]],
@@ -67,7 +67,7 @@ it.each([
   const service = await startService();
   for (const pause of [0, 50]) {
     const wire = await openWire(service.url);
-    wire.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    wire.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`);
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     wire.write('xyz\r\n\r\n');
     expect(statuses(await wire.untilClosed())).toEqual([status]);
@@ -79,7 +79,7 @@ it.each([
 it('what follows an answer that closes the connection is not done', async () => {
   const service = await startService();
   const wire = await openWire(service.url);
-  wire.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n${RECORD}`);
+  wire.write(`GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n${RECORD}`);
   expect(statuses(await wire.untilClosed())).toEqual([400]);
   expect((await service.log.stats()).events).toBe(0);
   await expectNothingHeld(service);
@@ -88,7 +88,7 @@ it('what follows an answer that closes the connection is not done', async () => 
 it('a body on GET that ends well is read over', async () => {
   const service = await startService();
   const wire = await openWire(service.url);
-  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n`, 'event', HELLO);
+  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n`, 'event', HELLO);
   await wire.until(/Hello World[^]*Hello World/);
   wire.socket.destroy();
   await expectNothingHeld(service);
@@ -98,7 +98,7 @@ it('a body that breaks off is refused in the format of the binding, and nothing 
   const service = await startService();
   const wire = await openWire(service.url);
   wire.write(
-    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<a/>\r\n?`,
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<a/>\r\n?`,
   );
   const text = await wire.untilClosed();
   expect(statuses(text)).toEqual([400]);

@@ -50,7 +50,10 @@ describe('a request', () => {
     ['OPTIONS of a page', 'OPTIONS /readyz'],
   ])('%s with a huge body is answered and closed, and the body not read', async (_what, line) => {
     const service = await startService();
-    const answer = await sendRaw(service.url, `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\nx`);
+    const answer = await sendRaw(
+      service.url,
+      `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 204 [\s\S]*Connection: close\r\n/);
     await expectNothingHeld(service);
   });
@@ -71,7 +74,7 @@ describe('a request', () => {
   ])('whose %s begins as %j is refused before the rest of it arrives', async (coding, beginning) => {
     const service = await startService();
     const fields = `Content-Encoding: ${coding}\r\nContent-Length: 1000\r\n`;
-    const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+    const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
     const wire = await openWire(service.url);
     wire.write(head, Buffer.from(beginning, 'latin1'));
     expect(await wire.until(/it is not valid/)).toMatch(/^HTTP\/1\.1 400 /);
@@ -85,7 +88,7 @@ describe('a request', () => {
     const fields = `Connection: close\r\nContent-Encoding: gzip\r\nContent-Length: ${String(coded.length)}\r\n`;
     const socket = await openConnection(service.url);
     const answer = untilClosed(socket);
-    socket.setNoDelay(true).write(`POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`);
+    socket.setNoDelay(true).write(`POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`);
     for (const byte of coded) await new Promise((resolve) => socket.write(Buffer.from([byte]), resolve));
     expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
     await expectNothingHeld(service);
@@ -95,9 +98,9 @@ describe('a request', () => {
     const service = await startService();
     const wire = await openWire(service.url);
     const length = method === 'POST' ? 'Content-Length: 0\r\n' : '';
-    wire.write(`${method} ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${length}\r\n`);
+    wire.write(`${method} ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${length}\r\n`);
     await wire.until(/Hello World/);
-    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     expect((await wire.untilClosed()).match(/Hello World/g)).toHaveLength(2);
     await expectNothingHeld(service);
   });
@@ -117,12 +120,12 @@ describe('a request', () => {
     const body = 'x'.repeat(100_000);
     const starts = [
       'POS',
-      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`,
-      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${body.slice(1)}`,
-      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${body}`,
-      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n${body}`,
-      `GET ${PATH}/GetEvents?after=999&wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(3),
-      `GET ${PATH}?events HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(5),
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n`,
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n${body.slice(1)}`,
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n${body}`,
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n${body}`,
+      `GET ${PATH}/GetEvents?after=999&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3),
+      `GET ${PATH}?events HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(5),
     ];
     for (let round = 0; round < 3; round++) {
       for (const start of starts) {

@@ -29,7 +29,10 @@ function expectRefusal(answer: Answer, binding: BindingName, status: number, lim
 describe('the limit', () => {
   it('MAX_HEADER_BYTES is answered with 431', async () => {
     const service = await startService({ MAX_HEADER_BYTES: '4096' });
-    const answer = await sendRaw(service.url, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(5000)}\r\n\r\n`);
+    const answer = await sendRaw(
+      service.url,
+      `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(5000)}\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 431 [\s\S]*more than 4096 bytes \(MAX_HEADER_BYTES\)\.\n$/);
     await expectNothingHeld(service);
   });
@@ -37,16 +40,16 @@ describe('the limit', () => {
   // What is decoded ends, and the request does not.
   const beyond = (coding: string, coded: Buffer): Buffer => {
     const fields = `Content-Encoding: ${coding}\r\nContent-Length: ${String(coded.length + 10)}\r\n`;
-    const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+    const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
     return Buffer.concat([Buffer.from(head), coded, Buffer.from('\0')]);
   };
 
   // The time-outs take their time; they pass side by side.
   const short = { HEADERS_TIMEOUT: '200ms', REQUEST_TIMEOUT: '200ms' };
   it.concurrent.each<[string, Record<string, string>, string | Buffer]>([
-    ['HEADERS_TIMEOUT', { HEADERS_TIMEOUT: '200ms' }, `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: `],
+    ['HEADERS_TIMEOUT', { HEADERS_TIMEOUT: '200ms' }, `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nX-Slow: `],
     ['HEADERS_TIMEOUT, with nothing sent', { HEADERS_TIMEOUT: '200ms' }, ''],
-    ['REQUEST_TIMEOUT', short, `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123`],
+    ['REQUEST_TIMEOUT', short, `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123`],
     ['REQUEST_TIMEOUT, after what is gzip', short, beyond('gzip', gzipSync('event'))],
     ['REQUEST_TIMEOUT, after what is deflate', short, beyond('deflate', deflateSync('event'))],
     ['REQUEST_TIMEOUT, after what is br', short, beyond('br', brotliCompressSync('event'))],
@@ -70,7 +73,7 @@ describe('the limit', () => {
       const drops = await openConnection(service.url);
       for (const socket of [idle, drops]) {
         socket.pause();
-        socket.write(`GET ${PATH}/GetEvents HTTP/1.1\r\nHost: x\r\n\r\n`);
+        socket.write(`GET ${PATH}/GetEvents HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       }
       const drip = setInterval(() => void drops.read(1), 50);
       await eventually(
@@ -125,7 +128,7 @@ describe('the limit', () => {
     'MAX_BODY_MEMORY is answered with 503 for bodies with %s, while small ones are read',
     async (_how, fields, body) => {
       const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
-      const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
+      const head = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n\r\n`;
       const request = Buffer.concat([Buffer.from(head), Buffer.from(body)]);
       const held = await openConnection(service.url);
       held.write(request);
@@ -156,7 +159,9 @@ describe('the limit', () => {
     const post = () =>
       send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Encoding': 'gzip' }, body });
     const held = await openConnection(service.url);
-    held.write(`POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(200_000)}`);
+    held.write(
+      `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(200_000)}`,
+    );
     await eventually('there is no room', async () => (await post()).status === 503);
     held.destroy();
     await eventually('there is room again', async () => (await post()).status === 200);
@@ -245,7 +250,7 @@ describe('a large message', () => {
 
 it('closes a connection on which more than 64 requests wait', async () => {
   const service = await startService();
-  const page = `GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const page = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const patient = await openConnection(service.url);
   let answers = 0;
   patient.on('data', (chunk: Buffer) => (answers += chunk.toString().split('HTTP/1.1 200 OK').length - 1));

@@ -17,17 +17,21 @@ describe('HTTP/1.1', () => {
     return wire.untilClosed();
   };
   const post = (fields: string, body: string, version = '1.1') =>
-    `POST ${HELLO} HTTP/${version}\r\nHost: x\r\n${fields}\r\n${body}`;
+    `POST ${HELLO} HTTP/${version}\r\nHost: localhost\r\n${fields}\r\n${body}`;
 
   it.each([
     ['no Host line', 400, `GET ${HELLO} HTTP/1.1\r\n\r\n`],
     ['no Host line and an absolute target', 400, `GET http://x${HELLO} HTTP/1.1\r\n\r\n`],
-    ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`],
+    ['two Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n`],
+    ['two equal Host lines', 400, `GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n`],
     ['two Host lines in another case', 400, `GET ${HELLO} HTTP/1.1\r\nhost: x\r\nX: y\r\nHOST: y\r\n\r\n`],
-    ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['two Host lines and an absolute target', 400, `GET http://x${HELLO} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`],
-    ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: localhost\r\nHost: y\r\n\r\n`],
+    [
+      'two Host lines and an absolute target',
+      400,
+      `GET http://x${HELLO} HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n`,
+    ],
+    ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ['gzip before chunked', 501, post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
     [
       'gzip on a line before chunked',
@@ -37,15 +41,15 @@ describe('HTTP/1.1', () => {
     ['chunked before gzip', 400, post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
     ['chunks and a length', 400, post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n')],
     ['an unknown coding alone', 400, post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
-    ['a version that is not written as it must be', 400, `GET ${HELLO} HTTP/1.11\r\nHost: x\r\n\r\n`],
-    ['HTTP/2.0', 505, `GET ${HELLO} HTTP/2.0\r\nHost: x\r\n\r\n`],
-    ['HTTP/1.2', 505, `GET ${HELLO} HTTP/1.2\r\nHost: x\r\n\r\n`],
-    ['no version', 400, `GET ${HELLO}\r\nHost: x\r\n\r\n`],
+    ['a version that is not written as it must be', 400, `GET ${HELLO} HTTP/1.11\r\nHost: localhost\r\n\r\n`],
+    ['HTTP/2.0', 505, `GET ${HELLO} HTTP/2.0\r\nHost: localhost\r\n\r\n`],
+    ['HTTP/1.2', 505, `GET ${HELLO} HTTP/1.2\r\nHost: localhost\r\n\r\n`],
+    ['no version', 400, `GET ${HELLO}\r\nHost: localhost\r\n\r\n`],
     ['the preface of HTTP/2', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['an unknown expectation', 417, post('Expect: magic\r\nContent-Length: 0\r\n', '')],
     ['CONNECT', 405, 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
   ])('with %s is answered once with %i, and the connection closed', async (_what, status, request) => {
-    const text = await exchange(`${request}GET ${HELLO} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const text = await exchange(`${request}GET ${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect([...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code))).toEqual([status]);
     expect(text).toContain('Connection: close\r\n');
   });
@@ -70,8 +74,8 @@ describe('HTTP/1.1', () => {
     'that offers another protocol is answered, and the connection closes before the next request (%j)',
     async (length, body) => {
       const text = await exchange(
-        `POST ${HELLO} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${length}\r\n${body}` +
-          `GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`,
+        `POST ${HELLO} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${length}\r\n${body}` +
+          `GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`,
       );
       expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
       expect(text).toContain('Connection: close\r\n');
@@ -80,7 +84,7 @@ describe('HTTP/1.1', () => {
 
   it('with more than 1,000 header fields has those after them, too', async () => {
     const fields = `${'a:\r\n'.repeat(2000)}Content-Length: 11\r\nConnection: close\r\nIdempotency-Key: behind\r\n`;
-    const record = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${fields}\r\nbehind them`;
+    const record = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n${fields}\r\nbehind them`;
     expect(await exchange(record)).toMatch(/^HTTP\/1.1 200 /);
     const [event] = await service.log.scan({ after: BigInt((await service.log.stats()).events - 1), limit: 1 });
     expect(event?.data).toContain('behind them');
@@ -89,20 +93,23 @@ describe('HTTP/1.1', () => {
   it.each(['/healthz?verbose', '/readyz?verbose', '/metrics?x', '/?x'])(
     'answers the page %s of the operator',
     async (target) => {
-      const text = await exchange(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, service.adminUrl);
+      const text = await exchange(
+        `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+        service.adminUrl,
+      );
       expect(text).toMatch(/^HTTP\/1.1 200 /);
     },
   );
 
   it.each(['/healthz', '/readyz', '/metrics'])('OPTIONS and other methods on %s tell what is allowed', async (path) => {
     const ask = (method: string) =>
-      exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, service.adminUrl);
+      exchange(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, service.adminUrl);
     expect(await ask('OPTIONS')).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
     expect(await ask('DELETE')).toMatch(/^HTTP\/1.1 405 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
   });
 
   it('OPTIONS * tells what is allowed', async () => {
-    const text = await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const text = await exchange('OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS, POST\r\n/);
   });
 
@@ -114,7 +121,7 @@ describe('HTTP/1.1', () => {
     for (let i = 0; i < 10; i++) await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(200) });
     const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const text = await exchange(
-      `GET ${PATH}/GetEvents HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields.join('')}\r\n`,
+      `GET ${PATH}/GetEvents HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${fields.join('')}\r\n`,
     );
     expect(text).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nVary: [^\r]*Accept-Encoding\r\n/);
   });

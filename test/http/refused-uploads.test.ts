@@ -29,7 +29,7 @@ async function flood(url: string, head: string, chunked = false): Promise<{ text
 }
 
 describe('before the body arrives', () => {
-  const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+  const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
   it.each([
     ['413', {}, post(`${PATH}/RecordEvent`, 'Content-Length: 10000000000\r\n')],
@@ -39,7 +39,7 @@ describe('before the body arrives', () => {
     ['401', { RECORD_KEYS: KEY }, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000\r\n')],
     ['404', {}, post('/nowhere', 'Content-Length: 4000000\r\n')],
     ['405', {}, post('/healthz', 'Content-Length: 4000000\r\n')],
-    ['413', {}, `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n`],
+    ['413', {}, `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n`],
   ])('%s is answered and the connection closed, with Expect and without', async (status, variables, head) => {
     const service = await startService(variables);
     for (const expectation of ['', 'Expect: 100-continue\r\n']) {
@@ -88,9 +88,9 @@ describe('before the body arrives', () => {
 it('a request that is refused with a small body keeps its connection', async () => {
   const service = await startService();
   const wire = await openWire(service.url);
-  wire.write(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n`, 'event');
+  wire.write(`POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n`, 'event');
   await wire.until(/404/);
-  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await wire.until(/Hello World/);
   wire.socket.destroy();
   await expectNothingHeld(service);
@@ -98,7 +98,7 @@ it('a request that is refused with a small body keeps its connection', async () 
 
 describe('MAX_BODY_MEMORY', () => {
   const large = gzipSync(randomBytes(450_000).toString('hex'), { level: 1 });
-  const head = (fields: string) => `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+  const head = (fields: string) => `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
   it('is given back when the connection of requests that wait in it is gone', async () => {
     const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
@@ -107,7 +107,7 @@ describe('MAX_BODY_MEMORY', () => {
       const body = 'x'.repeat(300_000);
       const request = head(`Content-Length: ${String(body.length)}\r\n`) + body;
       // The first waits for events that do not come, the others for the first.
-      socket.write(`GET ${PATH}/GetEvents?wait=30&after=0 HTTP/1.1\r\nHost: x\r\n\r\n${request}${request}`);
+      socket.write(`GET ${PATH}/GetEvents?wait=30&after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n${request}${request}`);
       await eventually('the bodies are recorded', async () => (await service.log.stats()).events >= 1);
       socket.destroy();
     }

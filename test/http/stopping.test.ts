@@ -15,7 +15,7 @@ describe('a service that stops', () => {
     const silent = [await openConnection(service.url), await openConnection(adminUrl)];
     const closed = silent.map((socket) => untilClosed(socket));
     const idle = await openWire(service.url);
-    idle.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+    idle.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await idle.until(/Hello World/);
     // Connections that never were used are accepted by then.
     await send(`${adminUrl}healthz`);
@@ -31,7 +31,7 @@ describe('a service that stops', () => {
     await send(`${service.url}/HelloWorld`);
     const stopped = service.stop();
     await setTimeout(10);
-    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: x\r\n\r\n`);
+    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 200 OK[^]*Connection: close[^]*Hello World/i);
     await stopped;
   });
@@ -48,7 +48,7 @@ describe('a service that stops', () => {
     const { log, answer, events } = slowLog();
     const service = await startService({}, log);
     const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
+    wire.write(`GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await eventually('the call is in flight', () => events() === 1);
     const stopped = service.stop();
     await setTimeout(200);

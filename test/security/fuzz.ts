@@ -176,7 +176,7 @@ export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
           '/RecordEvent',
           ' HTTP/1.1\r\n',
           ' HTTP/1.0\r\n',
-          'Host: x\r\n',
+          'Host: localhost\r\n',
           'Content-Length: 5\r\n',
           'Content-Length: -5\r\n',
           'Transfer-Encoding: chunked\r\n',

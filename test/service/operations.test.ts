@@ -65,7 +65,7 @@ describe('an operation that fails in the event log', () => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(service.url + path, question);
     expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/plain; charset=utf-8']);
-    expect(answer.body).toBe('The event could not be recorded. ---&gt; disk &lt;full&gt;\n');
+    expect(answer.body).toBe('The event could not be recorded. ---> disk <full>\n');
   });
 
   it('does not affect the other operations', async () => {

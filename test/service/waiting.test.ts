@@ -115,7 +115,7 @@ describe('GetEvents with wait', () => {
 
   it('ends when its caller goes away', async () => {
     const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await untilWaiting(service.url, 1);
     wire.socket.resetAndDestroy();
     await untilWaiting(service.url, 0);
@@ -123,7 +123,7 @@ describe('GetEvents with wait', () => {
 
   it('is answered when its caller ends its side, who may be gone as well as listen', async () => {
     const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await untilWaiting(service.url, 1);
     wire.socket.end();
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^]*>\[\]</);
@@ -133,7 +133,7 @@ describe('GetEvents with wait', () => {
   it('is answered in its turn where many wait on one connection', async () => {
     const wire = await openWire(service.url);
     const calls = 20;
-    const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     wire.write(request('GetEvents?after=0&wait=20s').repeat(calls), request('HelloWorld'));
     await untilWaiting(service.url, calls);
     await record();
@@ -218,7 +218,7 @@ describe('a service in which calls wait', () => {
     service = await startService();
     const answers = await overEveryBinding();
     const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await untilWaiting(service.url, 5);
     const began = performance.now();
     await service.stop();

@@ -193,7 +193,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const service = await startProcess(variables(), folder.path);
     const socket = await openTls(service.url);
     const { pathname } = new URL(service.url);
-    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx`;
+    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx`;
     let answers = 0;
     const count = (chunk: Buffer) => (answers += statuses(chunk.toString()).length);
     socket.on('data', count);
@@ -211,7 +211,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const service = await startProcess(variables(), folder.path);
     const socket = await openTls(service.url);
     const answer = untilClosed(socket);
-    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(statuses(await answer)).toEqual([200]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
@@ -219,7 +219,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   it('counts no connection that was reset after its body, at whatever time', async () => {
     const service = await startProcess({ ...variables(), SEND_TIMEOUT: '1s' }, folder.path);
     const { hostname, port, pathname } = new URL(service.url);
-    const fields = 'Host: x\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
+    const fields = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
     const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}\r\n${'x'.repeat(20_000)}`;
     const abort = async (milliseconds: number): Promise<void> => {
       const raw = await openConnection(`http://${hostname}:${port}`);
@@ -256,7 +256,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const halfway = await openConnection(service.url);
     halfway.write(Buffer.from('16030100c8010000c40303', 'hex'));
     const plain = await openConnection(service.url);
-    plain.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    plain.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await Promise.all([silent, halfway, plain].map((socket) => untilClosed(socket)));
     await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
     expect(await service.end('SIGTERM')).toBe(0);
@@ -283,14 +283,16 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     let text = '';
     writer.on('data', (chunk: Buffer) => (text += chunk.toString()));
     for (let i = 1; i <= 8; i++) {
-      writer.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n${body}`);
+      writer.write(
+        `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n${body}`,
+      );
       await eventually('it is recorded', () => statuses(text).length === i);
     }
     writer.destroy();
     const reader = await openTls(service.url);
     reader.pause();
     reader.on('error', () => undefined);
-    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: x\r\n\r\n`);
+    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await service.logged('refused');
     await eventually('it is not counted any more', async () => (await connectionsOf(service.url)) === 1);
     reader.destroy();
@@ -309,7 +311,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       );
     const wait = async () => {
       const socket = await openTls(service.url);
-      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       return socket;
     };
     expect(await get(`${service.url}/GetEvents?wait=4s`, 'first')).toContain('>[]<');

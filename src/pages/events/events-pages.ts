@@ -252,7 +252,8 @@ class EventsPages {
       return;
     }
     const { filter } = listQuery(parameters);
-    // First, as it may take long: the event and its view may be large.
+    await this.#event(sequence);
+    // The event and its view, which may be large, are not held meanwhile.
     const around = await neighbours(log, sequence, filter);
     const view = await eventView(await this.#event(sequence), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });

@@ -108,7 +108,7 @@ describe("the curl command on an event's page sends the same again", () => {
   });
 
   it('of a target with what curl would cut or expand', async () => {
-    const target = `/RecordEvent?a=#b&c="d"&e={f}`;
+    const target = `/RecordEvent?a=[b]&c="d"&e={f}`;
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.end(
       `GET ${new URL(service.url).pathname}${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
@@ -116,7 +116,7 @@ describe("the curl command on an event's page sends the same again", () => {
     await once(socket.resume(), 'close');
     await again();
     const [first, second] = await stored();
-    expect(first?.data).toContain('#b');
+    expect(first?.data).toContain('[b]');
     expect(second?.data).toBe(first?.data);
   });
 

@@ -57,7 +57,7 @@ describe('the pages of the events', () => {
       for (let i = 1; i <= 120; i++) await record({ body: `n${String(i)}` });
       const first = (await get('?events')).body;
       expect(rows(first)).toEqual(Array.from({ length: 50 }, (_, i) => String(120 - i)));
-      expect(first).toContain('<strong id="count">120</strong>');
+      expect(first).toContain('<strong id="count">120 events</strong>');
       expect(link(first, 'newer')).toBeUndefined();
       const second = (await get(link(first, 'older') ?? '')).body;
       expect(rows(second)).toEqual(Array.from({ length: 50 }, (_, i) => String(70 - i)));

@@ -23,7 +23,7 @@ describe('the service as a process, while the ends of bodies do not come', () =>
     return callers;
   }
   const head = (service: ServiceProcess, fields: string): string =>
-    `POST ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+    `POST ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
   const answersOf = (callers: readonly Wire[]) =>
     Promise.all(callers.map((caller) => caller.until(/^HTTP\/1.1 \d{3} /)));
 

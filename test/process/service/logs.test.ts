@@ -115,7 +115,9 @@ describe('a service that stops', () => {
     const { hostname, port, pathname } = new URL(service.url);
     const call = connect(Number(port), hostname);
     await once(call, 'connect');
-    call.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+    call.write(
+      `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    );
     await once(call, 'data');
     expect((await metricsAt(admin)).get('webhook_connections')).toBe(1);
     const ended = service.end('SIGTERM');

@@ -36,7 +36,8 @@ describe('the service as a process, while calls wait', () => {
   it('prints no warning where many wait on one connection', async () => {
     const service = await startProcess({}, folder.path);
     const wire = await openWire(service.url);
-    const get = (target: string) => `GET ${new URL(service.url).pathname}/${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const get = (target: string) =>
+      `GET ${new URL(service.url).pathname}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     wire.write(get('GetEvents?wait=20s').repeat(40), get('HelloWorld'));
     await untilWaiting(service.url, 40);
     await callOperation(service.url, 'soap11', 'RecordEvent');

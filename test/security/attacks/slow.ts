@@ -42,7 +42,7 @@ const drip = (first: string | Buffer, again: (i: number) => string | Buffer) => 
 };
 const nothing = (): void => undefined;
 
-const HEAD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\n`;
+const HEAD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${KEY}\r\n`;
 
 /** What the bombs become: more than any message may have. */
 const BOMB = Buffer.alloc(10_000_000, 'x');
@@ -102,7 +102,7 @@ export const SLOW_ATTACKS: readonly Attack[] = [
   many('slow readers', /^closed$|^200 /, (socket) => {
     // Far more answers are asked for than the buffers of the system hold.
     socket.pause();
-    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2000));
+    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(2000));
     // When the time-out is long over, what was sent before is looked at, and the end of the connection seen.
     const timer = setTimeout(() => socket.resume(), 5000);
     return () => {

@@ -184,7 +184,7 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     },
     {
       name: 'SOAPAction spoofing: a guarded action over an open body',
-      answer: /^401 [\s\S]*A key to record|^401 [\s\S]*not valid to record/,
+      answer: /^401 [\s\S]*(?:needs a record key|may not record events)/,
       once: (url) => {
         const body = envelope(`<HelloWorld xmlns="${NAMESPACE}"/>`);
         return soap(url, body, { SOAPAction: `${NAMESPACE}RecordEvent`, 'X-API-Key': 'none' });
