@@ -318,22 +318,6 @@ describe('the files of a SQLite event log', () => {
       expect(await idsIn(file)).toEqual(found);
     });
 
-    it('lose no answered event where -wal is cut off while events are recorded, again and again', async () => {
-      const answered: string[] = [];
-      for (let i = 0; i < 10; i++) {
-        const recording = Promise.allSettled(Array.from({ length: 40 }, () => record(2)));
-        await until(async () => expect((await stat(`${file}-wal`)).size).toBeGreaterThan(0));
-        await truncate(`${file}-wal`);
-        for (const one of await recording) if (one.status === 'fulfilled') answered.push(...one.value);
-        await until(() => log.check());
-      }
-      const found = (await log.scan({ after: 0n, limit: 10_000 })).map(({ id }) => id);
-      const lost = await idsInLost();
-      expect(answered.filter((id) => !found.includes(id) && !lost.includes(id))).toEqual([]);
-      await log.close();
-      expect(await idsIn(file)).toEqual(found);
-    });
-
     it('are not taken for lost where another connection writes -wal back and empties it', async () => {
       const before = await record(20);
       const report = jest.fn();

@@ -81,7 +81,7 @@ describe('forwarding', () => {
       ['a', '/test', '"data":"a"'],
       ['b', '/test', '"data":"b"'],
     ]);
-    expect(recorded[0]?.webhookId).toMatch(/^evt_[\w-]{43}$/);
+    expect(recorded[0]?.webhookId).toMatch(/^signed webhook-id\nevt_[\w-]{43}$/);
     expect(await startTool(args, { ...variables, FORWARD_SECRETS: OTHER_SECRET }, folder.path).ended).toBe(3);
     await service.stop();
   });
@@ -278,7 +278,9 @@ describe('forwarding', () => {
     );
     expect([code, lines]).toEqual([
       1,
-      ['FORWARD_SECRETS: must be whsec_ and base64 of 16 bytes or more; several are separated by commas'],
+      [
+        'FORWARD_SECRETS: must be whsec_ and base64 of 16 bytes or more; several are separated by commas; number 1 of the list is wrong',
+      ],
     ]);
     expect((await endOf(forward(['--follow'], { FORWARD_SECRETS: '' })))[0]).toBe(1);
   });

@@ -217,8 +217,9 @@ export function requireUsable(file: string): void {
  */
 export function ownerOfNew(file: string): Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const { uid, gid, mode } = statSync(dirname(file));
-  return uid === 0 && gid === 0 ? undefined : { uid, gid, mode: mode & 0o660 };
+  const folder = statsOf(dirname(file));
+  if (folder === undefined || (folder.uid === 0 && folder.gid === 0)) return undefined;
+  return { uid: folder.uid, gid: folder.gid, mode: folder.mode & 0o660 };
 }
 
 /** Makes an empty file for the owner that it needs, if that is not this user. SQLite gives the other two to the same. */
