@@ -365,9 +365,10 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
     const withoutScripts = (page: Page) =>
       page
         .getByRole('button', { includeHidden: true })
-        .isHidden()
-        .then((isHidden) => {
-          expect(isHidden).toBe(true);
+        .all()
+        .then((buttons) => Promise.all(buttons.map((button) => button.isHidden())))
+        .then((areHidden) => {
+          expect(areHidden).toEqual([true, true]);
         });
     await on(service.url, withoutScripts, { javaScriptEnabled: false });
   });

@@ -120,7 +120,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
     await rows(page).getByText('The CloudEvent is not a JSON object.').waitFor();
-    expect(await page.locator('#count').textContent()).toBe('1 event');
+    expect(await page.locator('#count').textContent()).toBe('1');
     await rows(page).getByText('Header fields and body').click();
     expect(await rows(page).getByRole('group', { name: 'Body' }).textContent()).toContain('<script>document.title');
     await send(`${service.url}/Nope`);
@@ -188,6 +188,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     const page = await open('?events', { javaScriptEnabled: false });
     await page.getByRole('searchbox').fill('17');
     await loaded(page, page.getByRole('button', { name: 'Search' }).click());
+    await loaded(page, page.getByRole('link', { name: 'event 17', exact: true }).click());
     expect(await page.locator('h1').textContent()).toBe('Event 17');
     await loaded(page, page.getByRole('link', { name: 'Back to the search' }).click());
     const row = page.locator('[data-sequence$="0017"]');
@@ -313,7 +314,8 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       await record(HOSTILE);
       await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 17] }), 'application/json');
       await record(new URLSearchParams({ a: HOSTILE, b: '2' }).toString(), 'application/x-www-form-urlencoded');
-      await record(HOSTILE.repeat(20_000));
+      // More than is shown. Of a long text the accessibility check looks at each line, for half a minute.
+      await record('\u0000'.repeat(5000), 'application/octet-stream');
       const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
       await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
       await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);

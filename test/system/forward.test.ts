@@ -124,7 +124,8 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('cert.pem') }, folder.path);
     expect(await trusting.ended).toBe(0);
     expect(target.received).toHaveLength(2);
-    expect(target.connections()).toBe(1);
+    // Each attempt has its own: a late answer to one must not count for the next.
+    expect(target.connections()).toBe(2);
     await target.close();
   });
 });

@@ -195,7 +195,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const { config } = await directly(({ streams }) => streams.info(name));
       await directly(({ streams }) => streams.update(name, edit));
       const problem = await ready();
-      expect(problem).toContain(`503 The event log cannot take events. ---> The stream ${name} is not set up as`);
+      expect(problem).toContain(`503 The event log cannot take events: The stream ${name} is not set up as`);
       for (const setting of Object.keys(edit)) {
         expect(problem).toMatch(
           new RegExp(`${setting} is \\S+ and must be (?:-1|0s|old).* --${setting.replaceAll('_', '-')}=`),

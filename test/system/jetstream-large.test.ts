@@ -121,7 +121,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
       await start();
       await run({}, '--export', 'events.ndjson');
       const [code, errors] = await run({ EVENT_LOG: name }, '--import', 'events.ndjson');
-      expect([code, errors]).toEqual([1, expect.stringMatching(/^The import stopped.* ---> The event large has /)]);
+      expect([code, errors]).toEqual([1, expect.stringMatching(/^The import stopped.*: The event large has /)]);
     });
   });
 });

@@ -80,7 +80,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         const [subject = ''] = Object.keys(state.subjects ?? {}).filter((one) => state.subjects?.[one] === 2);
         await manager.jetstream().publish(subject, encodeEvent({ attempt: 'killed', event }));
       });
-      const next = newEvent({ id: 'second', idempotencyKey: 'k' });
+      const next = newEvent({ id: 'second', data: '"data":1', idempotencyKey: 'k' });
       expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
       expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
       const logged = await log.read(EVERYTHING);
