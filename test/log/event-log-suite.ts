@@ -535,10 +535,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
         const data = `"data":"${'x'.repeat(20_000)}"`;
-        const events = Array.from({ length: 3000 }, (_, i) => newEvent({ data, recordedAt: i }));
-        for (let i = 0; i < events.length; i += 500) await log.appendAll(events.slice(i, i + 500));
+        const events = Array.from({ length: 1200 }, (_, i) => newEvent({ data, recordedAt: i }));
+        for (let i = 0; i < events.length; i += 400) await log.appendAll(events.slice(i, i + 400));
         const [first] = await log.read({ ...EVERYTHING, after: 0n, limit: 1 });
-        await log.append(newEvent({ id: 'needle', recordedAt: 3000 }));
+        await log.append(newEvent({ id: 'needle', recordedAt: 1200 }));
         let before: bigint | undefined;
         for (let more = true; more;) {
           const started = performance.now();
@@ -557,7 +557,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('lists many large events, a limited number of them at a time', async () => {
         const data = `"data":"${'x'.repeat(3_000_000)}"`;
-        for (let i = 0; i < 30; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
+        for (let i = 0; i < 10; i++) await log.append(newEvent({ id: `large ${String(i)}`, data }));
         const listed: string[] = [];
         let before: bigint | undefined;
         for (let more = true; more;) {
@@ -566,7 +566,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
           before = result.reached?.position;
           more = result.more;
         }
-        expect(listed).toEqual(Array.from({ length: 30 }, (_, i) => `large ${String(29 - i)}`));
+        expect(listed).toEqual(Array.from({ length: 10 }, (_, i) => `large ${String(9 - i)}`));
       });
 
       it('answers what was asked before it is closed, and refuses what comes later', async () => {
@@ -643,7 +643,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const other = await make();
       const limited = await other.open({ maxEvents: undefined, maxAge: 3_600_000 });
       const now = Date.now();
-      const remaining = [500, 1000, 1500];
+      const remaining = [300, 500, 700];
       for (const milliseconds of [remaining, remaining.toReversed()]) {
         await limited.appendAll(milliseconds.map((left) => newEvent({ recordedAt: now - 3_600_000 + left })));
       }

@@ -62,11 +62,12 @@ it('decodes four bodies at once, and then those that wait', async () => {
 
 it('decodes no more than four where bodies come as others end', async () => {
   const decoding = new Decoding();
+  const text = gzipSync(TEXT);
   let running = 0;
   let most = 0;
   const decode = async (left: number): Promise<void> => {
     let isRunning = false;
-    await decoding.decode(gzipSync(TEXT), 'gzip', () => {
+    await decoding.decode(text, 'gzip', () => {
       if (isRunning) return;
       isRunning = true;
       most = Math.max(most, ++running);
