@@ -1,8 +1,7 @@
-import type { Element } from '@oozcitak/dom/lib/dom/interfaces';
-import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
+import { attributeOf, childrenOf, readXml, type XmlElement } from '../xml/xml-tree';
 
 /** What of the contract a service offers. */
 export interface Offer {
@@ -77,54 +76,55 @@ const XSD = 'http://www.w3.org/2001/XMLSchema';
  */
 export function offeredWsdl(wsdl: string, offered: ReadonlySet<Binding>): string {
   if (BINDINGS.every((binding) => offered.has(binding))) return wsdl;
-  const document = create(wsdl);
-  const definitions = document.root().node as unknown as Element;
-  const child = (name: string) => childElements(definitions, WSDL, name);
-  const inside = (parents: readonly Element[], name: string) =>
-    parents.flatMap((parent) => childElements(parent, WSDL, name));
-  const named = (names: readonly string[]) => (element: Element) => names.includes(element.getAttribute('name') ?? '');
+  const definitions = readXml(wsdl);
+  const leftOut: XmlElement[] = [];
+  const keep = (elements: readonly XmlElement[], isKept: (element: XmlElement) => boolean) => {
+    leftOut.push(...elements.filter((element) => !isKept(element)));
+    return elements.filter(isKept);
+  };
+  const child = (name: string) => childrenOf(definitions, WSDL, name);
+  const inside = (parents: readonly XmlElement[], name: string, namespace = WSDL) =>
+    parents.flatMap((parent) => childrenOf(parent, namespace, name));
+  const named = (names: readonly string[]) => (element: XmlElement) =>
+    names.includes(attributeOf(element, 'name') ?? '');
 
   const bindings = keep(child('binding'), (binding) => offered.has(kindOf(binding)));
-  keep(inside(child('service'), 'port'), (port) => bindings.some(named([reference(port, 'binding')])));
+  const bindingNames = bindings.map((binding) => attributeOf(binding, 'name') ?? '');
+  keep(inside(child('service'), 'port'), (port) => bindingNames.includes(reference(port, 'binding')));
   const portTypes = keep(child('portType'), named(bindings.map((binding) => reference(binding, 'type'))));
   const operations = inside(portTypes, 'operation');
   const used = ['input', 'output'].flatMap((direction) => inside(operations, direction));
   const messages = keep(child('message'), named(used.map((message) => reference(message, 'message'))));
-  const schemas = child('types').flatMap((types) => childElements(types, XSD, 'schema'));
-  const schemaElements = schemas.flatMap((schema) => childElements(schema, XSD, 'element'));
+  const schemaElements = inside(inside(child('types'), 'schema', XSD), 'element', XSD);
   keep(schemaElements, named(inside(messages, 'part').map((part) => reference(part, 'element'))));
 
-  const kept = `${document.end({ prettyPrint: true, spaceBeforeSlash: true })}\n`;
+  const kept = without(leftOut, wsdl);
   return offered.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
 }
 
-/** The child elements with a namespace and, if it is given, a local name. (The library's `children` also has what is deeper.) */
-export function childElements(parent: Element, namespace: string, localName?: string): Element[] {
-  const found: Element[] = [];
-  for (let child = parent.firstElementChild; child !== null; child = child.nextElementSibling) {
-    if (child.namespaceURI === namespace && (localName === undefined || child.localName === localName))
-      found.push(child);
+/** Cuts elements out of a document, each with the space before it. */
+function without(elements: readonly XmlElement[], document: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of elements.toSorted((one, other) => one.start - other.start)) {
+    parts.push(document.slice(from, start).trimEnd());
+    from = end;
   }
-  return found;
-}
-
-/** Removes the other elements from the document. */
-function keep(elements: readonly Element[], isKept: (element: Element) => boolean): Element[] {
-  for (const element of elements) if (!isKept(element)) element.parentNode?.removeChild(element);
-  return elements.filter(isKept);
+  return parts.join('') + document.slice(from);
 }
 
 /** Where the names of port type and messages of SOAP 1.1 stand, and the references to them. */
 const NAME_OF_SOAP_11 =
   /(?<before>(?:<wsdl:(?:message|portType) name="|<wsdl:binding [^>]*type="tns:|<wsdl:(?:input|output) message="tns:)\w+Soap)(?=(?:In|Out)?")/g;
 
-function kindOf(binding: Element): Binding {
-  if (childElements(binding, SOAP, 'binding').length > 0) return 'soap11';
-  if (childElements(binding, SOAP12, 'binding').length > 0) return 'soap12';
-  return binding.firstElementChild?.getAttribute('verb') === 'GET' ? 'httpget' : 'httppost';
+function kindOf(binding: XmlElement): Binding {
+  if (childrenOf(binding, SOAP, 'binding').length > 0) return 'soap11';
+  if (childrenOf(binding, SOAP12, 'binding').length > 0) return 'soap12';
+  const [http] = childrenOf(binding);
+  return http !== undefined && attributeOf(http, 'verb') === 'GET' ? 'httpget' : 'httppost';
 }
 
 /** The local part of a qualified name. */
-function reference(element: Element, attribute: string): string {
-  return element.getAttribute(attribute)?.replace(/^.*:/, '') ?? '';
+function reference(element: XmlElement, attribute: string): string {
+  return attributeOf(element, attribute)?.replace(/^.*:/, '') ?? '';
 }

@@ -6,6 +6,9 @@ export interface XmlElement extends ElementName {
   /** Those without namespace declarations. */
   readonly attributes: readonly Attribute[];
   readonly content: readonly (XmlElement | string)[];
+  /** Where it begins and ends in the text, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
   /** The namespace that a prefix stands for here, if any. */
   readonly namespaceOf: (prefix: string) => string | undefined;
 }
@@ -25,15 +28,15 @@ const MAX_ELEMENTS = 100_000;
  *   elements.
  */
 export function readXml(text: string): XmlElement {
-  const open: (XmlElement & { content: (XmlElement | string)[] })[] = [];
+  const open: (XmlElement & { content: (XmlElement | string)[]; end: number })[] = [];
   let root: XmlElement | undefined;
   let elements = 0;
   const handler: XmlHandler = {
-    openElement({ uri, local, attributes, scope }) {
+    openElement({ uri, local, attributes, scope }, start, end) {
       if (open.length === MAX_DEPTH) throw new XmlError(`It has more than ${String(MAX_DEPTH)} levels.`);
       if (++elements > MAX_ELEMENTS) throw new XmlError(`It has more than ${String(MAX_ELEMENTS)} elements.`);
       const namespaceOf = (prefix: string) => scope.find(prefix);
-      const element = { namespace: uri, name: local, attributes, content: [], namespaceOf };
+      const element = { namespace: uri, name: local, attributes, content: [], start, end, namespaceOf };
       open.at(-1)?.content.push(element);
       root ??= element;
       open.push(element);
@@ -41,8 +44,10 @@ export function readXml(text: string): XmlElement {
     addText(characters) {
       open.at(-1)?.content.push(characters);
     },
-    closeElement() {
-      open.pop();
+    closeElement(contentEnd) {
+      const element = open.pop();
+      const isEmptyTag = (end: number) => text[end - 2] === '/';
+      if (element !== undefined && !isEmptyTag(element.end)) element.end = text.indexOf('>', contentEnd) + 1;
     },
   };
   const addDoctype = () => {
