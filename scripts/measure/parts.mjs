@@ -21,8 +21,8 @@ const wsdl = await new Promise((resolve, reject) => {
 
 const { body } = callOf('soap11', 'HelloWorld');
 const given = new Map([
-  ['after', ['00000000000000000041']],
-  ['limit', ['100']],
+  ['after', '00000000000000000041'],
+  ['limit', '100'],
 ]);
 const withArguments = soapRequest('GetEvents', contract, SOAP_11, false, given);
 const writeString = textElement('http://tempuri.org/', 'string');

@@ -1,13 +1,5 @@
 import { attributeOf, childrenOf, qualifiedName, textContent, type XmlElement } from '../xml/xml-tree';
-import {
-  BUILT_IN,
-  restricted,
-  SimpleTypeError,
-  type BuiltInName,
-  type Facets,
-  type Pattern,
-  type SimpleType,
-} from './simple-type';
+import { BUILT_IN, enumeration, SimpleTypeError, type BuiltInName, type SimpleType } from './simple-type';
 import { detached, shortened } from '../util/text';
 import { ParameterError, type ParameterValues, type SimpleValue } from '../service/call';
 
@@ -17,10 +9,7 @@ const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 export interface Parameter {
   readonly name: string;
   readonly type: SimpleType;
-  /** The fewest values that it takes: 0 if it is optional. */
-  readonly minOccurs: number;
-  /** The most values that it takes, possibly `Infinity`. A parameter that takes more than one is a list. */
-  readonly maxOccurs: number;
+  readonly isRequired: boolean;
   /** Its `xs:documentation`; empty if it has none. */
   readonly documentation: string;
 }
@@ -40,7 +29,7 @@ export class SchemaError extends Error {
 
 /**
  * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
- * built in or restricted, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
+ * built in or enumerations, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
  *
  * @throws {SchemaError} the schema does not declare the element, or declares something else.
  */
@@ -69,106 +58,56 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
   withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
   if (attributeOf(schema, 'elementFormDefault') !== 'qualified')
     throw new SchemaError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
-  const minOccurs = count(element, 'minOccurs', where) ?? 1;
-  const isUnbounded = attributeOf(element, 'maxOccurs') === 'unbounded';
-  const maxOccurs = isUnbounded ? Infinity : (count(element, 'maxOccurs', where) ?? 1);
-  if (maxOccurs < Math.max(minOccurs, 1)) throw new SchemaError(`${where} can never be given: maxOccurs is too small.`);
+  const minOccurs = attributeOf(element, 'minOccurs') ?? '1';
+  if (!['0', '1'].includes(minOccurs) || (attributeOf(element, 'maxOccurs') ?? '1') !== '1')
+    throw new SchemaError(`${where} is neither required nor optional: minOccurs is 0 or 1, and maxOccurs is 1.`);
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
   return {
     name,
-    type: typeOf(schema, element, 'type', where),
-    minOccurs,
-    maxOccurs,
+    type: typeOf(schema, element, where),
+    isRequired: minOccurs === '1',
     documentation: documentation === undefined ? '' : textContent(documentation).trim(),
   };
 }
 
-/** The simple type that an attribute names, or that stands inside the element. */
-function typeOf(schema: XmlElement, element: XmlElement, attribute: string, where: string): SimpleType {
-  const name = attributeOf(element, attribute);
-  if (name !== undefined) return namedType(schema, element, name, where);
-  const [inline] = children(element, 'simpleType');
-  if (inline === undefined) throw new SchemaError(`${where} has no simple type.`);
-  return simpleType(schema, inline, where);
-}
-
-function namedType(schema: XmlElement, element: XmlElement, name: string, where: string): SimpleType {
+/** The type that an element names: a built-in one, or an enumeration that the schema declares. */
+function typeOf(schema: XmlElement, element: XmlElement, where: string): SimpleType {
+  const name = attributeOf(element, 'type');
+  if (name === undefined) throw new SchemaError(`${where} names no type.`);
   const type = qualifiedName(name, element);
-  if (type?.namespace === SCHEMA_NAMESPACE) {
-    if (Object.hasOwn(BUILT_IN, type.name)) return BUILT_IN[type.name as BuiltInName];
-    const known = Object.keys(BUILT_IN).join(', ');
-    throw new SchemaError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
-  }
+  if (type?.namespace === SCHEMA_NAMESPACE) return builtInType(type.name, name, where);
   const isOwn = type !== undefined && type.namespace === (attributeOf(schema, 'targetNamespace') ?? '');
   const declared = isOwn ? named(schema, 'simpleType', type.name) : undefined;
   if (declared === undefined)
     throw new SchemaError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
-  return simpleType(schema, declared, where);
+  return enumerationOf(declared, where);
 }
 
-function simpleType(schema: XmlElement, element: XmlElement, where: string): SimpleType {
-  const [restriction] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
-  if (restriction === undefined) throw new SchemaError(`${where} has an empty simple type.`);
-  const base = typeOf(schema, restriction, 'base', where);
+function builtInType(type: string, name: string, where: string): SimpleType {
+  if (Object.hasOwn(BUILT_IN, type)) return BUILT_IN[type as BuiltInName];
+  const known = Object.keys(BUILT_IN).join(', ');
+  throw new SchemaError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
+}
+
+/** Reads a restriction of a built-in type to an enumeration (XML Schema Part 2, section 4.3.5). */
+function enumerationOf(element: XmlElement, where: string): SimpleType {
+  const [restriction = element] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
+  const name = attributeOf(restriction, 'base') ?? '';
+  const base = qualifiedName(name, restriction);
+  if (base?.namespace !== SCHEMA_NAMESPACE)
+    throw new SchemaError(`${where} has a simple type that is not a restriction of a built-in one.`);
+  const type = builtInType(base.name, name, where);
+  const facets = onlyOf(restriction, ['enumeration'], `${where} has a restriction of ${type.name} that`);
+  if (facets.length === 0) throw new SchemaError(`${where} has a restriction without an enumeration.`);
   try {
-    return restricted(base, facetsOf(restriction, base, where));
+    return enumeration(
+      type,
+      facets.map((facet) => attributeOf(facet, 'value') ?? ''),
+    );
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
-    throw new SchemaError(`${where} has a facet whose value is not of the type ${base.name}.`, { cause: error });
+    throw new SchemaError(`${where} has a choice that is not a value of the type ${type.name}.`, { cause: error });
   }
-}
-
-function facetsOf(restriction: XmlElement, base: SimpleType, where: string): Facets {
-  const facets = onlyOf(restriction, facetNames(base), `${where} has a restriction of ${base.name} that`);
-  const all = (facet: string) => facets.filter(({ name }) => name === facet);
-  const values = (facet: string) => all(facet).map((element) => attributeOf(element, 'value') ?? '');
-  const length = (facet: string) => all(facet).map((element) => count(element, 'value', where))[0];
-  const choices = values('enumeration');
-  return {
-    choices: choices.length === 0 ? undefined : choices,
-    patterns: values('pattern').map((source) => pattern(source, where)),
-    minLength: length('length') ?? length('minLength'),
-    maxLength: length('length') ?? length('maxLength'),
-    minInclusive: values('minInclusive')[0],
-    maxInclusive: values('maxInclusive')[0],
-    minExclusive: values('minExclusive')[0],
-    maxExclusive: values('maxExclusive')[0],
-  };
-}
-
-/** What a restriction of a type may hold (XML Schema Part 2, section 4.1.5). */
-function facetNames({ name }: SimpleType): readonly string[] {
-  const always = ['simpleType', 'pattern'];
-  switch (name) {
-    case 'boolean':
-      return always;
-    case 'string':
-      return [...always, 'enumeration', 'length', 'minLength', 'maxLength'];
-    default:
-      return [...always, 'enumeration', 'minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'];
-  }
-}
-
-/**
- * The expressions of XML Schema are those of JavaScript but for `^` and `$`, which have no meaning there, a few escapes,
- * which JavaScript then refuses, and letters and digits other than those of ASCII, which `\w` and `\d` leave out here.
- */
-function pattern(source: string, where: string): Pattern {
-  const escaped = source.replace(/\\.|\[\^?|[\^$]/gsu, (part) => (part === '^' || part === '$' ? `\\${part}` : part));
-  try {
-    const expression = new RegExp(`^(?:${escaped})$`, 'u');
-    return { source, matches: (text) => expression.test(text) };
-  } catch (error) {
-    throw new SchemaError(`${where} has the pattern ${source}, which is not supported.`, { cause: error });
-  }
-}
-
-/** The whole number in an attribute, if the element has it. */
-function count(element: XmlElement, attribute: string, where: string): number | undefined {
-  const value = attributeOf(element, attribute);
-  if (value === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(value)) throw new SchemaError(`${where} has ${attribute}="${value}", not a whole number.`);
-  return Number(value);
 }
 
 function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
@@ -206,25 +145,15 @@ export const NO_VALUES: ParameterValues = parameterValues([], () => []);
  */
 export function parameterValues(parameters: readonly Parameter[], given: GivenTexts): ParameterValues {
   // Without a prototype: nothing has a value that was not given, whatever its name.
-  const values = Object.create(null) as Record<string, SimpleValue | readonly SimpleValue[] | undefined>;
+  const values = Object.create(null) as Record<string, SimpleValue | undefined>;
   for (const parameter of parameters) {
-    const { name, minOccurs, maxOccurs } = parameter;
-    const texts = given(parameter);
-    if (texts.length < minOccurs) throw tooFew(parameter, texts.length);
-    if (texts.length > maxOccurs) throw ParameterError.mustBe(name, `given ${times('at most', maxOccurs)}`);
-    const read = texts.map((text) => readText(parameter, text));
-    values[name] = maxOccurs > 1 ? read : read[0];
+    const { name, isRequired } = parameter;
+    const [text, ...more] = given(parameter);
+    if (text === undefined && isRequired) throw new ParameterError(`Missing parameter: ${name}.`);
+    if (more.length > 0) throw ParameterError.mustBe(name, 'given once');
+    values[name] = text === undefined ? undefined : readText(parameter, text);
   }
   return values;
-}
-
-function tooFew({ name, minOccurs }: Parameter, given: number): ParameterError {
-  if (given === 0) return new ParameterError(`Missing parameter: ${name}.`);
-  return ParameterError.mustBe(name, `given ${times('at least', minOccurs)}`);
-}
-
-function times(bound: string, count: number): string {
-  return count === 1 ? 'once' : `${bound} ${String(count)} times`;
 }
 
 function readText({ name, type }: Parameter, text: string): SimpleValue {

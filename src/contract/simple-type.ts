@@ -26,28 +26,6 @@ export class SimpleTypeError extends Error {
   override readonly name = 'SimpleTypeError';
 }
 
-/** What a restriction allows of its base type (XML Schema Part 2, section 4.3). A missing facet allows anything. */
-export interface Facets {
-  readonly choices: readonly string[] | undefined;
-  /** The value must match one of them, from its beginning to its end; none: it may be anything. */
-  readonly patterns: readonly Pattern[];
-  /** Lengths in characters, for strings. */
-  readonly minLength: number | undefined;
-  readonly maxLength: number | undefined;
-  /** Bounds, as values of the base type are written. */
-  readonly minInclusive: string | undefined;
-  readonly maxInclusive: string | undefined;
-  readonly minExclusive: string | undefined;
-  readonly maxExclusive: string | undefined;
-}
-
-/** A regular expression of XML Schema. */
-export interface Pattern {
-  /** As the schema has it. */
-  readonly source: string;
-  matches(this: void, text: string): boolean;
-}
-
 /** The built-in types by name. A dateTime without a time zone is taken as UTC; a decimal is a text, since it is exact. */
 export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
   string: builtIn('string', 'System.String', (text) => text),
@@ -68,49 +46,26 @@ export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
 };
 
 /**
- * Makes the type that allows of a base type only what the facets allow.
+ * Returns the type that has of a built-in one only these values, however they are written.
  *
- * @throws {SimpleTypeError} a choice or a bound is not a value of the base type.
+ * @throws {SimpleTypeError} one is not a value of the built-in type.
  */
-export function restricted(base: SimpleType, facets: Facets): SimpleType {
-  const { choices, patterns, minLength = 0, maxLength = Infinity } = facets;
-  const bound = (text: string | undefined) => (text === undefined ? undefined : ordinal(base.read(text)));
-  const [least, most] = [bound(facets.minInclusive), bound(facets.maxInclusive)];
-  const [above, below] = [bound(facets.minExclusive), bound(facets.maxExclusive)];
-  const allowed = choices && new Set(choices.map((choice) => ordinal(base.read(choice))));
+export function enumeration(base: SimpleType, choices: readonly string[]): SimpleType {
+  const allowed = new Set(choices.map((choice) => asText(base.read(choice))));
   return {
     ...base,
-    choices: choices ?? base.choices,
+    choices,
     read(text) {
       const value = base.read(text);
-      const position = ordinal(value);
-      if (allowed?.has(position) === false)
-        throw new SimpleTypeError(`It must be one of ${choices?.join(', ') ?? ''}.`);
-      // Lengths come before patterns, which may take much time on a long text.
-      const length = minLength > 0 || maxLength < Infinity ? characters(text) : 0;
-      if (length < minLength) throw new SimpleTypeError(`It must have at least ${String(minLength)} characters.`);
-      if (length > maxLength) throw new SimpleTypeError(`It must have at most ${String(maxLength)} characters.`);
-      const written = base.name === 'string' ? text : withoutOuterSpace(text);
-      if (patterns.length > 0 && !patterns.some(({ matches }) => matches(written)))
-        throw new SimpleTypeError(`It must match ${patterns.map(({ source }) => source).join(' or ')}.`);
-      if (least !== undefined && position < least)
-        throw new SimpleTypeError(`It must not be less than ${facets.minInclusive ?? ''}.`);
-      if (most !== undefined && position > most)
-        throw new SimpleTypeError(`It must not be more than ${facets.maxInclusive ?? ''}.`);
-      if (above !== undefined && position <= above)
-        throw new SimpleTypeError(`It must be more than ${facets.minExclusive ?? ''}.`);
-      if (below !== undefined && position >= below)
-        throw new SimpleTypeError(`It must be less than ${facets.maxExclusive ?? ''}.`);
+      if (!allowed.has(asText(value))) throw new SimpleTypeError(`It must be one of ${choices.join(', ')}.`);
       return value;
     },
   };
+}
 
-  /** What values are compared by. */
-  function ordinal(value: SimpleValue): string | number | bigint {
-    if (value instanceof Date) return value.getTime();
-    if (typeof value === 'boolean') return Number(value);
-    return base.name === 'decimal' ? scaled(String(value)) : value;
-  }
+/** The same text for values that are equal; a decimal has been read without zeros that say nothing. */
+function asText(value: SimpleValue): string {
+  return value instanceof Date ? value.toISOString() : String(value);
 }
 
 function builtIn(name: BuiltInName, className: string, read: SimpleType['read']): SimpleType {
@@ -151,12 +106,6 @@ function decimal(text: string): string {
   return written.startsWith('-') && value !== '0' ? `-${value}` : value;
 }
 
-/** A decimal as a whole number, for comparison. */
-function scaled(value: string): bigint {
-  const [whole = '', fraction = ''] = value.split('.');
-  return BigInt(whole + fraction.padEnd(DECIMAL_DIGITS, '0'));
-}
-
 function numeral(text: string, form: RegExp, what: string): string {
   const written = withoutOuterSpace(text);
   if (!form.test(written)) throw new SimpleTypeError('Input string was not in a correct format.');
@@ -166,8 +115,4 @@ function numeral(text: string, form: RegExp, what: string): string {
 
 function outOfRange(what: string): SimpleTypeError {
   return new SimpleTypeError(`Value was either too large or too small for ${what}.`);
-}
-
-function characters(text: string): number {
-  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }

@@ -44,9 +44,9 @@ function bodyParameters({ mediaType, body }: HttpInput): ((parameter: Parameter)
 }
 
 function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
-  return ({ name, minOccurs }) => {
+  return ({ name, isRequired }) => {
     const texts = textsOf(fields[name]);
-    if (minOccurs > 0) return texts;
+    if (isRequired) return texts;
     const filled = texts?.filter((text) => text !== '');
     return filled?.length === 0 ? undefined : filled;
   };

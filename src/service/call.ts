@@ -16,7 +16,7 @@ export type SimpleValue = string | boolean | number | bigint | Date;
  * The checked values of an operation's parameters, by name: a list for a parameter that may occur more than once, `undefined`
  * for one that was not given. The contract says which parameters there are, and their types.
  */
-export type ParameterValues = Readonly<Record<string, SimpleValue | readonly SimpleValue[] | undefined>>;
+export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;
 
 /** What a caller sent with a call: a batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
 export type Content = EventContent | BatchContent;

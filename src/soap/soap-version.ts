@@ -50,8 +50,8 @@ export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
 };
 
-/** The texts of an operation's arguments, in order, by the name of the parameter. */
-export type ArgumentTexts = ReadonlyMap<string, readonly string[]>;
+/** The texts of an operation's arguments by the names of the parameters. */
+export type ArgumentTexts = ReadonlyMap<string, string>;
 
 /**
  * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
@@ -73,7 +73,8 @@ export function soapRequest(
   const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
   const names = new Set(parameters.map(({ name }) => name));
   for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
-    for (const text of given.get(name) ?? []) element.ele(name).txt(builderText(text));
+    const text = given.get(name);
+    if (text !== undefined) element.ele(name).txt(builderText(text));
   }
   return element.end({ prettyPrint, spaceBeforeSlash: true });
 }

@@ -63,16 +63,15 @@ describe.each(BINDINGS)('over %s', (binding) => {
       ],
       '5',
     ],
-    ['Remind', [AT], '{ people: [], at: 2026-01-02T03:04:05.000Z }'],
-    ['Remind', [['people', ' Zoë & <b> '], AT], "{ people: [ ' Zoë & <b> ' ], at: 2026-01-02T03:04:05.000Z }"],
+    ['Remind', [AT], '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
+    ['Remind', [['person', ' Zoë & <b> '], AT], "{ person: ' Zoë & <b> ', at: 2026-01-02T03:04:05.000Z }"],
     [
       'Remind',
       [
-        ['people', 'a'],
         ['at', '2026-01-02T03:04:05.5+02:00'],
-        ['people', ']]>😀\r\n\t'],
+        ['person', ']]>😀\r\n\t'],
       ],
-      "{ people: [ 'a', ']]>😀\\r\\n\\t' ], at: 2026-01-02T01:04:05.500Z }",
+      "{ person: ']]>😀\\r\\n\\t', at: 2026-01-02T01:04:05.500Z }",
     ],
     ['Order', [ARTICLE], `{ article: 'AB-123', ${ABSENT} }`],
     [
@@ -96,8 +95,6 @@ describe.each(BINDINGS)('over %s', (binding) => {
   it('an empty text is a text, save for an optional field of a form', async () => {
     const { body } = await call(binding, 'Order', [ARTICLE, ['note', '']]);
     expect(parsedText(body)).toContain(binding === 'httppost' ? 'note: undefined' : "note: ''");
-    const reminded = parsedText((await call(binding, 'Remind', [['people', ''], ['people', 'b'], AT])).body);
-    expect(reminded).toContain(binding === 'httppost' ? "people: [ 'b' ]" : "people: [ '', 'b' ]");
   });
 
   it.each<[string, Given, string]>([
@@ -155,35 +152,15 @@ describe.each(BINDINGS)('over %s', (binding) => {
     [
       'Remind',
       [
-        ['people', 'a'],
+        ['person', 'a'],
         ['at', 'tomorrow'],
       ],
       'Cannot convert tomorrow to System.DateTime.\nParameter name: at ---> String was not recognized as a valid DateTime.',
     ],
     [
       'Order',
-      [['article', 'AB-1234']],
-      'Cannot convert AB-1234 to System.String.\nParameter name: article ---> It must have at most 6 characters.',
-    ],
-    [
-      'Order',
-      [['article', 'ab-123']],
-      'Cannot convert ab-123 to System.String.\nParameter name: article ---> It must match [A-Z]{2}-\\d{3}.',
-    ],
-    [
-      'Order',
       [ARTICLE, ['size', 'Large']],
       'Cannot convert Large to System.String.\nParameter name: size ---> It must be one of small, large.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['quantity', '100']],
-      'Cannot convert 100 to System.Int32.\nParameter name: quantity ---> It must not be more than 99.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['note', 'x'.repeat(21)]],
-      `Cannot convert ${'x'.repeat(21)} to System.String.\nParameter name: note ---> It must have at most 20 characters.`,
     ],
     [
       'Order',
@@ -227,12 +204,8 @@ describe('a body of JSON', () => {
 
   it.each([
     ['Add', '{"a":2,"b":"3"}', '5'],
-    [
-      'Remind',
-      '{"people":["a",null,""],"at":"2026-01-02T03:04:05Z"}',
-      "{ people: [ 'a', '' ], at: 2026-01-02T03:04:05.000Z }",
-    ],
-    ['Remind', '{"people":null,"at":["2026-01-02T03:04:05Z"]}', '{ people: [], at: 2026-01-02T03:04:05.000Z }'],
+    ['Remind', '{"person":[null,""],"at":"2026-01-02T03:04:05Z"}', "{ person: '', at: 2026-01-02T03:04:05.000Z }"],
+    ['Remind', '{"person":null,"at":["2026-01-02T03:04:05Z"]}', '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
     [
       'Order',
       '{"article":"AB-123","size":null,"quantity":1,"note":"","price":12345678901234567890.10,"gift":false,"customer":9007199254740993}',
@@ -285,17 +258,20 @@ const TEXT = fc.string({
 describe('any texts', () => {
   it('arrive as they were sent, over every binding and as JSON', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(TEXT.filter((text) => text !== '')), async (people) => {
-        const expected = inspect({ people, at: new Date(Date.UTC(2026, 0, 2, 3, 4, 5)) }, { breakLength: Infinity });
-        const given: Given = [AT, ...people.map((text) => ['people', text] as const)];
-        const headers = { 'Content-Type': 'application/json' };
-        const body = JSON.stringify({ people, at: AT[1] });
-        const answers = await Promise.all([
-          ...BINDINGS.map((binding) => call(binding, 'Remind', given)),
-          send(`${endpoint.url}/Remind`, { method: 'POST', headers, body }),
-        ]);
-        for (const answer of answers) expect(resultOf(answer)).toBe(expected);
-      }),
+      fc.asyncProperty(
+        TEXT.filter((text) => text !== ''),
+        async (person) => {
+          const expected = inspect({ person, at: new Date(Date.UTC(2026, 0, 2, 3, 4, 5)) }, { breakLength: Infinity });
+          const given: Given = [AT, ['person', person]];
+          const headers = { 'Content-Type': 'application/json' };
+          const body = JSON.stringify({ person, at: AT[1] });
+          const answers = await Promise.all([
+            ...BINDINGS.map((binding) => call(binding, 'Remind', given)),
+            send(`${endpoint.url}/Remind`, { method: 'POST', headers, body }),
+          ]);
+          for (const answer of answers) expect(resultOf(answer)).toBe(expected);
+        },
+      ),
     );
   });
 });
@@ -361,8 +337,8 @@ describe.each([
 
   it('sends the arguments of each type', async () => {
     expect(await callPort('Add', { a: 2, b: 3 })).toBe('5');
-    expect(await callPort('Remind', { people: ['Zoë & <b>', ' x\ty '], at: '2026-01-02T00:00:00Z' })).toBe(
-      "{ people: [ 'Zoë & <b>', ' x\\ty ' ], at: 2026-01-02T00:00:00.000Z }",
+    expect(await callPort('Remind', { person: ' Zoë & <b>\tx ', at: '2026-01-02T00:00:00Z' })).toBe(
+      "{ person: ' Zoë & <b>\\tx ', at: 2026-01-02T00:00:00.000Z }",
     );
     const order = { article: 'AB-123', size: 'small', quantity: 1, note: ']]>', price: 1.5, gift: true };
     expect(await callPort('Order', { ...order, customer: '9007199254740993' })).toBe(
@@ -372,7 +348,7 @@ describe.each([
 
   it('learns what is wrong', async () => {
     await expect(callPort('Add', { a: 2 })).rejects.toThrow('Missing parameter: b.');
-    await expect(callPort('Order', { article: 'x' })).rejects.toThrow('Parameter name: article');
+    await expect(callPort('Order', { article: 'x', size: 'Large' })).rejects.toThrow('Parameter name: size');
   });
 });
 

@@ -1,17 +1,6 @@
 import fc from 'fast-check';
-import { BUILT_IN, restricted, SimpleTypeError, type BuiltInName, type Facets } from '../../src/contract/simple-type';
+import { BUILT_IN, enumeration, SimpleTypeError, type BuiltInName } from '../../src/contract/simple-type';
 import { anyCharacter } from '../support/arbitraries';
-
-const ANYTHING: Facets = {
-  choices: undefined,
-  patterns: [],
-  minLength: undefined,
-  maxLength: undefined,
-  minInclusive: undefined,
-  maxInclusive: undefined,
-  minExclusive: undefined,
-  maxExclusive: undefined,
-};
 
 /** White space of XML, which means nothing around a value that is not a string. */
 const SPACE = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });
@@ -146,87 +135,27 @@ describe('the built-in type', () => {
   }
 });
 
-describe('a restriction', () => {
-  const pattern = (source: string) => ({ source, matches: (text: string) => new RegExp(`^${source}$`).test(text) });
-
-  it.each<[BuiltInName, Partial<Facets>, string[], [text: string, message: string][]]>([
-    [
-      'string',
-      { choices: ['red', 'dark green'] },
-      ['red', 'dark green'],
-      ['Red', ' red', '', 'toString'].map((text) => [text, 'It must be one of red, dark green.']),
-    ],
-    ['int', { choices: ['1', '02'] }, ['1', '2', ' +2 '], [['3', 'It must be one of 1, 02.']]],
-    ['decimal', { choices: ['1.5'] }, ['1.50', '01.5'], [['1.51', 'It must be one of 1.5.']]],
-    ['string', { patterns: [pattern('a+'), pattern('b')] }, ['aa', 'b'], [['ab', 'It must match a+ or b.']]],
-    ['int', { patterns: [pattern('\\d\\d')] }, [' 12\n'], [['1', 'It must match \\d\\d.']]],
-    [
-      'string',
-      { minLength: 2, maxLength: 3 },
-      ['ab', 'a b', '😀😀😀'],
-      [
-        ['😀', 'It must have at least 2 characters.'],
-        ['abcd', 'It must have at most 3 characters.'],
-      ],
-    ],
-    [
-      'int',
-      { minInclusive: '-1', maxInclusive: '10' },
-      ['-1', '9', '10'],
-      [
-        ['-2', 'It must not be less than -1.'],
-        ['11', 'It must not be more than 10.'],
-      ],
-    ],
-    [
-      'long',
-      { minExclusive: '9007199254740992', maxExclusive: '9007199254740995' },
-      ['9007199254740993', '9007199254740994'],
-      [
-        ['9007199254740992', 'It must be more than 9007199254740992.'],
-        ['9007199254740995', 'It must be less than 9007199254740995.'],
-      ],
-    ],
-    [
-      'decimal',
-      { minExclusive: '-0.5', maxInclusive: '10' },
-      ['-0.4999', '9', '10.00', '-.1'],
-      [
-        ['-.5', 'It must be more than -0.5.'],
-        ['10.000000000000001', 'It must not be more than 10.'],
-      ],
-    ],
-    [
-      'dateTime',
-      { minInclusive: '2026-01-01T00:00:00' },
-      ['2026-01-01T01:00:00+01:00'],
-      [['2026-01-01T00:59:59+01:00', 'It must not be less than 2026-01-01T00:00:00.']],
-    ],
-  ])('of a %s to %j allows %j', (name, facets, allowed, refused) => {
-    const type = restricted(BUILT_IN[name], { ...ANYTHING, ...facets });
+describe('an enumeration', () => {
+  it.each<[BuiltInName, string[], string[], string[]]>([
+    ['string', ['red', 'dark green'], ['red', 'dark green'], ['Red', ' red', '', 'toString']],
+    ['int', ['1', '02'], ['1', '2', ' +2 '], ['3']],
+    ['long', ['9007199254740993'], ['9007199254740993'], ['9007199254740992']],
+    ['decimal', ['1.5'], ['1.50', '01.5'], ['1.51']],
+    ['boolean', ['true'], ['1', 'True'], ['false']],
+    ['dateTime', ['2026-01-01T00:00:00'], ['2026-01-01T01:00:00+01:00'], ['2026-01-01T00:00:01Z']],
+  ])('of a %s, %j, allows %j and refuses %j', (name, choices, allowed, refused) => {
+    const type = enumeration(BUILT_IN[name], choices);
+    expect([type.name, type.className, type.choices]).toEqual([name, BUILT_IN[name].className, choices]);
     for (const text of allowed) expect(type.read(text)).toEqual(BUILT_IN[name].read(text));
-    for (const [text, message] of refused) expect(() => type.read(text)).toThrow(new SimpleTypeError(message));
+    for (const text of refused)
+      expect(() => type.read(text)).toThrow(new SimpleTypeError(`It must be one of ${choices.join(', ')}.`));
   });
 
-  it('of a restriction allows what both allow, and says of the base type what that says', () => {
-    const base = restricted(BUILT_IN.int, { ...ANYTHING, choices: ['1', '2', '3'] });
-    const type = restricted(base, { ...ANYTHING, maxInclusive: '2' });
-    expect([type.name, type.className, type.choices]).toEqual(['int', 'System.Int32', ['1', '2', '3']]);
-    expect(type.read('2')).toBe(2);
-    expect(() => type.read('0')).toThrow('It must be one of 1, 2, 3.');
-    expect(() => type.read('3')).toThrow('It must not be more than 2.');
-    expect(() => type.read('x')).toThrow('Input string was not in a correct format.');
+  it('says of the built-in type what that says', () => {
+    expect(() => enumeration(BUILT_IN.int, ['1']).read('x')).toThrow('Input string was not in a correct format.');
   });
 
-  it('does not try its patterns on a text that is too long', () => {
-    const matches = jest.fn(() => true);
-    const type = restricted(BUILT_IN.string, { ...ANYTHING, maxLength: 3, patterns: [{ source: '', matches }] });
-    expect(() => type.read('x'.repeat(1_000_000))).toThrow('It must have at most 3 characters.');
-    expect(matches).not.toHaveBeenCalled();
-  });
-
-  it('is refused if a facet is not a value of the base type', () => {
-    expect(() => restricted(BUILT_IN.int, { ...ANYTHING, maxInclusive: 'many' })).toThrow(SimpleTypeError);
-    expect(() => restricted(BUILT_IN.int, { ...ANYTHING, choices: ['one'] })).toThrow(SimpleTypeError);
+  it('has no choice that is not a value of the built-in type', () => {
+    expect(() => enumeration(BUILT_IN.int, ['one'])).toThrow(SimpleTypeError);
   });
 });

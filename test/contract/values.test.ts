@@ -5,8 +5,7 @@ import { ParameterError } from '../../src/service/call';
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   name,
   type: BUILT_IN.string,
-  minOccurs: 0,
-  maxOccurs: 1,
+  isRequired: false,
   documentation: '',
   ...more,
 });
@@ -15,32 +14,25 @@ const values = (described: Partial<Parameter>, ...texts: string[]) =>
   parameterValues([parameter('p', described)], () => texts);
 
 describe('the values of the parameters', () => {
-  it('are of their types: one, or a list where there may be several', () => {
-    const several = { type: BUILT_IN.int, maxOccurs: Infinity };
+  it('are of their types', () => {
     expect(values({}, 'a')).toEqual({ p: 'a' });
     expect(values({})).toEqual({ p: undefined });
-    expect(values(several, '1', '2')).toEqual({ p: [1, 2] });
-    expect(values(several, '1')).toEqual({ p: [1] });
-    expect(values(several)).toEqual({ p: [] });
-    expect(values({ minOccurs: 1 }, '')).toEqual({ p: '' });
+    expect(values({ type: BUILT_IN.int }, '1')).toEqual({ p: 1 });
+    expect(values({ isRequired: true }, '')).toEqual({ p: '' });
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may be called %s', (name) => {
-    for (const maxOccurs of [1, Infinity]) {
-      const read = parameterValues([parameter(name, { maxOccurs })], () => ['x']);
-      expect(Object.entries(read)).toEqual([[name, maxOccurs === 1 ? 'x' : ['x']]]);
-      expect(read[name]).toEqual(maxOccurs === 1 ? 'x' : ['x']);
-    }
+    const read = parameterValues([parameter(name)], () => ['x']);
+    expect(Object.entries(read)).toEqual([[name, 'x']]);
+    expect(read[name]).toBe('x');
     expect(parameterValues([parameter(name)], () => [])[name]).toBeUndefined();
     expect(NO_VALUES[name]).toBeUndefined();
   });
 
   it.each<[string, Partial<Parameter>, string[]]>([
-    ['Missing parameter: p.', { minOccurs: 1 }, []],
-    ['Missing parameter: p.', { minOccurs: 2, maxOccurs: 3 }, []],
-    ['The parameter p must be given at least 2 times.', { minOccurs: 2, maxOccurs: 3 }, ['a']],
+    ['Missing parameter: p.', { isRequired: true }, []],
     ['The parameter p must be given once.', {}, ['a', 'b']],
-    ['The parameter p must be given at most 3 times.', { maxOccurs: 3 }, ['a', 'b', 'c', 'd']],
+    ['The parameter p must be given once.', { isRequired: true }, ['a', 'b']],
     ['The parameter p must be valid Unicode text; in a URL, percent-encoded UTF-8.', {}, ['\uD800']],
     [
       'Cannot convert ten to System.Int32.\nParameter name: p ---> Input string was not in a correct format.',
@@ -49,8 +41,8 @@ describe('the values of the parameters', () => {
     ],
     [
       'Cannot convert x to System.Boolean.\nParameter name: p ---> String was not recognized as a valid Boolean.',
-      { type: BUILT_IN.boolean, maxOccurs: 2 },
-      ['1', 'x'],
+      { type: BUILT_IN.boolean },
+      ['x'],
     ],
     [
       `Cannot convert ${'x'.repeat(200)}… to System.Int64.\nParameter name: p ---> Input string was not in a correct format.`,

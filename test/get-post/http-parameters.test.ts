@@ -16,9 +16,9 @@ function inputOf(query: string, type?: string, body: string | Buffer = ''): Http
 }
 
 /** The texts that a request gives for parameters of these names. */
-function textsOf(input: HttpInput, names: readonly string[], minOccurs = 0): Record<string, readonly string[]> {
+function textsOf(input: HttpInput, names: readonly string[], isRequired = false): Record<string, readonly string[]> {
   const given = httpParameters(input);
-  const parameter = { type: BUILT_IN.string, minOccurs, maxOccurs: Infinity, documentation: '' };
+  const parameter = { type: BUILT_IN.string, isRequired, documentation: '' };
   return Object.fromEntries(names.map((name) => [name, given({ ...parameter, name } satisfies Parameter)]));
 }
 
@@ -71,7 +71,7 @@ describe('parameters over GET and POST are', () => {
   it('not given where a form leaves an optional one empty', () => {
     expect(textsOf(inputOf('', FORM, 'a=&b=+&c=x&c='), ['a', 'b', 'c'])).toEqual({ a: [], b: [' '], c: ['x'] });
     expect(textsOf(inputOf('a=1', FORM, 'a='), ['a'])).toEqual({ a: ['1'] });
-    expect(textsOf(inputOf('', FORM, 'a=&c=x&c='), ['a', 'c'], 1)).toEqual({ a: [''], c: ['x', ''] });
+    expect(textsOf(inputOf('', FORM, 'a=&c=x&c='), ['a', 'c'], true)).toEqual({ a: [''], c: ['x', ''] });
   });
 
   it.each([inputOf(''), inputOf('', FORM, 'x=1'), inputOf('', 'text/plain', 'x'), inputOf('', JSON_TYPE, '{"x":1}')])(

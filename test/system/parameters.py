@@ -5,6 +5,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 
 from zeep import Client
+from zeep.xsd import SkipValue
 from zeep.exceptions import Fault
 
 client = Client(sys.argv[1])
@@ -12,12 +13,12 @@ for port in ("WebHookSoap", "WebHookSoap12"):
     service = client.bind("WebHook", port)
     calls = [
         lambda: service.Add(a=2, b=3),
-        lambda: service.Remind(people=["Zoë", "<b> "], at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),
+        lambda: service.Remind(person="Zoë <b> ", at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),
         lambda: service.Order(
             article="AB-123", size="large", quantity=7, price=Decimal("1.50"), gift=True, customer=9007199254740993
         ),
-        lambda: service.Order(article="AB-123", quantity=100),
-        lambda: service.Order(article="ab"),
+        lambda: service.Order(article="AB-123", size="Large"),
+        lambda: service.Order(article=SkipValue),
     ]
     for call in calls:
         try:

@@ -79,22 +79,19 @@ export async function loadPages(
 const STEPS: Readonly<Partial<Record<BuiltInName, '1' | 'any'>>> = { int: '1', long: '1', decimal: 'any' };
 
 /** Chooses the field of a form for a parameter by its type. */
-function formField({ name, type, minOccurs, maxOccurs, documentation }: Parameter) {
+function formField({ name, type, isRequired, documentation }: Parameter) {
   const choices = type.choices ?? (type.name === 'boolean' ? ['true', 'false'] : undefined);
   return {
     name,
-    type: maxOccurs > 1 ? `${type.name}, repeated` : type.name,
+    type: type.name,
     meaning: documentation,
-    isRequired: minOccurs > 0,
+    isRequired,
     /** The values to choose from, if not every text is allowed. */
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
     step: choices === undefined ? STEPS[type.name] : undefined,
     /** An example, where the type does not show what a value looks like. */
     placeholder: type.name === 'dateTime' ? exampleValue(type) : '',
-    /** How many fields are shown at first, and how many there may be; possibly `Infinity`. */
-    rows: Math.max(1, minOccurs),
-    mostRows: maxOccurs,
   };
 }
 

@@ -1,6 +1,6 @@
 import { replyHeaders } from '../../http/reply';
 import type { Contract, ContractOperation } from '../../contract/contract';
-import { SimpleTypeError, type BuiltInName, type SimpleType } from '../../contract/simple-type';
+import type { BuiltInName, SimpleType } from '../../contract/simple-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
 import { BINDING_NAMES } from '../../contract/offer';
@@ -71,9 +71,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Writes arguments as the fields of a query string or form. */
 function formFields(given: ArgumentTexts): string {
-  const fields = new URLSearchParams();
-  for (const [name, texts] of given) for (const text of texts) fields.append(name, text);
-  return fields.toString();
+  return new URLSearchParams([...given]).toString();
 }
 
 /**
@@ -117,31 +115,20 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
 }
 
 /** What the samples send to an operation that takes any XML: an element, or a field of a query string or form. */
-const ANYTHING: ArgumentTexts = new Map([['order', ['17']]]);
+const ANYTHING: ArgumentTexts = new Map([['order', '17']]);
 
-/** Candidates for the example of a type, the best first; a restricted type may refuse some. */
-const VALUES: Readonly<Record<BuiltInName, readonly string[]>> = {
-  string: ['text'],
-  boolean: ['true'],
-  int: ['10', '1', '0', '100', '1000', '-1'],
-  long: ['10', '1', '0', '100', '1000', '-1'],
-  decimal: ['9.99', '0.5', '10', '100', '-1'],
-  dateTime: ['2026-01-31T12:00:00Z'],
+const EXAMPLES: Readonly<Record<BuiltInName, string>> = {
+  string: 'text',
+  boolean: 'true',
+  int: '10',
+  long: '10',
+  decimal: '9.99',
+  dateTime: '2026-01-31T12:00:00Z',
 };
 
-/** An example of a type, as text. Where a restriction allows none of the usual values, one that only shows the type. */
-export function exampleValue({ name, choices, read }: SimpleType): string {
-  const values = choices ?? VALUES[name];
-  const accepted = values.find((value) => {
-    try {
-      read(value);
-      return true;
-    } catch (error) {
-      if (error instanceof SimpleTypeError) return false;
-      throw error;
-    }
-  });
-  return accepted ?? values[0] ?? name;
+/** An example of a type, as text. */
+export function exampleValue({ name, choices }: SimpleType): string {
+  return choices?.[0] ?? EXAMPLES[name];
 }
 
 /**
@@ -149,11 +136,9 @@ export function exampleValue({ name, choices, read }: SimpleType): string {
  * what a value looks like. An operation that takes any XML gets an element.
  */
 export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
-  const required = parameters.filter(({ minOccurs }) => minOccurs > 0);
+  const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
-  const examples = shown.map(
-    ({ name, type, minOccurs }) => [name, Array<string>(Math.max(1, minOccurs)).fill(exampleValue(type))] as const,
-  );
+  const examples = shown.map(({ name, type }) => [name, exampleValue(type)] as const);
   return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
 }

@@ -122,7 +122,7 @@ describe('the pages', () => {
       parameters.map(({ name, type, documentation }) => `${name} ${type.name}, optional ${documentation}`),
     );
     for (const row of rows) {
-      const [, id = ''] = /<label id="[^"]*" for="([^"]*)">/.exec(row) ?? [];
+      const [, id = ''] = /<label for="([^"]*)">/.exec(row) ?? [];
       expect(row).toContain(`id="${id}"`);
       expect(row).not.toContain('required>');
     }
@@ -235,8 +235,8 @@ it('the page of an operation has the field that suits the type of each parameter
      <s:element minOccurs="0" name="price" type="s:decimal" />
      <s:element minOccurs="0" name="on" type="s:boolean" />
      <s:element minOccurs="0" name="at" type="s:dateTime" />
-     <s:element minOccurs="0" name="size"><s:simpleType><s:restriction base="s:string"><s:enumeration value="&lt;small>" /><s:enumeration value="large" /></s:restriction></s:simpleType></s:element>
-     <s:element minOccurs="2" maxOccurs="unbounded" name="tag" type="s:string" />`,
+     <s:element minOccurs="0" name="size" type="tns:Size" />`,
+    '<s:simpleType name="Size"><s:restriction base="s:string"><s:enumeration value="&lt;small>" /><s:enumeration value="large" /></s:restriction></s:simpleType>',
   );
   const endpoint = await startEndpoint({}, contract);
   const html = (await send(`${endpoint.url}?op=HelloWorld`)).body;
@@ -252,8 +252,6 @@ it('the page of an operation has the field that suits the type of each parameter
     /<select name="on"[^>]*>\s*<option value=""><\/option>\s*<option>true<\/option>\s*<option>false</,
   );
   expect(html).toMatch(/<option>&lt;small&gt;<\/option>\s*<option>large<\/option>/);
-  expect(fields('tag')).toHaveLength(2);
-  expect(html).toContain('<td class="value" data-most="Infinity">');
-  expect(textOf(html)).toContain('tag string, repeated, required');
+  expect(textOf(html)).toContain('count long, required');
   expect(await complaintsAbout(html)).toEqual([]);
 });

@@ -14,7 +14,6 @@ let isRaw = false;
 let texts = { raw: '', indented: '' };
 
 for (const field of document.querySelectorAll('[data-scripted]')) field.hidden = false;
-for (const cell of document.querySelectorAll('[data-most]')) offerMore(cell, Number(cell.dataset.most));
 if (body !== null) {
   // Sent as the whole body, not as a field.
   body.removeAttribute('name');
@@ -150,24 +149,4 @@ function showExample() {
   const examples = [...contentType.options].map((option) => option.dataset.example);
   if (body.value !== '' && !examples.includes(body.value)) return;
   body.value = contentType.selectedOptions[0].dataset.example;
-}
-
-/** Lets a parameter be given more than once. */
-function offerMore(cell, most) {
-  const first = cell.querySelector('input, select');
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Add another';
-  button.setAttribute('aria-label', `Add another ${first.name}`);
-  button.addEventListener('click', () => {
-    const field = first.cloneNode(true);
-    field.removeAttribute('id');
-    field.required = false;
-    field.value = '';
-    field.setAttribute('aria-labelledby', `label-${first.name}`);
-    button.before(field);
-    field.focus();
-    button.hidden = cell.querySelectorAll('input, select').length >= most;
-  });
-  cell.append(button);
 }
