@@ -7,10 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('../', import.meta.url)));
+
+const require = createRequire(import.meta.url);
 
 const STAMP = join('dist', '.build');
 const COMPILER_STATE = join('dist', '.tsbuildinfo');
@@ -45,7 +47,7 @@ if (built[0] !== inputs || !outputsAreWhole) {
 /** TypeScript's compiler, if the modules for development are installed. */
 function compilerPath() {
   try {
-    return createRequire(import.meta.url).resolve('typescript/bin/tsc');
+    return require.resolve('typescript/bin/tsc');
   } catch {
     return undefined;
   }
@@ -56,12 +58,14 @@ function build(compiler) {
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
   compile(compiler);
+  writeFileSync(join('dist', 'settings.d.ts'), settingsDeclaration());
   const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
   // The types of the package's only export; the others cannot be imported.
-  const expected = new Set([...copies, ...compiled, join('dist', 'index.d.ts'), COMPILER_STATE]);
+  const types = ['index.d.ts', 'settings.d.ts'].map((file) => join('dist', file));
+  const expected = new Set([...copies, ...compiled, ...types, COMPILER_STATE]);
   for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
   writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);
 }
@@ -70,6 +74,21 @@ function compile(compiler) {
   const options = ['-p', '.', '--incremental', '--tsBuildInfoFile', COMPILER_STATE];
   const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** The type of the settings of a program that embeds the service, so that an editor shows what each means. */
+function settingsDeclaration() {
+  const { VARIABLES } = require(resolve('dist/config/variables'));
+  const { variablesOf } = require(resolve('dist/config/variable'));
+  const members = variablesOf(VARIABLES).flatMap(({ name, description, otherwise, secret, ...variable }) => {
+    const note = `   * ${description}\n   *\n   * @default ${variable.default ?? otherwise}`;
+    const file = `  /** A file with the value of {@link ${name}}. */\n  readonly ${name}_FILE?: string | undefined;`;
+    const value = `  /**\n${note}\n   */\n  readonly ${name}?: string | number | boolean | undefined;`;
+    return secret ? [value, file] : [value];
+  });
+  const summary =
+    '/** Settings of the service, as `docs/configuration.md` describes them. What is undefined is not set. */';
+  return `${summary}\nexport interface WebHookSettings {\n${members.join('\n')}\n}\n`;
 }
 
 /** Copies a file of src and returns the path of the copy. */

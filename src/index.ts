@@ -17,62 +17,10 @@ import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
+import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
 
-/** The settings that `docs/configuration.md` describes. They stand here because the package has no other types than these. */
-export type SettingName =
-  | 'HOST'
-  | 'PORT'
-  | 'SERVICE_ROOT'
-  | 'SERVICE_NAMESPACE'
-  | 'BASE_URL'
-  | 'TRUST_PROXY'
-  | 'PROTOCOLS'
-  | 'DOCUMENTATION'
-  | 'EVENT_LOG'
-  | 'EVENT_LOG_TIMEOUT'
-  | 'EVENT_TYPE'
-  | 'WEBHOOK_ORIGINS'
-  | 'GET_EVENTS_LIMIT'
-  | 'GET_EVENTS_MAX_BYTES'
-  | 'RETENTION_MAX_EVENTS'
-  | 'RETENTION_MAX_AGE'
-  | 'ALLOWED_HOSTS'
-  | 'RECORD_KEYS'
-  | 'RECORD_KEYS_FILE'
-  | 'READ_KEYS'
-  | 'READ_KEYS_FILE'
-  | 'WEBHOOK_SECRETS'
-  | 'WEBHOOK_SECRETS_FILE'
-  | 'STRIPE_SECRETS'
-  | 'STRIPE_SECRETS_FILE'
-  | 'SHOPIFY_SECRETS'
-  | 'SHOPIFY_SECRETS_FILE'
-  | 'SLACK_SECRETS'
-  | 'SLACK_SECRETS_FILE'
-  | 'GITLAB_TOKENS'
-  | 'GITLAB_TOKENS_FILE'
-  | 'FORWARD_SECRETS'
-  | 'FORWARD_SECRETS_FILE'
-  | 'TLS_CERT'
-  | 'TLS_KEY'
-  | 'TLS_CLIENT_CA'
-  | 'MAX_REQUEST_BYTES'
-  | 'MAX_HEADER_BYTES'
-  | 'HEADERS_TIMEOUT'
-  | 'REQUEST_TIMEOUT'
-  | 'SEND_TIMEOUT'
-  | 'KEEP_ALIVE_TIMEOUT'
-  | 'MAX_CONNECTIONS'
-  | 'MAX_IN_FLIGHT'
-  | 'MAX_WAITING'
-  | 'MAX_BODY_MEMORY'
-  | 'RATE_LIMIT'
-  | 'ADMIN_PORT'
-  | 'ADMIN_HOST'
-  | 'LOG_LEVEL'
-  | 'ACCESS_LOG'
-  | 'WORKERS';
+export type { WebHookSettings };
 
 /** Errors by which a program tells with `instanceof`, or by their `code`, what went wrong. */
 type ErrorClass<Code extends string> = abstract new (...values: never) => Error & { readonly code: Code };
@@ -83,9 +31,6 @@ export const ConfigError: ErrorClass<'ERR_WEBHOOK_CONFIG'> = SettingsError;
 export const EventLogError: ErrorClass<'ERR_WEBHOOK_EVENT_LOG'> = LogError;
 /** What was to be recorded is not a valid CloudEvent. */
 export const CloudEventError: ErrorClass<'ERR_WEBHOOK_CLOUD_EVENT'> = NoCloudEvent;
-
-/** Settings of the service. What is undefined is not set. */
-export type WebHookSettings = { readonly [Name in SettingName]?: string | number | boolean | undefined };
 
 /** A CloudEvent 1.0 in the JSON format. Extensions are attributes with names of their own. */
 export interface CloudEvent {
