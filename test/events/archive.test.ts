@@ -104,6 +104,15 @@ describe('an archive', () => {
     expect(await parseArchiveLine(line)).toEqual(event);
   });
 
+  it('takes an empty key for none, so that no event repeats another by it', async () => {
+    const line = archiveLine({ ...(await make({})), sequence: '1'.padStart(20, '0') });
+    for (const name of ['idempotencyKey', 'webhookId'] as const) {
+      const withEmptyKey = line.replace('"_log":{', `"_log":{"${name}":"",`);
+      expect(withEmptyKey).not.toBe(line);
+      expect((await parseArchiveLine(withEmptyKey))[name]).toBeUndefined();
+    }
+  });
+
   it('keeps whatever senders put in', async () => {
     const text = fc.oneof(fc.string({ unit: anyCharacter }), fc.string({ unit: 'grapheme' }));
     const headerValue = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((c) => String.fromCharCode(c)) });

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
+import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 
 const BATCH = 'application/cloudevents-batch+json';
 const event = (id: string, more: object = {}) => ({
@@ -83,10 +86,22 @@ describe('a batch of CloudEvents', () => {
     async (name) => {
       const headers = { [name]: 'same' };
       expect(idsOf(await post(service.url, [event('1'), event('2')], headers))).toEqual(['1', '2']);
-      expect(idsOf(await post(service.url, [event('2'), event('3')], headers))).toEqual(['2', '3']);
-      expect(await events()).toHaveLength(3);
+      expect(idsOf(await post(service.url, [event('3'), event('2'), event('4')], headers))).toEqual(['3', '2', '4']);
+      expect((await events()).map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
     },
   );
+
+  it('is not taken for one event because of its webhook-id, in a log on disk', async () => {
+    const folder = await temporaryFolder();
+    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const other = await startService({}, log);
+    const headers = { 'webhook-id': 'same' };
+    expect(idsOf(await post(other.url, [event('1'), event('2')], headers))).toEqual(['1', '2']);
+    expect(idsOf(await post(other.url, [event('3'), event('2'), event('4')], headers))).toEqual(['3', '2', '4']);
+    expect((await events(other.url)).map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
+    await other.stop();
+    await folder.remove();
+  });
 
   it('of 10,000 events is recorded, of more refused', async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => event(String(i)));

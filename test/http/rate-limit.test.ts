@@ -29,6 +29,23 @@ describe('RATE_LIMIT', () => {
     limit(request);
   });
 
+  it('says to come back once the period is over, rounded up to a second', () => {
+    jest.useFakeTimers();
+    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => '192.0.2.1');
+    limit(request);
+    for (const [passed, after] of [
+      [1, '60'],
+      [58_998, '2'],
+      [1, '1'],
+      [999, '1'],
+    ] as const) {
+      jest.advanceTimersByTime(passed);
+      expect(refusalOf(limit)).toMatchObject({ status: 429, headers: { 'Retry-After': after } });
+    }
+    jest.advanceTimersByTime(1);
+    limit(request);
+  });
+
   it.each([
     ['2001:db8:1:2::1', '2001:db8:1:2:3:4:5:6'],
     ['2001:DB8:1:2::1', '2001:db8:1:2::1'],

@@ -26,6 +26,22 @@ describe('the looks of a watch', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('tell nothing that is older than what was told meanwhile', async () => {
+    const told: bigint[] = [];
+    let answer: (newest: number) => void = () => undefined;
+    const newest = () => new Promise<number>((resolve) => (answer = resolve));
+    const watch = new LogWatch({ newest, watchPause: 50 }, (position) => told.push(position));
+    watch.tell(5);
+    answer(3);
+    await jest.advanceTimersByTimeAsync(50);
+    answer(5);
+    await jest.advanceTimersByTimeAsync(50);
+    answer(6);
+    await jest.advanceTimersByTimeAsync(50);
+    expect(told).toEqual([5n, 6n]);
+    await watch.end();
+  });
+
   it('do not pile up while the database takes its time, and say nothing once it has ended', async () => {
     const told: bigint[] = [];
     let answer: (newest: number) => void = () => undefined;

@@ -143,6 +143,9 @@ it('of Stripe covers its time, and only the scheme v1 counts', () => {
   expect(problem(moved)).toBe('The Stripe-Signature is not valid for this body.');
   expect(problem(stripe(1_700_000_000).replace('v1', 'v0'))).toBe('The Stripe-Signature is not valid for this body.');
   expect(problem(stripe(1_700_000_000).replace(',', ' , '))).toBeUndefined();
+  const amongOthers = (others: number) => stripe(1_700_000_000).replace(',', `,${'v1=00,'.repeat(others)}`);
+  expect(problem(amongOthers(7))).toBeUndefined();
+  expect(problem(amongOthers(8))).toBe('The Stripe-Signature is not valid for this body.');
   expect(problem(stripe('x'))).toBe('The time (t=) in Stripe-Signature is missing or not valid.');
   expect(problem(stripe(1_700_000_000).replace('t=', 'x='))).toMatch(/^The time/);
   jest.restoreAllMocks();
@@ -189,6 +192,8 @@ describe('a known sender', () => {
       'com.gitlab.merge_request',
       undefined,
     ],
+    ['GitLab', { 'x-gitlab-event': 'Wiki Page Hook' }, {}, 'com.gitlab.wiki_page', undefined],
+    ['GitLab', { 'x-gitlab-event': 'Resource  Access Token Hook' }, {}, 'com.gitlab.resource__access_token', undefined],
     [
       'Stripe',
       { 'stripe-signature': 't=1' },

@@ -71,6 +71,7 @@ describe('header blocks that must be understood', () => {
     const blocks =
       block('urn:x', 'A') +
       block('urn:y&amp;&lt;&quot;', 'A') +
+      block('urn:z&amp;copy;&amp;#65;', 'A') +
       block('urn:x', 'B·') +
       block('urn:x', 'A') +
       '<C SOAP:mustUnderstand="true"/>';
@@ -78,7 +79,7 @@ describe('header blocks that must be understood', () => {
     expect(answer.status).toBe(500);
     expect(answer.body).toContain('<soap:Value>soap:MustUnderstand</soap:Value>');
     expect(answer.body).toContain('SOAP header A was not understood.');
-    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:y&<"}A', '{urn:x}B·', '{}C']);
+    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:y&<"}A', '{urn:z&copy;&#65;}A', '{urn:x}B·', '{}C']);
   });
 
   it('are named in no header of a SOAP 1.1 fault', async () => {

@@ -237,6 +237,15 @@ describe('a supervisor of two workers', () => {
     expect(events).toEqual(['start failed exit code 7', 'ended 7']);
   });
 
+  it('ends with exit code 1 if a worker ends with 0 before it is ready', async () => {
+    start();
+    workers[0]?.end(0);
+    await settle();
+    workers[1]?.end(0);
+    await settle(100_000);
+    expect(events).toEqual(['start failed exit code 0', 'ended 1']);
+  });
+
   it('ends with exit code 1 if there is no process for a worker', async () => {
     start();
     for (const worker of workers) worker.end(undefined, 'no process could be started (EAGAIN)');

@@ -54,7 +54,8 @@ export class JetStreamProbe {
   }
 }
 
-function requireMajority({ cluster, config }: StreamInfo): void {
+/** @throws fewer than half of a stream's replicas, or just half, are connected to their leader. */
+export function requireMajority({ cluster, config }: StreamInfo): void {
   const followers = cluster?.replicas ?? [];
   const connected = followers.filter(({ offline, active }) => !offline && millis(active) < MAX_SILENCE).length;
   if ((connected + 1) * 2 > config.num_replicas) return;

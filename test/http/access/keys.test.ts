@@ -133,6 +133,14 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     });
 
     it.each([
+      [4 * 60_000 + 50_000, 200],
+      [5 * 60_000 + 10_000, 401],
+    ])('with a Timestamp that expired %d ms ago gets %d: clocks may differ by five minutes', async (age, status) => {
+      const expires = new Date(Date.now() - age).toISOString();
+      expect((await call(securityHeader(timestamp(expires) + usernameToken(RECORD_KEY)))).status).toBe(status);
+    });
+
+    it.each([
       ['a wrong password', usernameToken('not-the-key-0123456'), 401, 'This key may not record events.'],
       [
         'an expired Timestamp',

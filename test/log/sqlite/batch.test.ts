@@ -1,6 +1,8 @@
 import type { NewEvent } from '../../../src/events/stored-event';
 import { sizeOf } from '../../../src/log/page';
-import { packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
+import { HeldBatches, packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
+
+const MEBIBYTE = 1024 * 1024;
 
 const plain: NewEvent = {
   id: '1',
@@ -31,6 +33,30 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
 }
 
 const withSizes = (event: NewEvent) => ({ ...event, ...sizeOf(event) });
+
+describe('the batches that only the write-ahead log has', () => {
+  const batch = (bytes: number) => Buffer.alloc(bytes, 'x');
+
+  it('are held up to 64 MiB, and are incomplete beyond that until the write-ahead log has been written back', () => {
+    const held = new HeldBatches();
+    held.add([batch(40 * MEBIBYTE), batch(24 * MEBIBYTE)]);
+    expect([held.isEmpty, held.isIncomplete, held.all().map(({ length }) => length)]).toEqual([
+      false,
+      false,
+      [40 * MEBIBYTE, 24 * MEBIBYTE],
+    ]);
+    held.add([batch(1)]);
+    expect([held.isIncomplete, held.all().length]).toEqual([true, 2]);
+    held.clear();
+    expect([held.isEmpty, held.isIncomplete, held.all()]).toEqual([true, false, []]);
+    held.add([batch(3)]);
+    expect([held.isIncomplete, held.all()]).toEqual([false, [batch(3)]]);
+    held.miss();
+    expect(held.isIncomplete).toBe(true);
+    held.clear();
+    expect(held.isIncomplete).toBe(false);
+  });
+});
 
 describe('a packed batch of events', () => {
   it.each([
