@@ -11,7 +11,8 @@ class MeasuredWorker implements WorkerProcess {
   readonly ready = Promise.resolve('http://host/');
   readonly #ended = deferred<End>();
   readonly ended = this.#ended.promise;
-  readonly closed = this.#ended.promise.then(() => undefined);
+  readonly #closed = deferred();
+  readonly closed = this.#closed.promise;
   readonly log = { send: () => undefined, onMessage: () => undefined, onClose: () => undefined };
   readonly metrics: Metrics;
   lastReport: Report = { figures: [], refusals: [] };
@@ -45,6 +46,12 @@ class MeasuredWorker implements WorkerProcess {
   }
 
   kill(): void {
+    this.end();
+    this.#closed.resolve();
+  }
+
+  /** Its process has ended; what it sent last may still arrive. */
+  end(): void {
     this.#ended.resolve({ code: undefined, cause: 'SIGKILL' });
   }
 }
@@ -106,6 +113,17 @@ describe('the figures of several workers', () => {
     await reports.metrics();
     expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
     expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
+  });
+
+  it('have what one that has ended reported last, which arrives after its end', async () => {
+    busy.hangs = true;
+    busy.end();
+    await busy.ended;
+    await new Promise(setImmediate);
+    busy.lastReport = { ...busy.lastReport, figures: await busy.metrics.registry.getMetricsAsJSON() };
+    busy.kill();
+    await busy.closed;
+    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
   });
 
   it('keep what one that hangs had counted, and nothing of its gauges', async () => {

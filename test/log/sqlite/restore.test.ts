@@ -1,4 +1,4 @@
-import { chmod, chown, copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { restoreLog } from '../../../src/log/sqlite/upkeep/restore';
@@ -54,8 +54,11 @@ describe('a backup of a SQLite event log', () => {
 
   it('is restored where the log is damaged or missing', async () => {
     await writeFile(file, 'not a database '.repeat(1000));
-    await restoreLog(backup, file);
+    await writeFile(`${file}-wal`, 'of the damaged log');
+    const { before = '' } = await restoreLog(backup, file);
     expect(idsIn(file)).toEqual(['first']);
+    expect(await readFile(`${before}-wal`, 'utf8')).toBe('of the damaged log');
+    expect(await readdir(folder.path)).not.toContain('events.db-wal');
     const restored = await restoreLog(backup, join(folder.path, 'new.db'));
     expect(restored).toEqual({ before: undefined, goesOn: false });
     expect(idsIn(join(folder.path, 'new.db'))).toEqual(['first']);
