@@ -3,7 +3,8 @@ import fresh from 'fresh';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
-import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
+import { HTTP_ERRORS } from '../../http/errors';
+import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
 import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
@@ -59,15 +60,13 @@ export async function documents(
     .options((_request, response) => {
       replyWithoutBody(response, 204, { Allow: allow });
     })
-    .post((_request, response) => {
+    .post(() => {
       // Only for what is not a message: SOAP is answered before.
-      replyError(response, unofferedAtEndpoint(contract.offer, 'POST', allow));
+      throw unofferedAtEndpoint(contract.offer, 'POST', allow);
     })
-    .all((_request, response) => {
+    .all(() => {
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
-      replyText(response, 405, hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, {
-        Allow: allow,
-      });
+      throw HTTP_ERRORS.method(hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, allow);
     });
   router
     .route('/')
@@ -132,13 +131,12 @@ export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOpt
     replyWithoutBody(response, 204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
-    const error = unofferedAtEndpoint(offer, method.toUpperCase(), allow);
-    route[method]((_request, response) => {
-      replyError(response, error);
+    route[method](() => {
+      throw unofferedAtEndpoint(offer, method.toUpperCase(), allow);
     });
   }
-  route.all((_request, response) => {
-    replyText(response, 405, 'Only calls are answered here.', { Allow: allow });
+  route.all(() => {
+    throw HTTP_ERRORS.method('Only calls are answered here.', allow);
   });
   return router;
 }
