@@ -237,7 +237,7 @@ export class Connections {
 
   /** Whether a peer in its TLS handshake has sent nothing. */
   isSilent(socket: Socket): boolean {
-    return this.#handshakes.get(peerOf(socket) ?? '')?.isSilent === true;
+    return this.#handshakes.get(endsOf(socket) ?? '')?.isSilent === true;
   }
 
   /** The connection of a socket that carries HTTP. */

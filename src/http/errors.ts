@@ -203,8 +203,7 @@ export const HTTP_ERRORS = {
     ),
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
   noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
-  noSuchPart: () => new RequestError(404, 'The event has no such part.'),
-  noSuchRate: () => new RequestError(404, 'Events are counted per minute, hour or day.'),
+  noSuchOperation: (name: string) => new RequestError(404, `The service has no operation ${shortened(name)}.`),
   /** The original's status and text, as of the next. */
   unknownOperation: (name: string) => new RequestError(500, `${shortened(name)} Web Service method name is not valid.`),
   operationInAnotherCase: (name: string, rightName: string) =>

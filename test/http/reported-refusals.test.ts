@@ -77,6 +77,9 @@ const CASES: readonly Case[] = [
     [`${method} on a page of the events`, {}, '?events', { method }, 405],
     [`${method} on an admin page`, {}, '/healthz', { method }, 405],
   ]),
+  ['the page of an operation that there is not', {}, '?op=Nothing', {}, 404],
+  ['a time that is none, for the list of events', {}, '?events&from=never', {}, 400],
+  ['a rate of events that there is not', {}, '?events=rate&per=year', {}, 400],
   ['HEAD on an operation', {}, '/RecordEvent', { method: 'HEAD' }, 405],
   [
     'a handshake that is not granted',

@@ -154,7 +154,9 @@ class EventsPages {
     const { needsKey } = this.#options;
     const links = named.map((position) => eventLink(position, query.filter));
     const values = { tab: 'list', ...list, named: links, count: eventsText(stats.events), refused, types, needsKey };
-    await this.#views.send(response, 'list', 'Events', values, query.problem === undefined ? 200 : 400);
+    const { problem } = query;
+    await this.#views.send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
+    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
 
   /**
@@ -203,7 +205,7 @@ class EventsPages {
   }
 
   async #showRate(response: ServerResponse, per: string): Promise<void> {
-    if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
+    if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#parts;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
     await this.#views.send(response, 'rate', 'Rate', { tab: 'rate', ...rate });
@@ -247,7 +249,7 @@ class EventsPages {
     const download = parameters.get('download');
     if (download !== null) {
       const file = downloadOf(download, await this.#event(sequence), this.#address(response));
-      if (file === undefined) throw HTTP_ERRORS.noSuchPart();
+      if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
       reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }

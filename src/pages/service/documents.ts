@@ -3,7 +3,7 @@ import fresh from 'fresh';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
-import { HTTP_ERRORS } from '../../http/errors';
+import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
@@ -20,7 +20,8 @@ import { loadPages, type Pages } from './pages';
 export type DocumentOptions = EndpointOptions & { readonly events?: EventsPagesParts | undefined };
 
 interface Document {
-  readonly status?: number;
+  /** Why it stands in for the one that was asked for. */
+  readonly refusal?: RequestError;
   readonly contentType: string;
   readonly body: string;
   readonly headers?: Page['headers'];
@@ -52,10 +53,11 @@ export async function documents(
     .get(async (request, response) => {
       rate?.(request);
       const endpointUrl = callers.baseUrl(request) + path;
-      const document =
+      const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
         pages.service(endpointUrl, events && (await eventNumbers(request, events)));
       send(request, response, document, callers.vary);
+      if (document.refusal !== undefined) throw document.refusal;
     })
     .options((_request, response) => {
       replyWithoutBody(response, 204, { Allow: allow });
@@ -92,11 +94,17 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
   if (operation === undefined) return undefined;
-  return pages.operation(operation, endpointUrl) ?? { status: 404, ...pages.unknownOperation(operation, endpointUrl) };
+  return (
+    pages.operation(operation, endpointUrl) ?? {
+      refusal: HTTP_ERRORS.noSuchOperation(operation),
+      ...pages.unknownOperation(operation, endpointUrl),
+    }
+  );
 }
 
 function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {
-  const { status = 200, contentType, body } = document;
+  const { refusal, contentType, body } = document;
+  const status = refusal?.status ?? 200;
   const headers = { ...document.headers, ETag: etag(body), Vary: vary };
   if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
     replyWithoutBody(response, 304, headers);
