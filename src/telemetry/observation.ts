@@ -100,7 +100,10 @@ export function observation(
     },
     answered: accessLog
       ? (request: HttpRequest, response: ServerResponse, milliseconds: number) => {
-          const { binding, operation } = request.call ?? {};
+          const { binding, operation, ticket } = request.call ?? {};
+          const { socket, complete: isWhole } = request;
+          // Node finishes an answer to a caller who hung up within the message or while the call waited, too.
+          const hasLeft = isWhole ? ticket?.waited && socket.readableEnded : socket.readableEnded || socket.destroyed;
           logger.info(
             {
               ...requestFields(request, addressOf),
@@ -108,8 +111,7 @@ export function observation(
               // Until an answer begins, Node says 200.
               status: response.headersSent ? response.statusCode : undefined,
               milliseconds: Math.round(milliseconds * 10) / 10,
-              // Node finishes an answer to a caller who hung up within the message, too.
-              complete: response.writableFinished && (request.complete || !request.socket.destroyed),
+              complete: response.writableFinished && !hasLeft,
               userAgent: request.headers['user-agent'],
               binding,
               operation,

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Gauge } from 'prom-client';
 import { startApp, type App } from '../../src/app';
 import { readConfig } from '../../src/config/config';
@@ -183,7 +184,12 @@ it('a connection that a browser opens and does not use is answered, and no refus
 });
 
 describe('the access log', () => {
-  const hangUp = async (startLine: string, fields: readonly string[], begun: RegExp | undefined) => {
+  const HANGING_UP = {
+    'a reset': (socket: Socket) => socket.resetAndDestroy(),
+    'an end': (socket: Socket) => socket.end(),
+  };
+  type Way = keyof typeof HANGING_UP;
+  const hangUp = async (way: Way, startLine: string, fields: readonly string[], begun: RegExp | undefined) => {
     const { app, of } = await start({ ACCESS_LOG: 'true' });
     const [method, rest] = startLine.split(' ');
     const wire = await openWire(app.url);
@@ -193,7 +199,7 @@ describe('the access log', () => {
     );
     if (begun) await wire.until(begun);
     else await eventually('the call waits', async () => (await waiting(app)) === 1);
-    wire.socket.resetAndDestroy();
+    HANGING_UP[way](wire.socket);
     await eventually('the line is written', () => of('answered').length > 0);
     return of('answered')[0];
   };
@@ -201,22 +207,33 @@ describe('the access log', () => {
     (await metrics.getSingleMetric('webhook_calls_waiting')?.get())?.values[0]?.value;
   const body = ['Expect: 100-continue', 'Content-Length: 99'];
 
-  it.each<[string, string, readonly string[]]>([
-    ['soap11', 'POST', ['Content-Type: text/xml', 'SOAPAction: "http://tempuri.org/RecordEvent"', ...body]],
-    ['soap12', 'POST', ['Content-Type: application/soap+xml; action="http://tempuri.org/RecordEvent"', ...body]],
-    ['httppost', 'POST /RecordEvent', body],
-  ])('names who hung up within a message over %s, and what was called', async (binding, line, fields) => {
-    const logged = await hangUp(line, fields, /100 Continue/);
-    const remoteAddress = '127.0.0.1';
-    expect(logged).toMatchObject({ remoteAddress, binding, operation: 'RecordEvent', complete: false });
-    expect(logged?.status).not.toBe(200);
+  describe.each(Object.keys(HANGING_UP) as Way[])('of who hung up with %s', (way) => {
+    it.each<[string, string, readonly string[]]>([
+      ['soap11', 'POST', ['Content-Type: text/xml', 'SOAPAction: "http://tempuri.org/RecordEvent"', ...body]],
+      ['soap12', 'POST', ['Content-Type: application/soap+xml; action="http://tempuri.org/RecordEvent"', ...body]],
+      ['httppost', 'POST /RecordEvent', body],
+    ])('within a message over %s has the address and what was called', async (binding, line, fields) => {
+      const logged = await hangUp(way, line, fields, /100 Continue/);
+      const remoteAddress = '127.0.0.1';
+      expect(logged).toMatchObject({ remoteAddress, binding, operation: 'RecordEvent', complete: false });
+      expect(logged?.status).not.toBe(200);
+    });
+
+    it('before the answer began has them, too', async () => {
+      const line = await hangUp(way, 'GET /GetEvents?after=0&wait=20s', [], undefined);
+      const remoteAddress = '127.0.0.1';
+      expect(line).toMatchObject({ remoteAddress, binding: 'httpget', operation: 'GetEvents', complete: false });
+      // Who has ended its side may still read, and is answered.
+      expect(line?.status).toBe(way === 'a reset' ? undefined : 200);
+    });
   });
 
-  it('names who hung up before the answer began, and no status', async () => {
-    const line = await hangUp('GET /GetEvents?after=0&wait=20s', [], undefined);
-    const remoteAddress = '127.0.0.1';
-    expect(line).toMatchObject({ remoteAddress, binding: 'httpget', operation: 'GetEvents', complete: false });
-    expect(line).not.toHaveProperty('status');
+  it('says that a caller which waited took the whole answer', async () => {
+    const { app, of } = await start({ ACCESS_LOG: 'true' });
+    for (const headers of [{}, { Connection: 'close' }])
+      expect((await send(`${app.url}/GetEvents?after=0&wait=100ms`, { headers })).status).toBe(200);
+    await eventually('the lines are written', () => of('answered').length === 2);
+    expect(of('answered')).toMatchObject(Array(2).fill({ status: 200, complete: true }));
   });
 });
 
