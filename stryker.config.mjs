@@ -15,6 +15,7 @@ export default {
     'src/soap/{arguments,envelope-builder,envelope-reader,payload}.ts',
     'src/get-post/{http-content,http-payload}.ts',
     'src/http/access.ts',
+    'src/http/cross-site.ts',
     'src/senders/*.ts',
     'src/http/callers.ts',
   ],

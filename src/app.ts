@@ -107,20 +107,19 @@ export async function startApp(
     limit: config.getEventsLimit,
     maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
   });
+  const rate = limits.rate && rateLimit(limits.rate, addressOf);
   const handler = await endpoint(contract, service, {
     path: endpointPath(config),
     callers,
     mediaType: memoized(parseMediaType),
     admission,
-    rate: limits.rate && rateLimit(limits.rate, addressOf),
+    rate,
     access,
     hint,
     events: {
       log,
       mayLook: viewerCheck(config, otherSite, access),
       refusals: () => refusalsOfAll(refusedCalls),
-      refused: observer.refused,
-      failed: observer.pageFailed,
     },
     handshake: config.webhookOrigins && { origins: config.webhookOrigins, rate: limits.rate },
     report: observer.call,
@@ -128,11 +127,16 @@ export async function startApp(
 
   const servers = await startServers(config, {
     handler,
+    rate,
     observer,
     readiness,
     metrics: metrics.registry,
     // On the public address the metrics need a read key, on the admin address nothing.
-    checkMetricsReader: (request) => void access?.afterBody('read', { request }),
+    checkMetricsReader: (request) => {
+      // Before the key: beyond the limit nobody learns whether one is right.
+      if (config.access.readKeys !== undefined) rate?.(request);
+      access?.afterBody('read', { request });
+    },
   });
   return {
     url: `${servers.url}${endpointPath(config)}`,

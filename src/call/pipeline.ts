@@ -165,6 +165,7 @@ export abstract class IncomingCall implements Call {
 
   constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions) {
     this.request = request;
+    request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
     const type = request.headers['content-type'];

@@ -32,13 +32,15 @@ interface HttpBindings {
   readonly handshake: HandshakeOptions | undefined;
   /** The methods, for `Allow`. */
   readonly allow: string;
+  /** How to call an operation, for those who use another method. */
+  readonly methodText: string;
 }
 
 type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<string, string>> };
 
 /**
- * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, answers OPTIONS and refuses other methods. Calls over a
- * binding that is off are refused in the pipeline.
+ * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, and answers OPTIONS. Other methods and calls over a binding
+ * that is off are refused in the pipeline.
  */
 export function routeOperations(
   router: Router,
@@ -52,26 +54,23 @@ export function routeOperations(
   const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
   const allow = ['OPTIONS', ...methods].sort().join(', ');
   const writeString = stringElement(contract.namespace);
-  const bindings: HttpBindings = { contract, service, writeString, handshake, allow };
+  const methodText =
+    methods.length === 0
+      ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
+      : `Call an operation with ${methods.join(' or ')}.`;
+  const bindings: HttpBindings = { contract, service, writeString, handshake, allow, methodText };
   const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: ServerResponse) =>
     pipeline.answer(new HttpCall(request, response, binding, endpoint, bindings));
-  const refuseMethod = (request: IncomingMessage, response: ServerResponse): void => {
-    const text =
-      methods.length === 0
-        ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
-        : `Call an operation with ${methods.join(' or ')}.`;
-    refuse(request, response, 405, text, { Allow: allow });
-  };
   router
     .route(operationPath(endpoint.path))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
-    .head(refuseMethod)
+    .head(answer('httpget'))
     .get(answer('httpget'))
-    .post(answer('httppost'))
     .options((request, response) => {
       answerOptions(request, response, bindings);
     })
-    .all(refuseMethod);
+    // Methods other than POST are refused.
+    .all(answer('httppost'));
 }
 
 /**
@@ -85,6 +84,8 @@ function operationPath(path: string): RegExp {
 /**
  * Names the methods (RFC 9110, section 9.3.7), or answers a webhook sender that asks whether it may deliver events (CloudEvents
  * HTTP 1.1 Web Hooks, section 4.1).
+ *
+ * @throws {RequestError} 405: it may not.
  */
 function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
   const origin = request.headers['webhook-request-origin'];
@@ -96,8 +97,9 @@ function answerOptions(request: OperationRequest, response: ServerResponse, bind
   const granted = isRecording ? grantedFields(String(origin), bindings.handshake) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
-    refuse(request, response, 405, message, { Allow: bindings.allow });
-  } else replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
+    throw HTTP_ERRORS.method(message, bindings.allow);
+  }
+  replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
 }
 
 const ORIGIN = /^[\x21-\x7e]{1,255}$/;
@@ -117,18 +119,6 @@ function grantedFields(origin: string, options: HandshakeOptions | undefined): O
 function callsPerMinute(rate: HandshakeOptions['rate']): string {
   if (rate === undefined) return '*';
   return String(Math.max(1, Math.floor((rate.calls * MINUTE) / rate.milliseconds)));
-}
-
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  message: string,
-  headers?: OutgoingHttpHeaders,
-  isOriginal = false,
-): void {
-  const error = errorIn(request.headers.accept, status, message, isOriginal);
-  reply(response, status, error.contentType, error.body, { ...error.headers, ...headers });
 }
 
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
@@ -159,8 +149,9 @@ class HttpCall extends IncomingCall {
   }
 
   override route(): void {
-    const { contract, allow } = this.#bindings;
+    const { contract, allow, methodText } = this.#bindings;
     const { offer } = contract;
+    if (this.method !== (this.binding === 'httpget' ? 'GET' : 'POST')) throw HTTP_ERRORS.method(methodText, allow);
     if (!offer.bindings.has(this.binding)) throw unofferedCall(offer, this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
   }
@@ -185,9 +176,10 @@ class HttpCall extends IncomingCall {
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const status = refusal?.status ?? 500;
-    const message = refusal?.message ?? messageChain(error);
     // What callers do wrong has the status 500 only where the original answers so.
-    refuse(this.request, this.response, status, message, refusal?.headers, refusal?.status === 500);
+    const isOriginal = refusal?.status === 500;
+    const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);
+    reply(this.response, status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
   }
 
   protected override readContent(): Content {

@@ -6,7 +6,15 @@ import { SENDERS, type Sender, type SignedBy } from '../senders/senders';
 import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
-import { hostName, isLocal, refuseOtherSites, type LocalConfig, type OtherSite, type RequestCheck } from './cross-site';
+import {
+  hostName,
+  isLocal,
+  refuseOtherSites,
+  type LocalConfig,
+  type OtherSite,
+  type RequestCheck,
+  mayLeadHere,
+} from './cross-site';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** A call, as far as its access depends on it. */
@@ -212,7 +220,8 @@ export function viewerCheck(
     if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
       throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
     const name = hostName(request.headers);
-    if (!isLoopback(name) && !allowedHosts.includes(name))
+    const isLocalName = isLoopback(name) && !mayLeadHere(name);
+    if (!isLocalName && !allowedHosts.includes(name))
       throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
   };
 }

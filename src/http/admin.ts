@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { plainReason } from '../util/text';
 import { within } from '../util/promises';
-import { HTTP_ERRORS, RequestError } from './errors';
-import { reply, replyError, replyText, replyWithoutBody } from './reply';
+import { HTTP_ERRORS } from './errors';
+import { reply, replyText, replyWithoutBody } from './reply';
 
-/** Pages for the operator, by their path. */
+/** Pages for the operator, by their path. Each rejects with why its request is refused or has failed. */
 export type AdminPages = ReadonlyMap<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
 
 /** Where metrics come from: one registry, or those of several workers added up. */
@@ -59,13 +59,9 @@ const ALLOWED = 'GET, HEAD, OPTIONS';
 
 function page(answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    try {
-      if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
-      else if (request.method === 'OPTIONS') replyWithoutBody(response, 204, { Allow: ALLOWED });
-      else replyError(response, HTTP_ERRORS.method('Use GET.', ALLOWED));
-    } catch (error) {
-      replyError(response, error instanceof RequestError ? error : HTTP_ERRORS.pageFailed());
-    }
+    if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
+    else if (request.method === 'OPTIONS') replyWithoutBody(response, 204, { Allow: ALLOWED });
+    else throw HTTP_ERRORS.method('Use GET.', ALLOWED);
   };
 }
 

@@ -15,7 +15,11 @@ export interface Callers {
    * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
    */
   baseUrl(request: IncomingMessage): string;
-  /** The caller's network address: the connection's, or the one that the outermost trusted proxy states. */
+  /**
+   * The caller's network address: the connection's, or the one that the outermost trusted proxy states.
+   *
+   * @throws {RequestError} 400: `Forwarded` and `X-Forwarded-For` state different ones, and it is not known which the proxies write.
+   */
   address(request: IncomingMessage): string | undefined;
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
@@ -42,6 +46,7 @@ export function callersOf(
   onIgnored: () => void = () => undefined,
 ): Callers {
   const trust: Trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
+  const written: WrittenFields = { standard: false, custom: false };
   const notice = (request: IncomingMessage): void => {
     if (trustProxy === 0 && isForwarded(request)) onIgnored();
   };
@@ -52,7 +57,7 @@ export function callersOf(
     },
     address(request) {
       notice(request);
-      return callerAddress(request, trust);
+      return callerAddress(request, trust, written);
     },
     vary:
       trustProxy === 0
@@ -94,15 +99,29 @@ function prefixPath(prefix = ''): string {
   return path;
 }
 
-function callerAddress(request: IncomingMessage, trust: Trust): string | undefined {
+/** Which of the two families proxies have been seen to write without the other: no caller can leave out what a proxy writes. */
+interface WrittenFields {
+  standard: boolean;
+  custom: boolean;
+}
+
+function callerAddress(request: IncomingMessage, trust: Trust, written: WrittenFields): string | undefined {
   const remote = request.socket.remoteAddress;
   if (remote === undefined || !trust(remote, 0)) return remote;
   const standard = outermost(remote, standardAddresses(request), trust);
   const custom = outermost(remote, customAddresses(request), trust);
-  // A proxy that writes only one of the two families may pass on what a caller invented in the other: neither counts then.
-  return standard !== undefined && custom !== undefined && standard !== custom
-    ? remote
-    : (standard ?? custom ?? remote);
+  if (standard === undefined || custom === undefined) {
+    written.standard ||= standard !== undefined;
+    written.custom ||= custom !== undefined;
+    return standard ?? custom ?? remote;
+  }
+  // A proxy that writes only one of the two families passes on what a caller invented in the other.
+  if (written.standard && !written.custom) return standard;
+  // `Forwarded` may state no address, as that of a proxy which writes X-Forwarded-For beside it.
+  if (!written.custom || written.standard) {
+    if (standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
+  }
+  return custom;
 }
 
 /** The address that the outermost trusted proxy states, if proxies state any. */
@@ -222,8 +241,8 @@ export function isAuthority(host: string): boolean {
   return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
 }
 
-/** Counts a request of a client. Throws a {@link RequestError} 429 where the client sent too many. */
-export type RateLimit = (request: IncomingMessage) => void;
+/** Counts a request of a client, once. Throws a {@link RequestError} 429 where the client sent too many. */
+export type RateLimit = (request: IncomingMessage & { isCounted?: boolean }) => void;
 
 /** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
 const MAX_CLIENTS = 100_000;
@@ -237,6 +256,8 @@ export function rateLimit(
   const counts = new Map<string, number>();
   let ends = performance.now() + milliseconds;
   return (request) => {
+    if (request.isCounted) return;
+    request.isCounted = true;
     const now = performance.now();
     const client = clientOf(addressOf(request) ?? '');
     if (now >= ends || (counts.size >= maxClients && !counts.has(client))) {

@@ -36,6 +36,11 @@ export class Connection {
     return this.isEnding && this.last.closed;
   }
 
+  /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */
+  get isSilent(): boolean {
+    return (this.#http ?? this.accepted).bytesRead === 0;
+  }
+
   /** Carries HTTP over this socket afterwards. */
   open(socket: Socket): void {
     this.#http = socket;
@@ -219,6 +224,8 @@ export class Connections {
   #add(socket: Socket): Connection {
     const connection = new Connection(socket);
     this.#all.add(connection);
+    // Node remembers the address for those who ask after the peer has gone.
+    void socket.remoteAddress;
     socket.once('close', () => this.#all.delete(connection));
     return connection;
   }
@@ -226,6 +233,11 @@ export class Connections {
   #open(connection: Connection, socket: Socket): void {
     this.#byHttpSocket.set(socket, connection);
     connection.open(socket);
+  }
+
+  /** Whether a peer in its TLS handshake has sent nothing. */
+  isSilent(socket: Socket): boolean {
+    return this.#handshakes.get(endsOf(socket) ?? '')?.isSilent === true;
   }
 
   /** The connection of a socket that carries HTTP. */

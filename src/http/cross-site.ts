@@ -65,7 +65,7 @@ export function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
 }
 
 /** Whether a page of another site may reach a loopback address under a name, and its browser not say that it is of another site. */
-function mayLeadHere(name: string): boolean {
+export function mayLeadHere(name: string): boolean {
   const { hostname } = new URL(`http://${name}`);
   const address = hostname.replace(/^\[|\]$/g, '');
   return isIP(address) === 0 ? !isLoopback(address) : /^(?:0\.0\.0\.0|::|::ffff:.*)$/.test(address);

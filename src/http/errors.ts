@@ -32,6 +32,13 @@ const RETRY = { 'Retry-After': '1' };
 /** The content codings of requests that can be undone, as `Accept-Encoding` lists them. */
 const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
+const HANDSHAKE_PROBLEMS: Readonly<Record<string, string>> = {
+  ERR_SSL_HTTP_REQUEST: 'the caller speaks plain HTTP; its address must begin with https://',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the caller does not speak TLS',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'the caller speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed',
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'the caller has no certificate, and one of TLS_CLIENT_CA is needed',
+};
+
 /** Every error of HTTP: status, text, header fields. SOAP's faults are in `FAULTS`. What they quote of a caller is shortened. */
 export const HTTP_ERRORS = {
   // Reading a request (RFC 9112). Most of these close the connection.
@@ -58,7 +65,26 @@ export const HTTP_ERRORS = {
       'timeout',
     ),
 
+  // TLS. Nobody is told these but the operator.
+  handshake: (code: string) =>
+    new RequestError(
+      400,
+      `A TLS handshake failed: ${HANDSHAKE_PROBLEMS[code] ?? code}.`,
+      code.endsWith('_CERTIFICATE') ? 'key' : 'invalid',
+    ),
+  clientCertificate: (code: string) =>
+    new RequestError(
+      400,
+      `A TLS handshake failed: the caller's certificate is not one of TLS_CLIENT_CA (${code}).`,
+      'key',
+    ),
+  handshakeTimeout: (timeout: number) =>
+    new RequestError(400, `A TLS handshake took more than ${seconds(timeout)} (HEADERS_TIMEOUT).`, 'timeout'),
+
   // Load
+  notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
+  notTaken: (timeout: number) =>
+    new RequestError(408, `A caller did not take its answer in ${seconds(timeout)} (SEND_TIMEOUT).`, 'timeout'),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
@@ -177,8 +203,7 @@ export const HTTP_ERRORS = {
     ),
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
   noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
-  noSuchPart: () => new RequestError(404, 'The event has no such part.'),
-  noSuchRate: () => new RequestError(404, 'Events are counted per minute, hour or day.'),
+  noSuchOperation: (name: string) => new RequestError(404, `The service has no operation ${shortened(name)}.`),
   /** The original's status and text, as of the next. */
   unknownOperation: (name: string) => new RequestError(500, `${shortened(name)} Web Service method name is not valid.`),
   operationInAnotherCase: (name: string, rightName: string) =>
@@ -195,7 +220,6 @@ export const HTTP_ERRORS = {
 
   // The service's doing
   failed: () => new RequestError(500, 'The request could not be answered.'),
-  pageFailed: () => new RequestError(500, 'This page failed.'),
 } as const;
 
 /** Tells a caller that seems to send webhooks where they go. */

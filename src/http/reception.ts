@@ -4,13 +4,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Limits } from '../config/config';
 import type { AdminPages } from './admin';
-import { isAuthority } from './callers';
+import { isAuthority, type RateLimit } from './callers';
 import type { Connections } from './connections';
 import { sendContinue, skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
 import { hasBody, MessageMemory, normalizeTarget, type HttpRequest } from './request';
-import { memoized } from '../util/text';
+import { memoized, plainReason } from '../util/text';
 
 /** What a server serves, and under which limits. */
 export interface ServerOptions {
@@ -18,6 +18,8 @@ export interface ServerOptions {
   /** Answers what is for no page. */
   readonly handler?: Handler;
   readonly limits: Limits;
+  /** Counts what is refused. Without it no client is limited. */
+  readonly rate?: RateLimit | undefined;
   readonly observer: ServerObserver;
   /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
   readonly tls?: SecureContextOptions | undefined;
@@ -113,7 +115,7 @@ export class Reception {
           this.#dispatch(request, response);
         },
         (error: unknown) => {
-          this.#unhandled(response, error);
+          this.#refuse(response, error);
         },
       );
     } else this.#dispatch(request, response);
@@ -123,32 +125,47 @@ export class Reception {
     const { url = '', method } = request;
     const { pages, handler } = this.#options;
     const unhandled = (error?: unknown): void => {
-      this.#unhandled(response, error);
+      this.#refuse(response, error ?? HTTP_ERRORS.nothingHere());
     };
     const query = url.indexOf('?');
     const page = pages.get(query === -1 ? url : url.slice(0, query));
     if (page !== undefined) page(request, response).catch(unhandled);
+    // Browsers ask for it beside any document: no refusal.
+    else if (url === '/favicon.ico') replyError(response, HTTP_ERRORS.nothingHere());
     else if (url === '*' && method === 'OPTIONS')
       replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
     else if (handler !== undefined) handler(request, response, unhandled);
     else unhandled();
   }
 
-  #unhandled(response: ServerResponse, error: unknown): void {
-    if (response.headersSent) response.destroy();
-    else if (error === undefined || error === null) this.#refuse(response, HTTP_ERRORS.nothingHere());
-    else if (error instanceof RequestError) this.#refuse(response, error);
-    else if ((error as { status?: unknown }).status === 400) this.#refuse(response, HTTP_ERRORS.invalidAddress());
-    else replyError(response, HTTP_ERRORS.failed());
-  }
-
-  #refuse(response: ServerResponse, error: RequestError): void {
+  /**
+   * Counts, answers and reports a request that is refused or has failed: every one of them comes here, except for calls, which the
+   * pipeline answers. One that is answered already is only counted and reported.
+   */
+  #refuse(response: ServerResponse, error: unknown): void {
+    const { rate, observer } = this.#options;
     const { req: request } = response;
-    const { refusal, message: reason, status } = error;
+    let refusal = refusalOf(error);
+    try {
+      rate?.(request);
+    } catch (limit) {
+      // What is wrong with the request may make the rest of its connection unreadable.
+      if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
+      if (!response.headersSent) refusal = refusalOf(limit);
+    }
+    if (!response.headersSent) replyError(response, refusal ?? HTTP_ERRORS.failed());
+    else if (!response.writableEnded) response.destroy();
+    const reason = refusal?.message ?? plainReason(error);
     const { remoteAddress } = request.socket;
-    this.#options.observer.refused({ refusal, reason, status, remoteAddress, request });
-    replyError(response, error);
+    observer.refused({ refusal: refusal?.refusal, reason, status: response.statusCode, remoteAddress, request });
   }
+}
+
+/** Why a request is refused; undefined if the service failed. */
+function refusalOf(error: unknown): RequestError | undefined {
+  if (error instanceof RequestError) return error;
+  // Express cannot decode the path.
+  return (error as { status?: unknown }).status === 400 ? HTTP_ERRORS.invalidAddress() : undefined;
 }
 
 /** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
@@ -193,9 +210,10 @@ function hostLines(rawHeaders: readonly string[]): number {
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
 export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** A request or connection that the server itself refused. */
+/** A request or connection that was refused, or a request that failed. */
 export interface Refused {
-  readonly refusal: Refusal;
+  /** Undefined for a request that failed. */
+  readonly refusal: Refusal | undefined;
   /** Why, as a sentence. */
   readonly reason: string;
   /** HTTP status of the answer, if there was one. */
@@ -206,11 +224,11 @@ export interface Refused {
   readonly request?: IncomingMessage;
 }
 
-/** Called for what no handler sees. */
+/** Called for what the server answers itself, or does not answer. */
 export interface ServerObserver {
   refused(this: void, refused: Refused): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
-  readonly answered?: ((request: IncomingMessage, response: ServerResponse, milliseconds: number) => void) | undefined;
+  readonly answered?: ((request: HttpRequest, response: ServerResponse, milliseconds: number) => void) | undefined;
 }
 
 /** The length of a turn in milliseconds, as long as there are both connections and calls. */

@@ -12,6 +12,12 @@ export class HttpRequest extends IncomingMessage {
   answers: MessageMemory | undefined;
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
+  /** The call that it makes, if it makes one. */
+  call:
+    | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
+    | undefined;
+  /** Whether it counts for RATE_LIMIT already. */
+  isCounted = false;
   #failure: RequestError | undefined;
   /** Takes the body in place of the stream. */
   #taker: BodyTaker | undefined;

@@ -4,7 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
-import { HTTP_ERRORS, seconds, type RequestError } from './errors';
+import { HTTP_ERRORS, type RequestError } from './errors';
 import { Reception, type ServerOptions } from './reception';
 import { HttpRequest } from './request';
 
@@ -31,11 +31,10 @@ export class HttpServer {
   readonly #reception: Reception;
 
   constructor(options: ServerOptions) {
-    const { limits, observer, tls } = options;
+    const { limits, tls } = options;
     this.#options = options;
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
-      const reason = `A caller did not take its answer in ${seconds(limits.sendTimeout)} (SEND_TIMEOUT).`;
-      observer.refused({ refusal: 'timeout', reason, status: undefined, remoteAddress: accepted.remoteAddress });
+      this.#report(HTTP_ERRORS.notTaken(limits.sendTimeout), accepted, undefined);
     });
     this.#reception = new Reception(options, this.#connections);
     const settings = {
@@ -82,7 +81,7 @@ export class HttpServer {
   }
 
   #connected(socket: Socket): void {
-    const { limits, observer, tls } = this.#options;
+    const { limits, tls } = this.#options;
     if (this.#connections.count < limits.maxConnections) {
       if (tls === undefined) this.#connections.accepted(socket);
       else this.#connections.handshaking(socket);
@@ -90,9 +89,7 @@ export class HttpServer {
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
-    const { refusal, message: reason } = error;
-    const status = tls === undefined ? error.status : undefined;
-    observer.refused({ refusal, reason, status, remoteAddress: socket.remoteAddress });
+    this.#report(error, socket, tls === undefined ? error.status : undefined);
     if (tls !== undefined) {
       socket.destroy();
       return;
@@ -109,17 +106,24 @@ export class HttpServer {
     if (connection !== undefined) this.#refuse(connection, HTTP_ERRORS.tunnel());
   }
 
-  /** Answers what never became a request, and closes. */
+  /** Answers what never became a request, and closes. A connection on which nothing was sent, as browsers keep, is not reported. */
   #refuse(connection: Connection, error: RequestError): void {
-    const { refusal, message: reason, status } = error;
-    this.#options.observer.refused({ refusal, reason, status, remoteAddress: connection.accepted.remoteAddress });
+    if (!connection.isSilent) this.#report(error, connection.accepted, error.status);
     connection.refuse(error);
+  }
+
+  /** Reports what was refused without a request. */
+  #report({ refusal, message: reason }: RequestError, socket: Socket | undefined, status: number | undefined): void {
+    this.#options.observer.refused({ refusal, reason, status, remoteAddress: socket?.remoteAddress });
   }
 
   /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers first. */
   #unreadable(problem: ParserError, socket: Socket): void {
     const connection = this.#connections.of(socket);
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
+      const error =
+        connection === undefined && this.#options.tls && this.#handshakeProblem(problem, socket as TLSSocket);
+      if (error) this.#report(error, socket, undefined);
       socket.destroy();
       return;
     }
@@ -141,6 +145,17 @@ export class HttpServer {
     last.req.fail(error);
   }
 
+  /** Why TLS was not agreed on; undefined where the caller went away or has sent nothing. */
+  #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
+    const { limits } = this.#options;
+    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
+      return this.#connections.isSilent(socket) ? undefined : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
+    // Node closes the connection itself where a certificate is not one of TLS_CLIENT_CA.
+    const { authorizationError } = socket as { authorizationError?: Error | null };
+    if (authorizationError) return HTTP_ERRORS.clientCertificate(String(authorizationError));
+    return code === 'ECONNRESET' ? undefined : HTTP_ERRORS.handshake(code);
+  }
+
   /** Uses these certificates for new connections. Does nothing without TLS. */
   replaceTls(tls: SecureContextOptions): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
@@ -158,8 +173,7 @@ export class HttpServer {
         this.#server.off('error', reject);
         // Without a listener, one connection that cannot be accepted would end the process.
         this.#server.on('error', ({ message }) => {
-          const reason = `A connection could not be accepted: ${message}`;
-          this.#options.observer.refused({ refusal: 'busy', reason, status: undefined, remoteAddress: undefined });
+          this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);
         });
         const address = this.#server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config, TlsFiles } from '../config/config';
-import { localAuthority } from './callers';
+import { localAuthority, type RateLimit } from './callers';
 import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
 import type { Handler, ServerObserver } from './reception';
 import { HttpServer, STOP_TIMEOUT } from './server';
@@ -13,6 +13,8 @@ import { reasonOf } from '../util/reason';
 export interface ServersOptions {
   /** Answers what is not an admin page. */
   readonly handler: Handler;
+  /** Without it no client is limited. */
+  readonly rate: RateLimit | undefined;
   readonly observer: ServerObserver;
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;
@@ -43,7 +45,7 @@ const ADMIN_CONNECTIONS = 50;
  */
 export async function startServers(config: Config, options: ServersOptions): Promise<Servers> {
   const { limits, host, tls } = config;
-  const { handler, observer, readiness, metrics, checkMetricsReader } = options;
+  const { handler, rate, observer, readiness, metrics, checkMetricsReader } = options;
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
   const adminAddress = isAlone ? config.admin : undefined;
@@ -54,12 +56,14 @@ export async function startServers(config: Config, options: ServersOptions): Pro
         ? adminPages(readiness, metrics, checkMetricsReader)
         : adminPages(readiness),
     limits,
+    rate,
     observer,
     tls: tls && (await readTls(tls)),
   });
   const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
   const admin =
-    adminAddress && new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits: adminLimits, observer });
+    adminAddress &&
+    new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits: adminLimits, rate, observer });
   let port: number;
   let adminPort: number | undefined;
   try {

@@ -47,12 +47,7 @@ export class Metrics {
       SECONDS,
       registers,
     );
-    this.#refusals = new Counter({
-      name: 'webhook_refusals_total',
-      help: 'Requests and connections refused',
-      labelNames: ['reason'],
-      registers,
-    });
+    this.#refusals = refusalCounter(this.registry);
     this.#recorded = new Counter({ name: 'webhook_events_recorded_total', help: 'Events recorded', registers });
     this.#duplicates = new Counter({
       name: 'webhook_events_duplicate_total',
@@ -113,6 +108,12 @@ export class Metrics {
   retentionFailed(): void {
     this.#retentionFailures.inc();
   }
+}
+
+/** Makes the counter of refused requests and connections. */
+export function refusalCounter(registry: Registry): Counter {
+  const help = 'Requests and connections refused';
+  return new Counter({ name: 'webhook_refusals_total', help, labelNames: ['reason'], registers: [registry] });
 }
 
 /** Makes the counter of failed steps of retention. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../http/errors';
 import type { Metrics, Outcome } from './metrics';
-import { requestId } from '../http/request';
+import { requestId, type HttpRequest } from '../http/request';
 import type { ServerObserver } from '../http/reception';
 import { limitedLines, type Logger } from './logger';
 import { plainReason } from '../util/text';
@@ -29,8 +29,6 @@ export interface CallReport {
 export interface Observation extends ServerObserver {
   /** Reports a call of an operation that ended. */
   call(this: void, request: IncomingMessage, report: CallReport): void;
-  /** Reports a page that could not be shown: the service's doing. */
-  pageFailed(this: void, request: IncomingMessage, status: number, error: unknown): void;
 }
 
 /**
@@ -57,9 +55,13 @@ export function logLines(
   };
 }
 
-/** Makes the observation. */
+/**
+ * Makes the observation.
+ *
+ * @param metrics - `call` where calls are answered.
+ */
 export function observation(
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'refusal'> & Partial<Pick<Metrics, 'call'>>,
   logger: Logger,
   accessLog: boolean,
   addressOf: (request: IncomingMessage) => string | undefined,
@@ -71,7 +73,7 @@ export function observation(
   const writeFailure = limitedLines((fields, message) => {
     logger.error(fields, message);
   });
-  const reports = new WeakMap<IncomingMessage, CallReport>();
+  // Whatever is refused or fails is counted, listed and logged here.
   const unanswered = (call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void => {
     refusedCalls.add({ time: Date.now(), ...call }, request, body);
     const { requestId, remoteAddress, path, binding, operation, refusal, reason } = call;
@@ -87,29 +89,29 @@ export function observation(
     call(request, report) {
       const { binding, operation, started, waited, status, refusal, error, body } = report;
       const outcome: Outcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
-      metrics.call(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
-      if (accessLog) reports.set(request, report);
+      metrics.call?.(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
       if (error === undefined) return;
       const fields = requestFields(request, addressOf);
       unanswered({ ...fields, binding, operation, status, refusal, reason: plainReason(error) }, request, body);
-    },
-    pageFailed(request, status, error) {
-      unanswered({ ...requestFields(request, addressOf), status, reason: plainReason(error) }, request);
     },
     refused({ refusal, reason, status, remoteAddress, request }) {
       const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
       unanswered({ ...fields, status, refusal, reason }, request);
     },
     answered: accessLog
-      ? (request: IncomingMessage, response: ServerResponse, milliseconds: number) => {
-          const { binding, operation } = reports.get(request) ?? {};
+      ? (request: HttpRequest, response: ServerResponse, milliseconds: number) => {
+          const { binding, operation, ticket } = request.call ?? {};
+          const { socket, complete: isWhole } = request;
+          // Node finishes an answer to a caller who hung up within the message or while the call waited, too.
+          const hasLeft = isWhole ? ticket?.waited && socket.readableEnded : socket.readableEnded || socket.destroyed;
           logger.info(
             {
               ...requestFields(request, addressOf),
               method: request.method,
-              status: response.statusCode,
+              // Until an answer begins, Node says 200.
+              status: response.headersSent ? response.statusCode : undefined,
               milliseconds: Math.round(milliseconds * 10) / 10,
-              complete: response.writableFinished,
+              complete: response.writableFinished && !hasLeft,
               userAgent: request.headers['user-agent'],
               binding,
               operation,
@@ -122,11 +124,18 @@ export function observation(
 }
 
 /** What a log line says of the request that it is about. */
-export function requestFields(
+function requestFields(
   request: IncomingMessage,
   addressOf: (request: IncomingMessage) => string | undefined,
 ): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
   // The query string is a payload, which may be confidential.
   const path = request.url?.replace(/[?#].*$/s, '');
-  return { requestId: requestId(request), remoteAddress: addressOf(request), path };
+  let remoteAddress: string | undefined;
+  try {
+    remoteAddress = addressOf(request);
+  } catch {
+    // Where proxies contradict each other, only theirs is certain.
+    remoteAddress = request.socket.remoteAddress;
+  }
+  return { requestId: requestId(request), remoteAddress, path };
 }

@@ -1,7 +1,8 @@
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MetricsSource } from '../http/admin';
-import { retentionFailures } from '../telemetry/metrics';
-import { mergedRefusals, type Refusals } from '../telemetry/refused-calls';
+import type { Refusal } from '../http/errors';
+import { refusalCounter, retentionFailures } from '../telemetry/metrics';
+import { mergedRefusals, RefusedCalls, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import type { Figures, Report, WorkerProcess } from './worker-process';
 
@@ -29,10 +30,18 @@ export class Reports implements MetricsSource {
   /** What the workers that have ended had counted and refused. */
   #left: Report = { figures: [], refusals: [] };
   readonly #retentionFailures = retentionFailures(this.#own);
+  readonly #refused = refusalCounter(this.#own);
+  /** What the server of this process refused last. */
+  readonly refusedCalls = new RefusedCalls();
   #merging = Promise.resolve();
 
   get contentType(): string {
     return this.#own.contentType;
+  }
+
+  /** Counts what the server of this process, the admin server, refused. */
+  refusal(reason: Refusal): void {
+    this.#refused.inc({ reason });
   }
 
   /** Counts a step of retention that failed in this process, which writes for the workers. */
@@ -85,11 +94,11 @@ export class Reports implements MetricsSource {
     });
   }
 
-  /** The refusals of all workers. */
+  /** The refusals of all workers and of this process. */
   async #refusals(): Promise<Refusals> {
     const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
-    return mergedRefusals([left, ...answers].map(refusalsOf));
+    return mergedRefusals([this.refusedCalls.list(), ...[left, ...answers].map(refusalsOf)]);
   }
 }
 

@@ -4,15 +4,14 @@ import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { plainReason } from '../util/text';
-import { exitAfterLines, limitedLines, type Logger } from '../telemetry/logger';
-import { logLines, requestFields } from '../telemetry/observation';
+import { exitAfterLines, type Logger } from '../telemetry/logger';
+import { logLines, observation } from '../telemetry/observation';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker, type WorkerProcess } from './worker-process';
 import { adminPages, Readiness, withIndex } from '../http/admin';
-import { localAuthority } from '../http/callers';
-import type { ServerObserver } from '../http/reception';
+import { callersOf, localAuthority, rateLimit } from '../http/callers';
 import { HttpServer } from '../http/server';
 
 /**
@@ -106,14 +105,14 @@ async function startAdminServer(
     await reports.check();
   });
   const pages = withIndex(adminPages(readiness, reports));
-  const writeLine = limitedLines((fields, message) => {
-    logger.warn(fields, message);
+  const callers = callersOf(config);
+  const addressOf = callers.address.bind(callers);
+  const server = new HttpServer({
+    pages,
+    limits,
+    rate: limits.rate && rateLimit(limits.rate, addressOf),
+    observer: observation(reports, logger, config.log.access, addressOf, reports.refusedCalls),
   });
-  const refused: ServerObserver['refused'] = ({ refusal, reason, remoteAddress, request }) => {
-    const fields = request === undefined ? { remoteAddress } : requestFields(request, () => remoteAddress);
-    writeLine({ ...fields, refusal, reason }, 'refused');
-  };
-  const server = new HttpServer({ pages, limits, observer: { refused } });
   const port = await server.listen(admin);
   return `http://${localAuthority(admin.host, port)}/`;
 }

@@ -57,15 +57,41 @@ describe('the address of a caller', () => {
   });
 
   it.each([
-    ['for=192.0.2.1', '198.51.100.7', '127.0.0.1'],
-    ['for=198.51.100.7, for=192.0.2.1', '203.0.113.5, 198.51.100.7', '127.0.0.1'],
-    ['for=_hidden', '198.51.100.7', '127.0.0.1'],
-    ['proto=https', '198.51.100.7', '127.0.0.1'],
-    ['for=192.0.2.1, nonsense;;', '198.51.100.7', '127.0.0.1'],
+    ['proto=https', '198.51.100.7', '198.51.100.7'],
+    ['for=192.0.2.1, nonsense;;', '198.51.100.7', '198.51.100.7'],
     ['for="192.0.2.1:80"', '192.0.2.1', '192.0.2.1'],
     ['for="[2001:db8::1]"', '2001:DB8::1', '2001:db8::1'],
   ])('with Forwarded %s and X-Forwarded-For %s is %s', (forwarded, custom, address) => {
     expect(addressOf(1, { forwarded, 'x-forwarded-for': custom })).toBe(address);
+  });
+
+  it.each([
+    ['for=192.0.2.1', '198.51.100.7'],
+    ['for=198.51.100.7, for=192.0.2.1', '203.0.113.5, 198.51.100.7'],
+    ['for=_hidden', '198.51.100.7'],
+  ])('is not known with Forwarded %s and X-Forwarded-For %s until one of them comes alone', (forwarded, custom) => {
+    const both = requestWith({ forwarded, 'x-forwarded-for': custom }, { remoteAddress: '127.0.0.1' });
+    const refusal = expect.objectContaining({ status: 400, message: CONTRADICTION }) as Error;
+    for (const [known, other] of [
+      [{ forwarded }, { 'x-forwarded-for': custom }],
+      [{ 'x-forwarded-for': custom }, { forwarded }],
+    ] as const) {
+      const callers = callersOf({ baseUrl: undefined, trustProxy: 1 });
+      expect(() => callers.address(both)).toThrow(refusal);
+      const alone = callers.address(requestWith({ ...known }, { remoteAddress: '127.0.0.1' }));
+      expect(callers.address(both)).toBe(alone);
+      // Where proxies of both kinds send requests, a caller of either may invent the other.
+      callers.address(requestWith({ ...other }, { remoteAddress: '127.0.0.1' }));
+      expect(() => callers.address(both)).toThrow(refusal);
+    }
+  });
+
+  it('is what a proxy writes that states no address in Forwarded', () => {
+    const callers = callersOf({ baseUrl: undefined, trustProxy: 1 });
+    const address = (headers: Record<string, string>) =>
+      callers.address(requestWith(headers, { remoteAddress: '127.0.0.1' }));
+    expect(address({ forwarded: 'proto=https' })).toBe('');
+    expect(address({ forwarded: 'proto=https', 'x-forwarded-for': '198.51.100.7' })).toBe('');
   });
 
   it('is read from Forwarded although a caller invents another field of a proxy', () => {

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { rateLimit, type RateLimit } from '../../src/http/callers';
 
-const request = {} as IncomingMessage;
+/** Each request counts once. */
+const newRequest = () => ({}) as IncomingMessage;
 const DAY = 86_400_000;
 
 function refusalOf(limit: RateLimit): unknown {
   try {
-    limit(request);
+    limit(newRequest());
     return undefined;
   } catch (error) {
     return error;
@@ -21,18 +22,18 @@ describe('RATE_LIMIT', () => {
   it('counts in periods that are longer than a timer of Node', () => {
     jest.useFakeTimers();
     const limit = rateLimit({ calls: 2, milliseconds: 30 * DAY }, () => '192.0.2.1');
-    limit(request);
+    limit(newRequest());
     jest.advanceTimersByTime(29 * DAY);
-    limit(request);
+    limit(newRequest());
     expect(refusalOf(limit)).toMatchObject({ status: 429, headers: { 'Retry-After': String(86_400) } });
     jest.advanceTimersByTime(DAY);
-    limit(request);
+    limit(newRequest());
   });
 
   it('says to come back once the period is over, rounded up to a second', () => {
     jest.useFakeTimers();
     const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => '192.0.2.1');
-    limit(request);
+    limit(newRequest());
     for (const [passed, after] of [
       [1, '60'],
       [58_998, '2'],
@@ -43,7 +44,7 @@ describe('RATE_LIMIT', () => {
       expect(refusalOf(limit)).toMatchObject({ status: 429, headers: { 'Retry-After': after } });
     }
     jest.advanceTimersByTime(1);
-    limit(request);
+    limit(newRequest());
   });
 
   it.each([
@@ -54,21 +55,29 @@ describe('RATE_LIMIT', () => {
   ])('counts %s and %s as one client', (one, other) => {
     let address = one;
     const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => address);
-    limit(request);
+    limit(newRequest());
     address = other;
+    expect(refusalOf(limit)).toMatchObject({ status: 429 });
+  });
+
+  it('counts a request once, however often it is asked', () => {
+    const limit = rateLimit({ calls: 2, milliseconds: 60_000 }, () => '192.0.2.1');
+    const request = newRequest();
+    for (let i = 0; i < 3; i++) limit(request);
+    limit(newRequest());
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });
 
   it('keeps a bounded number of clients, however many addresses call', () => {
     let address = 0;
     const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => String(address), 3);
-    for (; address < 3; address++) limit(request);
+    for (; address < 3; address++) limit(newRequest());
     address = 2;
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
     // The fourth client begins a new period.
     for (const next of [3, 2, 1]) {
       address = next;
-      limit(request);
+      limit(newRequest());
     }
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });

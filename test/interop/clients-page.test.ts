@@ -1,15 +1,46 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { BINDINGS } from '../support/bindings';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { startProcess, type ServiceProcess } from '../support/process';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeUnless, missingPrograms } from '../support/tools';
 import { CLIENTS, EXTENDED, type Check, type Client } from './clients';
 
-const PROGRAMS = join(__dirname, 'clients');
-const page = readFileSync(join(__dirname, '..', '..', 'docs', 'clients.md'), 'utf8');
-const shown = [...page.matchAll(/<!-- (\S+) -->\n\n```\w+\n([^]*?)\n```/g)].map(([, file = '', code = '']) => ({
-  file,
-  lines: trimmed(code),
-}));
+const execute = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
+const KEY = 'key-for-everything-01';
+const ADDRESS = 'http://127.0.0.1:8080/webhooks/Services/WebHooks.asmx';
+/** Most milliseconds for making, building and running one program. */
+const ALLOWED = 150_000;
+
+const page = readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8');
 const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => [text.slice(0, text.indexOf('\n')), text]),
+);
+
+/** What each program of the page needs, by the title of its section: programs with the packages that provide them. */
+const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '.NET Framework: Add Web Reference, `wsdl.exe`': programsOf('dotnet-framework'),
+  '.NET: WCF': programsOf('wcf'),
+  '.NET without a proxy: `HttpClient`': programsOf('dotnet-http'),
+  PowerShell: { pwsh: 'powershell, or dotnet tool install powershell' },
+  'Java: JAX-WS': programsOf('jax-ws'),
+  'Java: Axis 1.4': programsOf('axis'),
+  'Node: node-soap': programsOf('node-soap'),
+  'Node: strong-soap': programsOf('strong-soap'),
+  'Python: zeep': programsOf('zeep'),
+  PHP: programsOf('php'),
+  'Perl: SOAP::Lite': programsOf('soap-lite'),
+  'C++: gSOAP': programsOf('gsoap'),
+  curl: programsOf('curl'),
+};
 
 describe('docs/clients.md', () => {
   it.each(CLIENTS)('says over which bindings $name sends, pages and waits', (client) => {
@@ -19,29 +50,79 @@ describe('docs/clients.md', () => {
     expect(said).toMatchObject(Object.fromEntries(EXTENDED.map((check) => [check, bindingsOf(client, check)])));
   });
 
-  it.each(shown)('shows lines of $file as they are run', ({ file, lines }) => {
-    expect(markedIn(file)).toContainEqual(lines);
-  });
-
-  it('shows all lines that the programs mark', () => {
-    const files = readdirSync(PROGRAMS, { recursive: true, encoding: 'utf8' });
-    const marked = files.filter((file) => /\.\w+$/.test(file)).flatMap(markedIn);
-    expect(marked.length).toBeGreaterThan(CLIENTS.length);
-    for (const lines of marked) expect(shown.map((block) => block.lines)).toContainEqual(lines);
+  it('has a program in each section about a client that runs here', () => {
+    const withProgram = [...sections].filter(([, text]) => text.includes('```')).map(([title]) => title);
+    expect(withProgram).toEqual(Object.keys(PROGRAMS));
+    for (const title of withProgram) expect(programOf(title).files).toHaveLength(1);
   });
 });
 
-/** The blocks that a program marks for the page. */
-function markedIn(file: string): string[][] {
-  const source = readFileSync(join(PROGRAMS, file), 'utf8');
-  return [...source.matchAll(/docs:begin\n([^]*?)\n[^\n]*docs:end/g)].map(([, block = '']) => trimmed(block));
+describe('the programs of docs/clients.md', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    service = await startProcess({ RECORD_KEYS: KEY, READ_KEYS: KEY }, folder.path);
+  });
+  afterAll(() => service.end('SIGTERM').finally(() => folder.remove()));
+
+  /** Saves a program as it stands on the page, but with the address and the key of the service, and runs its commands. */
+  const run = async (title: string, key: string) => {
+    const written = (text: string) =>
+      text.replaceAll(ADDRESS, service.url).replaceAll('YOUR-KEY', key).replaceAll('30s', '1s');
+    const { commands, files } = programOf(title);
+    const inside = join(folder.path, `${title.replace(/\W+/g, '-')}-${key}`);
+    await mkdir(inside);
+    await symlink(join(ROOT, 'node_modules'), join(inside, 'node_modules'));
+    for (const { name, text } of files) await writeFile(join(inside, name), `${written(text)}\n`);
+    // The packages of the system's Python, not those of another one.
+    const env = { ...process.env, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}`, LC_ALL: 'C.UTF-8' };
+    const options = { cwd: inside, env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+    const ended = await execute('bash', ['-euo', 'pipefail', '-c', written(commands)], options);
+    return ended.stdout;
+  };
+
+  describe.each(Object.entries(PROGRAMS))('%s', (title, programs) => {
+    describeUnless(missingPrograms(programs), `the program for ${title}`, () => {
+      it(
+        'records, pages and waits as it is pasted, with a key',
+        async () => {
+          const printed = await run(title, KEY);
+          const [newest] = eventsOf(
+            await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY }),
+          ).slice(-1);
+          expect(newest).toBeDefined();
+          // As what RecordEvent returned, and in a page.
+          expect(printed.split(newest?.id ?? '').length).toBeGreaterThan(2);
+        },
+        ALLOWED,
+      );
+
+      it(
+        'fails with a wrong key',
+        async () => {
+          await expect(run(title, 'a-wrong-key')).rejects.toThrow();
+        },
+        ALLOWED,
+      );
+    });
+  });
+});
+
+function programsOf(folder: string): Readonly<Record<string, string>> {
+  const client = CLIENTS.find((candidate) => candidate.folder === folder);
+  if (client === undefined) throw new Error(`There is no client ${folder}.`);
+  return client.programs;
 }
 
-function trimmed(code: string): string[] {
-  return code
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
+/** The commands of a section, and the files that they need. */
+function programOf(title: string) {
+  const text = sections.get(title) ?? '';
+  const files = [...text.matchAll(/<!-- (\S+) -->\n\n```\w+\n([^]*?)\n```/g)];
+  return {
+    commands: /<!-- run -->\n\n```sh\n([^]*?)\n```/.exec(text)?.[1] ?? '',
+    files: files.map(([, name = '', code = '']) => ({ name, text: code })).filter(({ name }) => name !== 'run'),
+  };
 }
 
 /** Over which bindings a client passes a check, in the words of the page. */

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
-import { runToEnd, startProcess } from '../support/process';
+import { metricsAt } from '../support/metrics';
+import { logLines, runToEnd, startProcess } from '../support/process';
 import { openConnection, untilClosed } from '../support/raw';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -99,6 +100,52 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       `TLS_KEY (${file('key.pem')}) is not the key of the certificate in TLS_CERT (${file('cert.pem')}).`,
     );
     expect(await hello('second')).toContain('Hello World');
+    await service.end('SIGTERM');
+  });
+
+  it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
+    const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), HEADERS_TIMEOUT: '300ms', ADMIN_PORT: '0' };
+    const service = await startProcess(settings, folder.path);
+    const port = Number(new URL(service.url).port);
+    const trusted = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
+    const stranger = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
+    const tls = (options: ConnectionOptions) =>
+      untilClosed(connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }));
+    const plain = async (bytes: string | undefined) => {
+      const socket = await openConnection(service.url);
+      if (bytes !== undefined) socket.write(bytes);
+      await untilClosed(socket);
+    };
+    // Connections that are opened and not used: before TLS is agreed on, and after.
+    await plain(undefined);
+    await tls(trusted);
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const cases: readonly (readonly [() => Promise<unknown>, string, string])[] = [
+      [() => tls({ maxVersion: 'TLSv1.2' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
+      [() => tls({ minVersion: 'TLSv1.3' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
+      [
+        () => tls(stranger),
+        'key',
+        "the caller's certificate is not one of TLS_CLIENT_CA (DEPTH_ZERO_SELF_SIGNED_CERT)",
+      ],
+      [() => plain('GET / HTTP/1.1\r\n\r\n'), 'invalid', 'speaks plain HTTP; its address must begin with https://'],
+      [() => plain('what is this'), 'invalid', 'does not speak TLS'],
+      [() => tls({ ...trusted, ...old }), 'invalid', 'speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed'],
+      [() => plain('\x16\x03\x01'), 'timeout', 'took more than 0.3 s (HEADERS_TIMEOUT)'],
+    ];
+    const refused = () => logLines(service.output()).filter(({ msg }) => msg === 'refused');
+    for (const [index, [attempt, refusal, reason]] of cases.entries()) {
+      await attempt();
+      await eventually(reason, () => refused().length > index);
+      expect(refused()).toHaveLength(index + 1);
+      expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
+    }
+    const flood = 100;
+    await Promise.all(Array.from({ length: flood }, () => plain('what is this')));
+    const { adminUrl = '' } = logLines(service.output()).find(({ msg }) => msg === 'started') as { adminUrl?: string };
+    const counted = async () => (await metricsAt(adminUrl)).get('webhook_refusals_total{reason="invalid"}');
+    await eventually('all are counted', async () => (await counted()) === flood + 3);
+    expect(refused().length).toBeLessThan(cases.length + flood);
     await service.end('SIGTERM');
   });
 

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
@@ -8,7 +8,6 @@ import type { RequestCheck } from '../../http/cross-site';
 import { reply, replyInParts } from '../../http/reply';
 import type { RateLimit } from '../../http/callers';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
-import type { ServerObserver } from '../../http/reception';
 import { messageChain } from '../../util/text';
 import type { Refusals } from '../../telemetry/refused-calls';
 import type { Contract } from '../../contract/contract';
@@ -30,10 +29,6 @@ export interface EventsPagesParts {
   readonly mayLook: RequestCheck;
   /** The refused and failed calls of all processes of the service. */
   refusals(this: void): Promise<Refusals>;
-  /** Called for requests that are refused, except for events that do not exist. */
-  readonly refused: ServerObserver['refused'];
-  /** Called when a page could not be shown. */
-  failed(this: void, request: IncomingMessage, status: number, error: unknown): void;
 }
 
 /** What the pages need to know of the endpoint. */
@@ -108,7 +103,11 @@ class EventsPages {
     this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
   }
 
-  /** Answers with a page or a download, or with a page that says why not. */
+  /**
+   * Answers with a page or a download, or with a page that says why not.
+   *
+   * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
+   */
   async answer(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const { rate, admission } = this.#options;
     try {
@@ -125,7 +124,8 @@ class EventsPages {
         this.#inProgress--;
       }
     } catch (error) {
-      await this.#refuse(response, error);
+      if (!response.headersSent) await this.#refuse(response, error);
+      if (response.statusCode !== 404) throw error;
     }
   }
 
@@ -154,7 +154,9 @@ class EventsPages {
     const { needsKey } = this.#options;
     const links = named.map((position) => eventLink(position, query.filter));
     const values = { tab: 'list', ...list, named: links, count: eventsText(stats.events), refused, types, needsKey };
-    await this.#views.send(response, 'list', 'Events', values, query.problem === undefined ? 200 : 400);
+    const { problem } = query;
+    await this.#views.send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
+    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
 
   /**
@@ -191,7 +193,7 @@ class EventsPages {
     const { filter, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
-    const { log, failed } = this.#parts;
+    const { log } = this.#parts;
     const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
     const damaged: string[] = [];
     this.#downloads++;
@@ -199,11 +201,11 @@ class EventsPages {
       const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
       return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
     }).finally(() => this.#downloads--);
-    if (damaged.length > 0) failed(response.req, 200, damagedEvents(damaged));
+    if (damaged.length > 0) throw damagedEvents(damaged);
   }
 
   async #showRate(response: ServerResponse, per: string): Promise<void> {
-    if (!isRateSpan(per)) throw HTTP_ERRORS.noSuchRate();
+    if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#parts;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
     await this.#views.send(response, 'rate', 'Rate', { tab: 'rate', ...rate });
@@ -247,7 +249,7 @@ class EventsPages {
     const download = parameters.get('download');
     if (download !== null) {
       const file = downloadOf(download, await this.#event(sequence), this.#address(response));
-      if (file === undefined) throw HTTP_ERRORS.noSuchPart();
+      if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
       reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }
@@ -272,12 +274,6 @@ class EventsPages {
   }
 
   async #refuse(response: ServerResponse, error: unknown): Promise<void> {
-    const { req: request } = response;
-    if (response.headersSent) {
-      response.destroy();
-      this.#parts.failed(request, response.statusCode, error);
-      return;
-    }
     const refusal = error instanceof RequestError ? error : undefined;
     const status = refusal?.status ?? 500;
     const reason = refusal?.message ?? messageChain(error);
@@ -287,13 +283,6 @@ class EventsPages {
     const title =
       status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
     await this.#views.send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
-    // Only then: where the address of the page cannot be known, the caller is refused for that, and counted there.
-    if (refusal === undefined) this.#parts.failed(request, status, error);
-    // An event that was forgotten is no refused call.
-    else if (status !== 404) {
-      const { remoteAddress } = request.socket;
-      this.#parts.refused({ refusal: refusal.refusal, reason, status, remoteAddress, request });
-    }
   }
 }
 

@@ -3,7 +3,8 @@ import fresh from 'fresh';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
-import { reply, replyError, replyText, replyWithoutBody } from '../../http/reply';
+import { HTTP_ERRORS, type RequestError } from '../../http/errors';
+import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
 import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
@@ -19,7 +20,8 @@ import { loadPages, type Pages } from './pages';
 export type DocumentOptions = EndpointOptions & { readonly events?: EventsPagesParts | undefined };
 
 interface Document {
-  readonly status?: number;
+  /** Why it stands in for the one that was asked for. */
+  readonly refusal?: RequestError;
   readonly contentType: string;
   readonly body: string;
   readonly headers?: Page['headers'];
@@ -51,23 +53,22 @@ export async function documents(
     .get(async (request, response) => {
       rate?.(request);
       const endpointUrl = callers.baseUrl(request) + path;
-      const document =
+      const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
         pages.service(endpointUrl, events && (await eventNumbers(request, events)));
       send(request, response, document, callers.vary);
+      if (document.refusal !== undefined) throw document.refusal;
     })
     .options((_request, response) => {
       replyWithoutBody(response, 204, { Allow: allow });
     })
-    .post((_request, response) => {
+    .post(() => {
       // Only for what is not a message: SOAP is answered before.
-      replyError(response, unofferedAtEndpoint(contract.offer, 'POST', allow));
+      throw unofferedAtEndpoint(contract.offer, 'POST', allow);
     })
-    .all((_request, response) => {
+    .all(() => {
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
-      replyText(response, 405, hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, {
-        Allow: allow,
-      });
+      throw HTTP_ERRORS.method(hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, allow);
     });
   router
     .route('/')
@@ -93,11 +94,17 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
   if (operation === undefined) return undefined;
-  return pages.operation(operation, endpointUrl) ?? { status: 404, ...pages.unknownOperation(operation, endpointUrl) };
+  return (
+    pages.operation(operation, endpointUrl) ?? {
+      refusal: HTTP_ERRORS.noSuchOperation(operation),
+      ...pages.unknownOperation(operation, endpointUrl),
+    }
+  );
 }
 
 function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {
-  const { status = 200, contentType, body } = document;
+  const { refusal, contentType, body } = document;
+  const status = refusal?.status ?? 200;
   const headers = { ...document.headers, ETag: etag(body), Vary: vary };
   if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
     replyWithoutBody(response, 304, headers);
@@ -132,13 +139,12 @@ export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOpt
     replyWithoutBody(response, 204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
-    const error = unofferedAtEndpoint(offer, method.toUpperCase(), allow);
-    route[method]((_request, response) => {
-      replyError(response, error);
+    route[method](() => {
+      throw unofferedAtEndpoint(offer, method.toUpperCase(), allow);
     });
   }
-  route.all((_request, response) => {
-    replyText(response, 405, 'Only calls are answered here.', { Allow: allow });
+  route.all(() => {
+    throw HTTP_ERRORS.method('Only calls are answered here.', allow);
   });
   return router;
 }

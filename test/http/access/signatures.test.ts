@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { signatureCheck } from '../../../src/http/access';
-import { callOperation, envelope11, eventsOf } from '../../support/bindings';
+import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../../support/bindings';
 import { send } from '../../support/http';
 import { startService, type TestService } from '../../support/service';
 
@@ -117,6 +117,20 @@ describe('with WEBHOOK_SECRETS', () => {
     const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
     expect(events.at(-1)?.data).toEqual(JSON.parse(BODY));
   });
+});
+
+it('a valid signature opens RecordEvent alone: not GetEvents over any binding, the pages or the metrics', async () => {
+  const service = await startService({ GITHUB_SECRETS: GITHUB_SECRET, READ_KEYS: KEY });
+  for (const binding of BINDINGS) {
+    const { path, headers, body = '', ...question } = requestOf(binding, 'GetEvents');
+    const signed = { ...headers, ...github(GITHUB_SECRET, body) };
+    expect((await send(service.url + path, { ...question, headers: signed, body })).status).toBe(401);
+  }
+  const headers = github(GITHUB_SECRET, '');
+  for (const address of ['?events', '?event=1', '?events=refusals'].map((query) => service.url + query))
+    expect((await send(address, { headers })).status).toBe(401);
+  expect((await send(new URL('/metrics', service.url).href, { headers })).status).toBe(401);
+  await service.stop();
 });
 
 it('a signature without a secret for it is ignored', async () => {

@@ -75,6 +75,8 @@ describe('without READ_KEYS the pages of the events', () => {
 
   it.each<[string, Record<string, string>]>([
     ['a name that leads here', { Host: 'attacker.example:8080' }],
+    ['an address for which browsers do not say where a page is from', { Host: '[::ffff:127.0.0.1]:8080' }],
+    ['an address that leads here', { Host: '0.0.0.0:8080' }],
     ['a proxy', { 'X-Forwarded-For': '203.0.113.7' }],
     ['a proxy', { Forwarded: 'for=203.0.113.7' }],
     ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],

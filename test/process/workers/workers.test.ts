@@ -110,6 +110,17 @@ describe('with several workers', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
+  it('what the admin port refuses is counted, limited and listed with what the workers refuse', async () => {
+    const service = await start({ ADMIN_PORT: '0', RATE_LIMIT: '20/1h' });
+    const admin = String((await service.logged('supervising')).adminUrl);
+    const statuses = [];
+    for (let i = 0; i < 22; i++) statuses.push((await send(new URL('/nothing', admin).href)).status);
+    expect(statuses).toEqual([...Array<number>(20).fill(404), 429, 429]);
+    expect((await metricsAt(admin)).get('webhook_refusals_total{reason="rate"}')).toBe(2);
+    expect((await send(`${service.url}?events=refusals`)).body).toContain('/nothing');
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   it('a port that is taken ends all of them with exit code 1 and the reason', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -44,7 +44,7 @@ export const HTTP_ATTACKS: readonly Attack[] = [
   raw(
     'smuggling: line feeds alone',
     /^400 /,
-    `POST ${PATH}/RecordEvent HTTP/1.1\nHost: x\nContent-Length: 0\n\n${SMUGGLED}`,
+    `POST ${PATH}/RecordEvent HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n${SMUGGLED}`,
   ),
   raw('smuggling: a line feed alone in the header', /^400 /, post('A: b\nContent-Length: 0\r\n', SMUGGLED)),
   raw('smuggling: a folded field', /^400 /, post('Transfer-Encoding:\r\n chunked\r\nContent-Length: 4\r\n', SMUGGLED)),

@@ -17,12 +17,10 @@ public class Client {
     public static void main(String[] arguments) throws Exception {
         out = new PrintStream(System.out, true, "UTF-8");
 
-        // docs:begin
         WebHookLocator service = new WebHookLocator();
         WebHookSoap_PortType port = service.getWebHookSoap();
         print("HelloWorld", port.helloWorld());
         print("RecordEvent", port.recordEvent());
-        // docs:end
         Vector<?> reply = (Vector<?>) send(service, "RecordEvent", arguments[0]);
         print("payload", ((SOAPBodyElement) reply.get(0)).getAsDOM().getTextContent());
         print("GetEvents", port.getEvents());

@@ -17,7 +17,6 @@ public class Extended {
         out = new PrintStream(System.out, true, "UTF-8");
         String text = arguments[0];
 
-        // docs:begin
         WebHookSoap_PortType port = new WebHookLocator().getWebHookSoap();
         MessageElement note = new MessageElement(new QName("note"), text);
         String id = port.recordEvent(new RecordEvent(new MessageElement[] {note})).getRecordEventResult();
@@ -30,7 +29,6 @@ public class Extended {
         }
         query.setWait("30s");
         String next = port.getEvents(query).getGetEventsResult();
-        // docs:end
 
         print("note", port.getEvents(new GetEvents(null, null, id, null, null)).getGetEventsResult());
         print("paging", String.join("\t", pages));

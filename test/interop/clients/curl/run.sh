@@ -8,7 +8,6 @@ namespace=http://tempuri.org/
 
 show() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
 
-# docs:begin
 soap11() {
   curl --silent --show-error "$url" \
     -H 'Content-Type: text/xml; charset=utf-8' \
@@ -26,7 +25,6 @@ httpget() {
 httppost() {
   curl --silent --show-error "$url/$1" --data-urlencode "$2" "${@:3}"
 }
-# docs:end
 
 # The text of the one element that holds the result, or of a fault's message.
 text_of() { xmllint --noblanks --xpath "string($1)" -; }
@@ -58,14 +56,12 @@ for binding in soap11 soap12 httpget httppost; do
 
   pages=()
   handle() { pages+=("$1"); }
-  # docs:begin
   after=0
   while page=$(events "after=$after" limit=100) && [ "$page" != '[]' ]; do
     handle "$page"
     after=$(grep -o '"sequence":"[0-9]*"' <<<"$page" | tail -n 1 | tr -dc 0-9)
   done
   next=$(events "after=$after" wait=30s)
-  # docs:end
   show "$binding" paging "$(IFS=$'\t' && echo "${pages[*]}")"
   show "$binding" waiting "$next"
 done

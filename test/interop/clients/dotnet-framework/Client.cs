@@ -10,12 +10,10 @@ class Client
     {
         Console.OutputEncoding = new UTF8Encoding(false);
 
-        // docs:begin
         var soap = new Proxy.SOAP.WebHook();     // wsdl -protocol:SOAP
         Print("soap11", "HelloWorld", soap.HelloWorld());
         Print("soap11", "RecordEvent", soap.RecordEvent());
         Print("soap11", "GetEvents", soap.GetEvents());
-        // docs:end
         Fault("soap11", () => new UnknownOperation().Call());
 
         var soap12 = new Proxy.SOAP12.WebHook();

@@ -22,7 +22,6 @@ class Extended
     {
         pages.Clear();
 
-        // docs:begin
         var soap = new WebHook { SoapVersion = version };     // SoapProtocolVersion.Soap11 or Soap12
         var note = new XmlDocument().CreateElement("note");
         note.InnerText = text;
@@ -36,7 +35,6 @@ class Extended
             after = (string)json.Deserialize<Dictionary<string, object>[]>(page).Last()["sequence"];
         }
         var next = soap.GetEvents(after, 0, false, null, null, "30s");
-        // docs:end
 
         Print(binding, "note", soap.GetEvents(null, 0, false, id, null, null));
         Print(binding, "paging", pages.ToArray());

@@ -7,11 +7,9 @@ string url = args[0], text = args[1];
 Console.OutputEncoding = new UTF8Encoding(false);
 XNamespace soap11 = "http://schemas.xmlsoap.org/soap/envelope/", soap12 = "http://www.w3.org/2003/05/soap-envelope";
 
-// docs:begin
 using var http = new HttpClient();
 XNamespace webhook = "http://tempuri.org/";
 var greeting = XDocument.Parse(await http.GetStringAsync($"{url}/HelloWorld")).Root!.Value;
-// docs:end
 Print("httpget", "HelloWorld", greeting);
 Print("httpget", "RecordEvent", await Get("RecordEvent"));
 Print("httpget", "payload", await Get("RecordEvent?note=" + Uri.EscapeDataString(text)));
@@ -46,7 +44,6 @@ foreach (var binding in new[] { "soap11", "soap12", "httpget", "httppost" })
     var pages = new List<string>();
     void Handle(string page) => pages.Add(page);
 
-    // docs:begin
     var id = await Ask("RecordEvent", ("note", text));
 
     string after = "0", page;
@@ -56,7 +53,6 @@ foreach (var binding in new[] { "soap11", "soap12", "httpget", "httppost" })
         after = JsonDocument.Parse(page).RootElement.EnumerateArray().Last().GetProperty("sequence").GetString()!;
     }
     var next = await Ask("GetEvents", ("after", after), ("wait", "30s"));
-    // docs:end
 
     Print(binding, "note", await Ask("GetEvents", ("id", id)));
     Print(binding, "paging", [.. pages]);

@@ -9,13 +9,11 @@ static void print(const std::string &binding, const char *check, const std::stri
 
 int main(int, char **arguments) {
   const std::string binding = arguments[1];
-  // docs:begin
   WebHookSoapProxy client(SOAP_C_UTFSTRING);
   _tempuri__HelloWorld request;
   _tempuri__HelloWorldResponse reply;
   if (client.HelloWorld(&request, reply) == SOAP_OK)
     print(binding, "HelloWorld", *reply.HelloWorldResult);
-  // docs:end
   else
     client.soap_stream_fault(std::cerr);
 

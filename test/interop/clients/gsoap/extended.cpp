@@ -29,7 +29,6 @@ static std::string escaped(const std::string &text) {
 int main(int, char **arguments) {
   const std::string binding = arguments[1], text = arguments[2];
 
-  // docs:begin
   WebHookSoapProxy client(SOAP_C_UTFSTRING);
   const std::string note = "<note>" + escaped(text) + "</note>";
   _tempuri__RecordEvent event;
@@ -51,7 +50,6 @@ int main(int, char **arguments) {
   query.wait = &wait;
   if (client.GetEvents(&query, page) == SOAP_OK)
     print(binding, "waiting", *page.GetEventsResult);
-  // docs:end
   else
     client.soap_stream_fault(std::cerr);
   print(binding, "paging", pages);

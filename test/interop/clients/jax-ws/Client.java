@@ -21,11 +21,9 @@ public class Client {
         out = new PrintStream(System.out, true, "UTF-8");
         namespace = arguments[1];
 
-        // docs:begin
         WebHook service = new WebHook();
         WebHookSoap soap11 = service.getWebHookSoap();
         WebHookSoap soap12 = service.getWebHookSoap12();
-        // docs:end
         call("soap11", "WebHookSoap", service, soap11, arguments[0]);
         call("soap12", "WebHookSoap12", service, soap12, arguments[0]);
     }

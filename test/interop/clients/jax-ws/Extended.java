@@ -22,7 +22,6 @@ public class Extended {
     static void call(String binding, WebHookSoap port, String text) {
         pages = new ArrayList<>();
 
-        // docs:begin
         RecordEvent event = new RecordEvent();
         event.getAny().add(new JAXBElement<>(new QName("note"), String.class, text));
         String id = port.recordEvent(event).getRecordEventResult();
@@ -33,7 +32,6 @@ public class Extended {
             after = page.replaceAll("(?s).*\"sequence\":\"(\\d+)\".*", "$1");
         }
         String next = port.getEvents(after, null, null, null, "30s");
-        // docs:end
 
         print(binding, "note", port.getEvents(null, null, id, null, null));
         print(binding, "paging", String.join("\t", pages));

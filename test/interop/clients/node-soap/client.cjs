@@ -4,12 +4,10 @@ const [wsdl, text] = process.argv.slice(2);
 const show = (...fields) => console.log(fields.join('\t'));
 
 async function main() {
-  // docs:begin
   const client = await soap.createClientAsync(wsdl, { disableCache: true });
   const client12 = await soap.createClientAsync(wsdl, { disableCache: true, forceSoap12Headers: true });
   const port = client.WebHook.WebHookSoap;
   const port12 = client12.WebHook.WebHookSoap12;
-  // docs:end
   await call('soap11', client, port);
   await call('soap12', client12, port12);
 }

@@ -7,7 +7,6 @@ async function call(binding, options) {
   const pages = [];
   const handle = (page) => pages.push(page);
 
-  // docs:begin
   const client = await soap.createClientAsync(wsdl, options);
   const [{ RecordEventResult: id }] = await client.RecordEventAsync({ note: text });
 
@@ -18,7 +17,6 @@ async function call(binding, options) {
     after = JSON.parse(page).at(-1).sequence;
   }
   const next = await events({ after, wait: '30s' });
-  // docs:end
 
   show(binding, 'note', await events({ id }));
   show(binding, 'paging', ...pages);

@@ -8,11 +8,9 @@ function show(string ...$fields): void
     echo implode("\t", $fields), "\n";
 }
 
-// docs:begin
 $soap11 = new SoapClient($wsdl, ['soap_version' => SOAP_1_1]);
 $soap12 = new SoapClient($wsdl, ['soap_version' => SOAP_1_2]);
 $greeting = $soap11->HelloWorld()->HelloWorldResult;
-// docs:end
 
 foreach (['soap11' => [$soap11, SOAP_1_1], 'soap12' => [$soap12, SOAP_1_2]] as $binding => [$client, $version]) {
     show($binding, 'HelloWorld', $client->HelloWorld()->HelloWorldResult);

@@ -13,7 +13,6 @@ foreach (['soap11' => SOAP_1_1, 'soap12' => SOAP_1_2] as $binding => $version) {
         $pages[] = $page;
     };
 
-    // docs:begin
     $client = new SoapClient($wsdl, ['soap_version' => $version]);
     $note = '<note>' . htmlspecialchars($text, ENT_XML1) . '</note>';
     $id = $client->RecordEvent(['any' => $note])->RecordEventResult;
@@ -25,7 +24,6 @@ foreach (['soap11' => SOAP_1_1, 'soap12' => SOAP_1_2] as $binding => $version) {
         $after = end($events)->sequence;
     }
     $next = $client->GetEvents(['after' => $after, 'wait' => '30s'])->GetEventsResult;
-    // docs:end
 
     show($binding, 'note', $client->GetEvents(['id' => $id])->GetEventsResult);
     show($binding, 'paging', ...$pages);

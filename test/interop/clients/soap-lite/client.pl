@@ -13,12 +13,10 @@ sub show { print join( "\t", @_ ), "\n" }
 for my $version ( [ soap11 => '1.1' ], [ soap12 => '1.2' ] ) {
     my ( $binding, $number ) = @$version;
 
-    # docs:begin
     my $client = SOAP::Lite->soapversion($number)->proxy($url)->default_ns('http://tempuri.org/');
     $client->on_action( sub { '"' . $_[0] =~ s{/?$}{/}r . $_[1] . '"' } );
     my $greeting = $client->call('HelloWorld')->result;
 
-    # docs:end
     $client->on_fault( sub { $_[1] } );
     show( $binding, 'HelloWorld',  $greeting );
     show( $binding, 'RecordEvent', $client->call('RecordEvent')->result );

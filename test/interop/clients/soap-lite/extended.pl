@@ -12,7 +12,6 @@ my @pages;
 sub handle { push @pages, @_ }
 sub show   { print join( "\t", $binding, @_ ), "\n" }
 
-# docs:begin
 SOAP::Lite->soapversion($version);
 my $client = SOAP::Lite->service($wsdl);
 $client->serializer->attr( { xmlns => 'http://tempuri.org/' } );
@@ -25,7 +24,6 @@ while ( ( $page = $client->GetEvents( $after, 100 ) ) ne '[]' ) {
 }
 my $next = $client->GetEvents( $after, undef, undef, undef, '30s' );
 
-# docs:end
 show( note    => $client->GetEvents( undef, undef, $id ) );
 show( paging  => @pages );
 show( waiting => $next );

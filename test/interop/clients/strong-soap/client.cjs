@@ -14,12 +14,10 @@ const result = (operation, argument) =>
   });
 
 async function main() {
-  // docs:begin
   const client = await createClient({});
   const client12 = await createClient({ forceSoap12Headers: true });
   const port = client.WebHook.WebHookSoap;
   const port12 = client12.WebHook.WebHookSoap12;
-  // docs:end
   await call('soap11', port);
   await call('soap12', port12);
 }

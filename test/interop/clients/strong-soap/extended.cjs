@@ -9,7 +9,6 @@ async function call(binding, name, options) {
   const pages = [];
   const handle = (page) => pages.push(page);
 
-  // docs:begin
   const client = await createClient(wsdl, options);
   const port = client.WebHook[name];
   const { result } = await port.RecordEvent({ note: text });
@@ -22,7 +21,6 @@ async function call(binding, name, options) {
     after = JSON.parse(page).at(-1).sequence;
   }
   const next = await events({ after, wait: '30s' });
-  // docs:end
 
   show(binding, 'note', await events({ id }));
   show(binding, 'paging', ...pages);

@@ -19,11 +19,9 @@ class Client
         Console.OutputEncoding = new UTF8Encoding(false);
         var address = new EndpointAddress(arguments[0]);
 
-        // docs:begin
         var client = new WebHookSoapClient(new BasicHttpBinding(), address);
         Print("soap11", "HelloWorld", client.HelloWorld());
         Print("soap11", "RecordEvent", client.RecordEvent());
-        // docs:end
         Payload("soap11", new BasicHttpBinding(), MessageVersion.Soap11, address, arguments[1]);
         Print("soap11", "GetEvents", client.GetEvents());
         Fault("soap11", new BasicHttpBinding(), MessageVersion.Soap11, address);

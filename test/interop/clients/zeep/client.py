@@ -11,13 +11,11 @@ def show(binding, check, value):
     print(binding, check, value, sep="\t")
 
 
-# docs:begin
 client = zeep.Client(wsdl)
 soap11 = client.bind("WebHook", "WebHookSoap")
 soap12 = client.bind("WebHook", "WebHookSoap12")
 httpget = client.bind("WebHook", "WebHookHttpGet")
 httppost = client.bind("WebHook", "WebHookHttpPost")
-# docs:end
 
 
 def send(proxy, operation, known):

@@ -18,7 +18,6 @@ def call(binding, name):
     pages = []
     handle = pages.append
 
-    # docs:begin
     port = client.bind("WebHook", name)
     note = etree.Element("note")
     note.text = text
@@ -29,7 +28,6 @@ def call(binding, name):
         handle(page)
         after = json.loads(page)[-1]["sequence"]
     next = port.GetEvents(after=after, wait="30s")
-    # docs:end
 
     show(binding, "note", port.GetEvents(id=id))
     show(binding, "paging", *pages)

@@ -1,0 +1,261 @@
+import type { Socket } from 'node:net';
+import { Gauge } from 'prom-client';
+import { startApp, type App } from '../../src/app';
+import { readConfig } from '../../src/config/config';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { createLogger } from '../../src/telemetry/logger';
+import { BINDINGS, requestOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send, type Question } from '../support/http';
+import { openConnection, untilClosed } from '../support/raw';
+import { openWire } from '../support/wire';
+
+interface Line {
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+const KEYS = { RECORD_KEYS: 'record-key-0123456789', READ_KEYS: 'read-key-0123456789abc' };
+
+/** The service in this process, with all that it tells its operator. */
+async function start(variables: Record<string, string> = {}) {
+  const lines: Line[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  const log = MemoryEventLog.open();
+  const app = await startApp(readConfig({ PORT: '0', ...variables }), log, logger);
+  running.push(app);
+  return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg) };
+}
+
+let running: App[] = [];
+afterEach(async () => {
+  await Promise.all(running.map((app) => app.close()));
+  running = [];
+});
+
+async function refusalsOf({ metrics }: App): Promise<number> {
+  const { values = [] } = (await metrics.getSingleMetric('webhook_refusals_total')?.get()) ?? {};
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+type Case = readonly [
+  what: string,
+  variables: Record<string, string>,
+  /** What is added to the address of the endpoint or, with a slash before it, to that of the server. */
+  target: string,
+  question: Question,
+  status: number,
+];
+
+const call = (binding: (typeof BINDINGS)[number], headers: Record<string, string>) => {
+  const { path, ...question } = requestOf(binding, 'RecordEvent');
+  return [path, { ...question, headers: { ...question.headers, ...headers } }] as const;
+};
+const WRONG = { 'X-API-Key': 'a-wrong-key' };
+const off = { PROTOCOLS: 'HttpGet' };
+const unlisted = { DOCUMENTATION: 'false' };
+const soap = { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: '<a/>' };
+
+const CASES: readonly Case[] = [
+  ...BINDINGS.flatMap((binding): Case[] => [
+    [`a wrong key over ${binding}`, KEYS, ...call(binding, WRONG), 401],
+    [`a foreign name over ${binding}`, {}, ...call(binding, { Host: 'evil.example' }), 403],
+    [`a foreign page over ${binding}`, {}, ...call(binding, { Origin: 'http://evil.example' }), 403],
+  ]),
+  ['a wrong key for the metrics', KEYS, '/metrics', { headers: WRONG }, 401],
+  ['no key for the metrics', KEYS, '/metrics', {}, 401],
+  ['a foreign name for the metrics', {}, '/metrics', { headers: { Host: 'evil.example' } }, 403],
+  ['a wrong key for the pages', KEYS, '?events', { headers: WRONG }, 401],
+  ['a foreign page for the pages', {}, '?event=1', { headers: { 'Sec-Fetch-Site': 'cross-site' } }, 403],
+  ['SOAP where it is off', off, '', soap, 405],
+  ['SOAP where it and the documents are off', { ...off, ...unlisted }, '', soap, 500],
+  ['a document where they are off', unlisted, '?WSDL', {}, 500],
+  ['PUT where documents are off', unlisted, '', { method: 'PUT' }, 405],
+  ['HTTP POST where it is off', off, '/RecordEvent', { method: 'POST' }, 500],
+  ...['PUT', 'PATCH', 'DELETE', 'PROPFIND'].flatMap((method): Case[] => [
+    [`${method} on the endpoint`, {}, '', { method }, 405],
+    [`${method} on an operation`, {}, '/RecordEvent', { method }, 405],
+    [`${method} on a page of the events`, {}, '?events', { method }, 405],
+    [`${method} on an admin page`, {}, '/healthz', { method }, 405],
+  ]),
+  ['the page of an operation that there is not', {}, '?op=Nothing', {}, 404],
+  ['a time that is none, for the list of events', {}, '?events&from=never', {}, 400],
+  ['a rate of events that there is not', {}, '?events=rate&per=year', {}, 400],
+  ['HEAD on an operation', {}, '/RecordEvent', { method: 'HEAD' }, 405],
+  [
+    'a handshake that is not granted',
+    {},
+    '/RecordEvent',
+    { method: 'OPTIONS', headers: { 'WebHook-Request-Origin': 'x.example' } },
+    405,
+  ],
+  ['an address with nothing', {}, '/nothing', {}, 404],
+  ['an address that Express cannot decode', {}, '/%E0%A4', {}, 400],
+  ['a host that is none', {}, '', { headers: { Host: 'a b' } }, 400],
+];
+const SERVER_PATHS = /^\/(?:metrics|healthz|nothing)/;
+
+describe.each(CASES)('%s', (_what, variables, target, question, status) => {
+  const ask = ({ url }: App) => send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
+
+  it('is counted, listed and logged', async () => {
+    const { app, of } = await start(variables);
+    expect((await ask(app)).status).toBe(status);
+    await eventually('it is reported', () => of('refused').length > 0);
+    expect(of('refused')).toHaveLength(1);
+    expect(of('refused')[0]).toMatchObject({ level: 'warn', remoteAddress: '127.0.0.1' });
+    expect(app.refusedCalls.list().calls).toMatchObject([{ status, method: question.method ?? 'GET' }]);
+    expect(await refusalsOf(app)).toBe(1);
+  });
+
+  it('counts for RATE_LIMIT, once', async () => {
+    const { app, of } = await start({ ...variables, RATE_LIMIT: '2/1h' });
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await ask(app)).status);
+    expect(statuses).toEqual([status, status, 429, 429]);
+    await eventually('all are reported', () => of('refused').length === 4);
+    expect(of('refused').map(({ refusal }) => refusal === 'rate')).toEqual([false, false, true, true]);
+    expect(await refusalsOf(app)).toBe(4);
+  });
+});
+
+it('a key cannot be guessed at the metrics: beyond RATE_LIMIT not even the right one is taken', async () => {
+  const { app } = await start({ ...KEYS, RATE_LIMIT: '5/1m' });
+  const { href } = new URL('/metrics', app.url);
+  const statuses = [];
+  for (let i = 0; i < 20; i++) statuses.push((await send(href, { headers: WRONG })).status);
+  expect(statuses).toEqual([...Array<number>(5).fill(401), ...Array<number>(15).fill(429)]);
+  expect((await send(href, { headers: { 'X-API-Key': KEYS.READ_KEYS } })).status).toBe(429);
+});
+
+it('what is refused on the admin port is counted, listed, logged and limited too', async () => {
+  const { app, of } = await start({ ADMIN_PORT: '0', RATE_LIMIT: '3/1h' });
+  const ask = async (path: string, method: string) => (await send(new URL(path, app.adminUrl).href, { method })).status;
+  expect([await ask('/metrics', 'PUT'), await ask('/nothing', 'GET'), await ask('/readyz', 'PATCH')]).toEqual([
+    405, 404, 405,
+  ]);
+  expect(await ask('/metrics', 'DELETE')).toBe(429);
+  expect(of('refused')).toHaveLength(4);
+  expect(await refusalsOf(app)).toBe(4);
+  expect(app.refusedCalls.list().calls).toHaveLength(4);
+  // What is right is not counted.
+  for (const path of ['/metrics', '/readyz', '/healthz', '/']) expect(await ask(path, 'GET')).toBe(200);
+});
+
+it('an answer that says why a connection ends says so beyond RATE_LIMIT too', async () => {
+  const { app } = await start({ RATE_LIMIT: '1/1h' });
+  const statuses = [];
+  for (let i = 0; i < 2; i++) {
+    const wire = await openConnection(app.url);
+    const answer = untilClosed(wire);
+    wire.write('GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n');
+    statuses.push((await answer).slice(9, 12));
+  }
+  expect(statuses).toEqual(['400', '429']);
+});
+
+it('a metric that fails is reported', async () => {
+  const { app, of } = await start();
+  const collect = () => {
+    throw new Error('the metric failed');
+  };
+  new Gauge({ name: 'failing', help: 'Fails', registers: [app.metrics], collect });
+  expect((await send(new URL('/metrics', app.url).href)).status).toBe(500);
+  expect(of('failed')).toMatchObject([{ level: 'error', path: '/metrics', reason: 'the metric failed' }]);
+  expect(app.refusedCalls.list().calls).toMatchObject([{ status: 500, reason: 'the metric failed' }]);
+});
+
+it('an event that was forgotten, and the icon for which browsers ask, are no refusals', async () => {
+  const { app, of } = await start({ ADMIN_PORT: '0' });
+  expect((await send(`${app.url}?event=99`)).status).toBe(404);
+  for (const url of [app.url, app.adminUrl]) expect((await send(new URL('/favicon.ico', url).href)).status).toBe(404);
+  expect(of('refused')).toEqual([]);
+  expect(app.refusedCalls.list().calls).toEqual([]);
+});
+
+it('a connection that a browser opens and does not use is answered, and no refusal', async () => {
+  const { app, of } = await start({ HEADERS_TIMEOUT: '100ms' });
+  expect(await untilClosed(await openConnection(app.url))).toMatch(/^HTTP\/1.1 408 /);
+  expect(of('refused')).toEqual([]);
+  const slow = await openConnection(app.url);
+  slow.write('G');
+  expect(await untilClosed(slow)).toMatch(/^HTTP\/1.1 408 /);
+  expect(of('refused')).toMatchObject([{ refusal: 'timeout', remoteAddress: '127.0.0.1' }]);
+});
+
+describe('the access log', () => {
+  const HANGING_UP = {
+    'a reset': (socket: Socket) => socket.resetAndDestroy(),
+    'an end': (socket: Socket) => socket.end(),
+  };
+  type Way = keyof typeof HANGING_UP;
+  const hangUp = async (way: Way, startLine: string, fields: readonly string[], begun: RegExp | undefined) => {
+    const { app, of } = await start({ ACCESS_LOG: 'true' });
+    const [method, rest] = startLine.split(' ');
+    const wire = await openWire(app.url);
+    const { pathname } = new URL(app.url);
+    wire.write(
+      [`${method ?? ''} ${pathname}${rest ?? ''} HTTP/1.1`, 'Host: localhost', ...fields, '\r\n'].join('\r\n'),
+    );
+    if (begun) await wire.until(begun);
+    else await eventually('the call waits', async () => (await waiting(app)) === 1);
+    HANGING_UP[way](wire.socket);
+    await eventually('the line is written', () => of('answered').length > 0);
+    return of('answered')[0];
+  };
+  const waiting = async ({ metrics }: App) =>
+    (await metrics.getSingleMetric('webhook_calls_waiting')?.get())?.values[0]?.value;
+  const body = ['Expect: 100-continue', 'Content-Length: 99'];
+
+  describe.each(Object.keys(HANGING_UP) as Way[])('of who hung up with %s', (way) => {
+    it.each<[string, string, readonly string[]]>([
+      ['soap11', 'POST', ['Content-Type: text/xml', 'SOAPAction: "http://tempuri.org/RecordEvent"', ...body]],
+      ['soap12', 'POST', ['Content-Type: application/soap+xml; action="http://tempuri.org/RecordEvent"', ...body]],
+      ['httppost', 'POST /RecordEvent', body],
+    ])('within a message over %s has the address and what was called', async (binding, line, fields) => {
+      const logged = await hangUp(way, line, fields, /100 Continue/);
+      const remoteAddress = '127.0.0.1';
+      expect(logged).toMatchObject({ remoteAddress, binding, operation: 'RecordEvent', complete: false });
+      expect(logged?.status).not.toBe(200);
+    });
+
+    it('before the answer began has them, too', async () => {
+      const line = await hangUp(way, 'GET /GetEvents?after=0&wait=20s', [], undefined);
+      const remoteAddress = '127.0.0.1';
+      expect(line).toMatchObject({ remoteAddress, binding: 'httpget', operation: 'GetEvents', complete: false });
+      // Who has ended its side may still read, and is answered.
+      expect(line?.status).toBe(way === 'a reset' ? undefined : 200);
+    });
+  });
+
+  it('says that a caller which waited took the whole answer', async () => {
+    const { app, of } = await start({ ACCESS_LOG: 'true' });
+    for (const headers of [{}, { Connection: 'close' }])
+      expect((await send(`${app.url}/GetEvents?after=0&wait=100ms`, { headers })).status).toBe(200);
+    await eventually('the lines are written', () => of('answered').length === 2);
+    expect(of('answered')).toMatchObject(Array(2).fill({ status: 200, complete: true }));
+  });
+});
+
+describe.each(BINDINGS)('behind a proxy that writes X-Forwarded-For, over %s', (binding) => {
+  const ask = async ({ url }: App, headers: Record<string, string>) => {
+    const { path, ...question } = requestOf(binding, 'RecordEvent');
+    return (await send(url + path, { ...question, headers: { ...question.headers, ...headers } })).status;
+  };
+  const one = { 'X-Forwarded-For': '192.0.2.7' };
+
+  it('a caller that invents Forwarded has no allowance of its own, and is refused while it is not known who writes what', async () => {
+    const { app, of } = await start({ TRUST_PROXY: '1', RATE_LIMIT: '2/1h' });
+    expect(await ask(app, { ...one, Forwarded: 'for=192.0.2.1' })).toBe(400);
+    expect(of('refused')).toMatchObject([{ remoteAddress: '127.0.0.1' }]);
+    expect(await ask(app, one)).toBe(200);
+    for (const [expected, Forwarded] of [
+      [200, 'for=192.0.2.2'],
+      [429, 'for=192.0.2.3'],
+      [429, 'for=192.0.2.7'],
+      [429, 'proto=https'],
+    ] as const)
+      expect(await ask(app, { ...one, Forwarded })).toBe(expected);
+    expect(of('refused').slice(1)).toMatchObject(Array(3).fill({ remoteAddress: '192.0.2.7', refusal: 'rate' }));
+  });
+});
