@@ -47,8 +47,8 @@ type Case = readonly [
   status: number,
 ];
 
-const call = (binding: (typeof BINDINGS)[number], headers: Record<string, string>) => {
-  const { path, ...question } = requestOf(binding, 'RecordEvent');
+const call = (binding: (typeof BINDINGS)[number], headers: Record<string, string>, operation = 'RecordEvent') => {
+  const { path, ...question } = requestOf(binding, operation);
   return [path, { ...question, headers: { ...question.headers, ...headers } }] as const;
 };
 const WRONG = { 'X-API-Key': 'a-wrong-key' };
@@ -60,6 +60,7 @@ const CASES: readonly Case[] = [
   ...BINDINGS.flatMap((binding): Case[] => [
     [`a wrong key over ${binding}`, KEYS, ...call(binding, WRONG), 401],
     [`a foreign name over ${binding}`, {}, ...call(binding, { Host: 'evil.example' }), 403],
+    [`an unknown operation over ${binding}`, {}, ...call(binding, {}, 'Nothing'), 500],
     [`a foreign page over ${binding}`, {}, ...call(binding, { Origin: 'http://evil.example' }), 403],
   ]),
   ['a wrong key for the metrics', KEYS, '/metrics', { headers: WRONG }, 401],
