@@ -9,6 +9,8 @@ import { parseTask, USAGE, type LogTask } from './events-task';
 import { endOf, FROM_THE_FIRST } from './scan';
 import { runProgram, UsageError } from './terminal';
 
+type Open = (...location: Parameters<typeof openEventLog>) => Promise<EventLog>;
+
 async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
   if (task.name === 'help') console.log(USAGE);
@@ -16,24 +18,27 @@ async function main(): Promise<void> {
   else await perform(task);
 }
 
+const openToRead: Open = (location, settings) => openExistingEventLog(location, settings, 'read');
+const openToWrite: Open = (location, settings) => openExistingEventLog(location, settings, 'write');
+/** What is past retention would be forgotten meanwhile, and recorded again by the next import. */
+const openToImport: Open = (location, settings) => openEventLog(location, { ...settings, forgets: false });
+
 /** Loads only what the task needs. */
 async function perform(task: LogTask): Promise<void> {
   switch (task.name) {
     case 'print': {
       const { printEvents } = await import('./archive.js');
-      return withLog(openExistingEventLog, async (log) =>
-        printEvents(log, task.since ?? (await endOf(log)), task.follow),
-      );
+      return withLog(openToRead, async (log) => printEvents(log, task.since ?? (await endOf(log)), task.follow));
     }
     case 'forward': {
       const { forwardEvents } = await import('./forward/forward.js');
-      return withLog(openExistingEventLog, (log, { forwardSecrets }) =>
+      return withLog(openToRead, (log, { forwardSecrets }) =>
         forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
       );
     }
     case 'export': {
       const { exportEvents } = await import('./archive.js');
-      return withLog(openExistingEventLog, async (log) => {
+      return withLog(openToRead, async (log) => {
         if (!(await exportEvents(task.file, log, task.since ?? FROM_THE_FIRST))) process.exitCode = 1;
       });
     }
@@ -41,13 +46,13 @@ async function perform(task: LogTask): Promise<void> {
       const { importEvents, openInput } = await import('./archive.js');
       // Opened first: a mistyped name must not leave an empty log.
       const input = await openInput(task.file);
-      return withLog(openEventLog, async (log) => {
+      return withLog(openToImport, async (log) => {
         if (!(await importEvents(input, log))) process.exitCode = 1;
       });
     }
     case 'backup': {
       const { backUp } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, (log) => backUp(task.file, log));
+      return withLog(openToWrite, (log) => backUp(task.file, log));
     }
     case 'restore': {
       const { restore } = await import('./upkeep.js');
@@ -55,26 +60,23 @@ async function perform(task: LogTask): Promise<void> {
     }
     case 'compact': {
       const { compact } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, compact);
+      return withLog(openToWrite, compact);
     }
     case 'verify': {
       const { verifyLog } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, async (log) => {
+      return withLog(openToRead, async (log) => {
         if (!(await verifyLog(log))) process.exitCode = 1;
       });
     }
     case 'forget': {
       const { forgetEvents } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, (log) => forgetEvents(task.events, log));
+      return withLog(openToWrite, (log) => forgetEvents(task.events, log));
     }
   }
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(
-  open: typeof openEventLog,
-  work: (log: EventLog, config: Config) => Promise<void>,
-): Promise<void> {
+async function withLog(open: Open, work: (log: EventLog, config: Config) => Promise<void>): Promise<void> {
   const config = loadConfig();
   const log = await open(config.eventLog, eventLogSettings(config)).catch(async (error: unknown) => {
     const problem = await logProblem(config);

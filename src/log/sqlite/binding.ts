@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { pause } from '../../util/time';
 
@@ -51,6 +52,32 @@ export function holdOpen(file: string): { close(): void } {
   try {
     // Without a statement of its own, which would outlive `close`.
     database.exec('SELECT 1 FROM sqlite_schema');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a file for reading.
+ *
+ * @param isComplete - the file has no write-ahead log, and nobody writes it: SQLite looks for no other file, and makes none.
+ */
+export function openReadOnly(file: string, isComplete: boolean): Database {
+  const url = new URL(`${pathToFileURL(file).href}${isComplete ? '?immutable=1' : ''}`);
+  return new DatabaseSync(url, { readOnly: true, timeout: 5000, defensive: false });
+}
+
+/**
+ * Makes an empty file, where it is missing, and locks it for as long as the result is kept and this process lives.
+ *
+ * @throws as {@link openDatabase}, or another process has locked it, which {@link isBusy} tells.
+ */
+export function lockFile(file: string): Database {
+  const database = openDatabase(file);
+  try {
+    database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database.close();

@@ -11,6 +11,8 @@ import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './sch
 export interface SqliteOptions {
   /** Path of the database file, which is created where it is missing. */
   readonly file: string;
+  /** Opens an existing file as `ReadOnlyConnection` does. */
+  readonly readOnly?: boolean;
   /** How long a call waits for another program's lock on the database, in milliseconds; 5,000 by default. */
   readonly busyTimeout?: number;
   /** Most pages (4,096 bytes each) that the database may grow to. */

@@ -79,10 +79,10 @@ export class DatabaseThread {
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
    */
   async start(): Promise<void> {
-    const { file } = this.#options;
+    const { file, readOnly } = this.#options;
     try {
       // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
-      makeFolder(dirname(file));
+      if (!readOnly) makeFolder(dirname(file));
       await (this.#opened ?? this.#connect());
     } catch (cause) {
       throw new EventLogError(`The event log ${file} cannot be opened.`, { cause });
@@ -196,7 +196,7 @@ export class DatabaseThread {
     });
     try {
       await opened;
-      hold = holdOpen(this.#options.file);
+      if (!this.#options.readOnly) hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
       gone(error as Error);

@@ -34,7 +34,7 @@ export class SqliteEventLog extends EngineLog {
   static async open(options: SqliteOptions): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
-    return new SqliteEventLog(new SqliteEngine(thread, options.file));
+    return new SqliteEventLog(new SqliteEngine(thread, options));
   }
 
   /**
@@ -42,7 +42,7 @@ export class SqliteEventLog extends EngineLog {
    * `SqliteSharedWriter` at the other end of a channel.
    */
   static withWriter(channel: Channel, file: string): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), file, new RemoteWriter(channel)));
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), { file }, new RemoteWriter(channel)));
   }
 }
 
@@ -63,9 +63,9 @@ class SqliteEngine implements LogEngine {
   /** What records events: the writer in the supervisor, or this process's thread. */
   readonly #writer: RemoteWriter | DatabaseThread;
 
-  constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
+  constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, remote?: RemoteWriter) {
     this.#thread = thread;
-    this.#searches = new DatabaseThread({ file });
+    this.#searches = new DatabaseThread({ file, ...(readOnly && { readOnly }) });
     this.#remote = remote;
     this.#writer = remote ?? thread;
     this.retention = thread.retention;
@@ -107,10 +107,15 @@ class SqliteEngine implements LogEngine {
       progress(done, positions.length);
       await delay(REST);
     }
-    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
-    await this.#thread.ask('vacuum');
-    progress(positions.length, positions.length);
-    await this.#emptyWal();
+    try {
+      // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+      await this.#thread.ask('vacuum');
+      progress(positions.length, positions.length);
+      await this.#emptyWal();
+    } catch (cause) {
+      const gone = `${String(forgotten.length)} removed from the log, whose files may still hold their bytes.`;
+      throw new Error(`${gone} Run this again once the reason is gone`, { cause });
+    }
     return forgotten;
   }
 

@@ -3,6 +3,7 @@ import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log'
 import { withoutPath } from './binding';
 import { SqliteConnection, type SqliteOptions } from './connection';
 import { LostFileError } from './files/database-files';
+import { ReadOnlyConnection, type ReadableConnection } from './read-only';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
 import { SqliteSearch } from './search';
@@ -23,28 +24,19 @@ export type Operations = ReturnType<typeof openOperations>;
 function openOperations(options: SqliteOptions) {
   const connection = new SqliteConnection(options);
   const recorder = new SqliteRecorder(connection);
-  const reader = new SqliteReader(connection);
-  const search = new SqliteSearch(connection, reader);
   const freePages = new FreePages(connection, COMPACTION_STEP);
   const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
-  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
   return {
+    ...readings(connection),
     append: (batches: readonly Uint8Array[]) => recorder.append(batches),
     check: () => {
       recorder.check();
     },
-    read: (query: EventQuery) => connection.snapshot(() => reader.read(query)),
-    scan: (query: ScanQuery) => connection.snapshot(() => reader.scan(query)),
-    newest: () => connection.reading(() => reader.newest()),
-    stats: () => connection.reading(stats),
-    search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
-    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
     backup: (file: string) => {
       connection.reading(() => {
         backUp(connection, file);
       });
     },
-    verify: () => verify(connection),
     /** Returns the positions that had an event. */
     forget: (positions: readonly number[]) => connection.transaction(() => recorder.delete(positions)),
     vacuum: () => {
@@ -60,6 +52,40 @@ function openOperations(options: SqliteOptions) {
     },
     saveLost: () => connection.saveLost((saved, batches) => new SqliteRecorder(saved).append(batches)),
     retain: () => retention?.step() ?? false,
+    close: () => {
+      connection.close();
+    },
+  };
+}
+
+/** The operations that only read. */
+function readings(connection: ReadableConnection) {
+  const reader = new SqliteReader(connection);
+  const search = new SqliteSearch(connection, reader);
+  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
+  return {
+    read: (query: EventQuery) => connection.snapshot(() => reader.read(query)),
+    scan: (query: ScanQuery) => connection.snapshot(() => reader.scan(query)),
+    newest: () => connection.reading(() => reader.newest()),
+    stats: () => connection.reading(stats),
+    search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
+    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
+    verify: () => verify(connection),
+  };
+}
+
+/** As {@link openOperations}, for a log that is only read. */
+function openReadings(file: string): Operations {
+  const connection = new ReadOnlyConnection(file);
+  const refuse = (): never => {
+    throw new Error('the event log was opened for reading only');
+  };
+  return {
+    ...readings(connection),
+    ...{ append: refuse, check: refuse, backup: refuse, forget: refuse, vacuum: refuse, freeBytes: refuse },
+    ...{ giveBack: refuse, emptyWal: refuse, retain: refuse },
+    requireFiles: () => undefined,
+    saveLost: () => undefined,
     close: () => {
       connection.close();
     },
@@ -110,7 +136,7 @@ class DatabaseWorker {
       this.#answer(call, () => this.#perform(operation, argument));
     });
     this.#answer(0, () => {
-      this.#operations = openOperations(options);
+      this.#operations = options.readOnly ? openReadings(options.file) : openOperations(options);
     });
     if (this.#operations === undefined) return;
     // Others may wait until this thread has let go of files that are not at their paths any more.

@@ -406,7 +406,7 @@ describe('the tool for the event log', () => {
     // Long enough for it to look at the log more than once.
     await setTimeout(1000);
     const log = await SqliteEventLog.open({ file });
-    await log.append(newEvent({ id: 'new', recordedAt: 0 }));
+    await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     await log.close();
     const lines = (await printed)[0].toString().split('\n').filter(Boolean);
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['new']);

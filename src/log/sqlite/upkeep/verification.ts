@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { paddedSequence, sizeOfUtf8 } from '../../page';
 import { openDatabase } from '../binding';
 import type { SqliteConnection } from '../connection';
+import type { ReadableConnection } from '../read-only';
 import { COUNT_MINUTES, makeDistinct, TEXTS_AS_BYTES } from '../schema';
 
 interface Totals {
@@ -13,7 +14,7 @@ interface Totals {
 }
 
 /** Returns what is wrong with the file, a line for each finding: in pages and indexes, totals, positions and times. */
-export function verify(connection: SqliteConnection): string[] {
+export function verify(connection: ReadableConnection): string[] {
   // Outside of a transaction, which could not be ended where damage ends the check.
   const damage = connection.reading(() => damageIn(connection));
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${oneLine(finding)}`);
@@ -21,7 +22,7 @@ export function verify(connection: SqliteConnection): string[] {
 }
 
 /** Totals, positions and times that do not agree with the events. */
-function wrongCounts(connection: SqliteConnection): string[] {
+function wrongCounts(connection: ReadableConnection): string[] {
   const { total, found, newest, lastGiven, minutes } = connection
     .prepare(
       `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
@@ -56,7 +57,7 @@ interface EventBytes {
 }
 
 /** Events with a text that is not UTF-8, or whose sizes are not those that were noted. */
-function* damagedEvents(connection: SqliteConnection): Generator<string> {
+function* damagedEvents(connection: ReadableConnection): Generator<string> {
   const next = connection.prepare(
     `SELECT sequence, head_bytes AS head, data_bytes AS size, ${TEXTS_AS_BYTES} FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
   );
@@ -73,7 +74,7 @@ function* damagedEvents(connection: SqliteConnection): Generator<string> {
 }
 
 /** What the check of the pages and indexes says. Some damage ends it with an error. */
-function damageIn(connection: SqliteConnection): string[] {
+function damageIn(connection: ReadableConnection): string[] {
   const found: string[] = [];
   try {
     const rows = connection.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
