@@ -100,21 +100,23 @@ class SqliteEngine implements LogEngine {
 
   async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
     const forgotten: bigint[] = [];
-    for (let done = 0; done < positions.length; done += MOST_DELETED) {
-      const some = positions.slice(done, done + MOST_DELETED);
-      const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
-      forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
-      progress(done, positions.length);
-      await delay(REST);
-    }
     try {
+      for (let done = 0; done < positions.length; done += MOST_DELETED) {
+        const some = positions.slice(done, done + MOST_DELETED);
+        const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
+        forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
+        progress(done, positions.length);
+        await delay(REST);
+      }
       // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
       await this.#thread.ask('vacuum');
       progress(positions.length, positions.length);
       await this.#emptyWal();
     } catch (cause) {
-      const gone = `${String(forgotten.length)} removed from the log, whose files may still hold their bytes.`;
-      throw new Error(`${gone} Run this again once the reason is gone`, { cause });
+      const done = `${String(forgotten.length)} of ${String(positions.length)} removed from the log`;
+      throw new Error(`${done}, whose files may still hold their bytes. Run this again once the reason is gone`, {
+        cause,
+      });
     }
     return forgotten;
   }
