@@ -59,14 +59,24 @@ export function holdOpen(file: string): { close(): void } {
   }
 }
 
-/**
- * Opens a file for reading.
- *
- * @param isComplete - the file has no write-ahead log, and nobody writes it: SQLite looks for no other file, and makes none.
- */
-export function openReadOnly(file: string, isComplete: boolean): Database {
-  const url = new URL(`${pathToFileURL(file).href}${isComplete ? '?immutable=1' : ''}`);
-  return new DatabaseSync(url, { readOnly: true, timeout: 5000, defensive: false });
+/** Which files SQLite reads beside one that is only read: a write-ahead log, and its index, which others have made. */
+export type Companions = 'none' | 'wal' | 'wal and index';
+
+/** SQLite's access to files without locks, by which it keeps the index of a write-ahead log in memory. */
+const WITHOUT_LOCKS = process.platform === 'win32' ? 'win32-none' : 'unix-none';
+
+const COMPANIONS: Readonly<Record<Companions, string>> = {
+  none: '?immutable=1',
+  wal: `?vfs=${WITHOUT_LOCKS}`,
+  'wal and index': '',
+};
+
+/** Opens a file for reading. SQLite makes no other file. Without an index, nothing keeps others from writing meanwhile. */
+export function openReadOnly(file: string, companions: Companions): Database {
+  const url = new URL(`${pathToFileURL(file).href}${COMPANIONS[companions]}`);
+  const database = new DatabaseSync(url, { readOnly: true, timeout: 5000, defensive: false });
+  if (companions === 'wal') database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  return database;
 }
 
 /**

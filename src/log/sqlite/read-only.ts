@@ -1,5 +1,5 @@
 import { realpathSync, statSync, type Stats } from 'node:fs';
-import { openReadOnly, type Database, type Statement } from './binding';
+import { openReadOnly, type Companions, type Database, type Statement } from './binding';
 import type { SqliteConnection } from './connection';
 import type { DatabaseFiles } from './files/database-files';
 import { MarksReader } from './files/marks';
@@ -15,16 +15,15 @@ const TRIES = 10;
 
 /** The files as they were seen. */
 interface Seen {
-  /** Whether the file holds everything, so that it can be read without its write-ahead log. */
-  readonly isComplete: boolean;
+  readonly companions: Companions;
   /** Differs once the files have to be opened anew. */
   readonly mark: string;
   readonly bytes: number;
 }
 
 /**
- * Reads a log without writing anything: neither the file, which may be on a read-only file system, nor others beside it. While a
- * service has it open, its write-ahead log is read too, and the index of that, which the service has made.
+ * Reads a log without writing anything: neither the file, which may be on a read-only file system, nor others beside it. Its
+ * write-ahead log is read too, whether a service has it open or was killed; the index of that only if there is one.
  */
 export class ReadOnlyConnection implements ReadableConnection {
   readonly #file: string;
@@ -54,9 +53,9 @@ export class ReadOnlyConnection implements ReadableConnection {
   reading<T>(action: () => T): T {
     for (let tries = 1; ; tries++) {
       try {
-        const { isComplete } = this.#open();
+        const { companions } = this.#open();
         const result = action();
-        if (!isComplete || seen(this.#file).mark === this.#mark) return result;
+        if (companions === 'wal and index' || seen(this.#file).mark === this.#mark) return result;
         if (tries === TRIES) throw new Error('others write the file all the time');
       } catch (error) {
         if (tries === TRIES || seen(this.#file).mark === this.#mark) throw error;
@@ -87,8 +86,8 @@ export class ReadOnlyConnection implements ReadableConnection {
     this.close();
     this.#mark = found.mark;
     const path = realpathSync(this.#file);
-    if (!found.isComplete) new MarksReader().requirePair(path);
-    const database = openReadOnly(path, found.isComplete);
+    if (found.companions !== 'none') new MarksReader().requirePair(path);
+    const database = openReadOnly(path, found.companions);
     this.#database = database;
     const state = schemaState(database);
     if (state === 'current') return found;
@@ -105,11 +104,17 @@ function seen(name: string): Seen {
   const file = realpathSync(name);
   const stats = statSync(file);
   const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  const bytes = stats.size + (wal?.size ?? 0);
-  if (wal !== undefined && wal.size > 0)
-    return { isComplete: false, mark: `${identity(stats)} ${identity(wal)}`, bytes };
-  const { size, mtimeMs, ctimeMs } = stats;
-  return { isComplete: true, mark: [identity(stats), size, mtimeMs, ctimeMs].join(' '), bytes };
+  const index = statSync(`${file}-shm`, { throwIfNoEntry: false });
+  if (wal === undefined || wal.size === 0) return { companions: 'none', mark: state(stats), bytes: stats.size };
+  const bytes = stats.size + wal.size;
+  return index === undefined
+    ? { companions: 'wal', mark: `${state(stats)} ${state(wal)}`, bytes }
+    : { companions: 'wal and index', mark: `${identity(stats)} ${identity(wal)} ${identity(index)}`, bytes };
+}
+
+/** Differs once a file was replaced or written. */
+function state(stats: Stats): string {
+  return [identity(stats), stats.size, stats.mtimeMs].join(' ');
 }
 
 function identity({ dev, ino }: Stats): string {

@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, stat } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../event-log-suite';
@@ -62,6 +62,28 @@ describe('a SQLite event log that is opened for reading', () => {
     await log.close();
     await closed('d');
     expect(await readdir(folder.path)).toEqual(['events.db']);
+  });
+
+  it('reads what a service that was killed has left in its write-ahead log, also without the index of that', async () => {
+    await closed('a');
+    const service = await opened('events.db', false);
+    await service.append(newEvent({ id: 'b' }));
+    for (const suffix of ['', '-wal'])
+      await copyFile(join(folder.path, `events.db${suffix}`), join(folder.path, `left.db${suffix}`));
+    const left = async () =>
+      (await files()).flatMap(({ name, ino, mtimeMs, content }) =>
+        name.startsWith('left') ? [{ name, ino, mtimeMs, content }] : [],
+      );
+    const before = await left();
+    const log = await opened('left.db', true);
+    expect(await idsIn(log)).toEqual(['a', 'b']);
+    expect(await log.verify()).toEqual([]);
+    expect(await left()).toEqual(before);
+    const again = await opened('left.db', false);
+    await again.append(newEvent({ id: 'c' }));
+    expect(await idsIn(log)).toEqual(['a', 'b', 'c']);
+    await again.close();
+    expect(await idsIn(log)).toEqual(['a', 'b', 'c']);
   });
 
   it('reads the file that has taken the place of the one before', async () => {
