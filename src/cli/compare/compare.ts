@@ -86,7 +86,7 @@ async function compareCalls(
   let [differences, failures, same] = [0, 0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
-    if (before instanceof NoAnswerError || after instanceof NoAnswerError || isLetInByNone(before, after)) {
+    if (before instanceof NoAnswerError || after instanceof NoAnswerError || bothRefuse(before, after)) {
       failures++;
       await print(failureReport(call, before, after));
       continue;
@@ -108,10 +108,10 @@ async function compareCalls(
 }
 
 /** Statuses of services that let a caller in at another time, or with a key: such answers say nothing about the call. */
-const NOT_LET_IN: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
-function isLetInByNone(old: Answer, other: Answer): boolean {
-  return NOT_LET_IN.has(old.status) && NOT_LET_IN.has(other.status);
+function bothRefuse(old: Answer, other: Answer): boolean {
+  return REFUSALS.has(old.status) && REFUSALS.has(other.status);
 }
 
 function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | NoAnswerError> {
@@ -125,7 +125,7 @@ function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | No
 function failureReport(call: Call, old: Answer | NoAnswerError, other: Answer | NoAnswerError): string[] {
   const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) => {
     if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
-    return NOT_LET_IN.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
+    return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
   });
   return ['', `${call.name}: could not be compared`, ...sides];
 }
