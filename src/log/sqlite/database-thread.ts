@@ -5,7 +5,7 @@ import { deferred, type Deferred } from '../../util/promises';
 import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
 import { holdOpen } from './binding';
-import type { SqliteOptions } from './connection';
+import type { SqliteOptions } from './options';
 import type { RecordedEvents } from './recorder';
 import type { Operations, Reply, WorkerCall, WorkerReply } from './worker';
 

@@ -6,8 +6,8 @@ import { EngineLog } from '../engine-log';
 import type { LogUpkeep, Progress } from '../event-log';
 import { sequenceNumber } from '../page';
 import { packEvents } from './batch';
-import type { SqliteOptions } from './connection';
 import { DatabaseThread } from './database-thread';
+import type { SqliteOptions } from './options';
 import { RemoteWriter } from './shared-writer';
 
 /** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */

@@ -90,7 +90,7 @@ export class ReadOnlyConnection implements ReadableConnection {
     const database = openReadOnly(path, found.companions);
     this.#database = database;
     const state = schemaState(database);
-    if (state === 'current') return found;
+    if (state === 'current' || state === 'version 2') return found;
     this.close();
     throw new Error(
       state === 'empty'

@@ -1,8 +1,9 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
 import { withoutPath } from './binding';
-import { SqliteConnection, type SqliteOptions } from './connection';
+import { SqliteConnection } from './connection';
 import { LostFileError } from './files/database-files';
+import type { SqliteOptions } from './options';
 import { ReadOnlyConnection, type ReadableConnection } from './read-only';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../../src/events/stored-event';
 import { sizeOf } from '../../../src/log/page';
 import { packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
+import { checksumOf, TEXTS } from '../../../src/log/sqlite/checksum';
 
 const plain: NewEvent = {
   id: '1',
@@ -21,7 +22,7 @@ const full: NewEvent = {
   webhookId: 'ü',
 };
 
-/** The events in a batch, each with its sizes. */
+/** The events in a batch, each with its sizes and its checksum. */
 function eventsIn(packed: Uint8Array): NewEvent[] {
   const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined));
   return unpackEvents(packed).map(
@@ -30,7 +31,10 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
   );
 }
 
-const withSizes = (event: NewEvent) => ({ ...event, ...sizeOf(event) });
+const withSizes = (event: NewEvent) => {
+  const texts = TEXTS.map((name) => (event[name] === undefined ? null : Buffer.from(event[name])));
+  return { ...event, ...sizeOf(event), checksum: checksumOf(event.recordedAt, texts) };
+};
 
 describe('a packed batch of events', () => {
   it.each([

@@ -142,7 +142,10 @@ describe('a SQLite event log with damaged events', () => {
     await log.forget([1n]);
     expect(await log.verify()).toEqual([]);
     directly(file, 'UPDATE events SET recorded_at = recorded_at + 1 WHERE sequence = 4');
-    expect(await log.verify()).toEqual(['The times of the events do not agree with the counts of 1 minutes.']);
+    expect(await log.verify()).toEqual([
+      'The times of the events do not agree with the counts of 1 minutes.',
+      'Event 00000000000000000004 is not as it was recorded: it has another checksum than was noted.',
+    ]);
     await log.close();
   });
 });
