@@ -182,7 +182,8 @@ export class DatabaseThread {
       questions.rejectAll(error);
     };
     worker.on('message', (reply: WorkerReply) => {
-      if ('lost' in reply) {
+      if ('unsaved' in reply) this.onLost(reply.unsaved);
+      else if ('lost' in reply) {
         this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
         gone(new Error(reply.lost));
         void worker.terminate();

@@ -108,7 +108,9 @@ export type Reply =
 export type WorkerReply =
   | Reply
   /** The file was lost: the thread answers nothing more. `saved` says what became of events that no other place has. */
-  | { readonly lost: string; readonly saved: string | undefined };
+  | { readonly lost: string; readonly saved: string | undefined }
+  /** The file was lost, and what no other place has cannot be saved yet. The thread tries again. */
+  | { readonly unsaved: string };
 
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
 const LOOK_PAUSE = 100;
@@ -155,7 +157,7 @@ class DatabaseWorker {
     if (operation === 'close') this.#isClosing = true;
     if (this.#lost !== undefined) {
       if (this.#isClosing) this.#save(this.#lost);
-      throw new Error([this.#lost.reason, this.#lost.problem].filter(Boolean).join('. '));
+      throw new Error(described(this.#lost));
     }
     if (this.#operations === undefined) throw new Error('the database is not open');
     if (this.#isClosing) clearInterval(this.#timer);
@@ -186,8 +188,10 @@ class DatabaseWorker {
     try {
       saved = this.#operations?.saveLost();
     } catch (error) {
+      const isNew = lost.problem === undefined;
       lost.problem = `Events that only its write-ahead log held could not be saved: ${withoutPath(error)}`;
       if (!this.#isClosing) {
+        if (isNew) this.#port.postMessage({ unsaved: described(lost) } satisfies WorkerReply);
         this.#timer = setTimeout(() => {
           this.#save(lost);
         }, SAVE_PAUSE);
@@ -197,6 +201,10 @@ class DatabaseWorker {
     }
     this.#port.postMessage({ lost: lost.reason, saved } satisfies WorkerReply);
   }
+}
+
+function described({ reason, problem }: Loss): string {
+  return problem === undefined ? reason : `${reason}. ${problem}`;
 }
 
 if (parentPort === null)
