@@ -169,7 +169,7 @@ class DatabaseWorker {
       this.#port.postMessage({ call, result: action() } satisfies WorkerReply);
     } catch (error) {
       this.#loseFile(error);
-      this.#port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
+      this.#port.postMessage({ call, failure: withoutPath(error) } satisfies WorkerReply);
     }
   }
 
