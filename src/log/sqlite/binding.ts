@@ -22,9 +22,13 @@ export type Database = Pick<DatabaseSyncInstance, 'exec' | 'close' | 'isTransact
   prepare(sql: string): Statement;
 };
 
-/** The error codes of SQLite for a lock that another connection holds, damage, a file that is no database, and one that ends early. */
+/**
+ * The error codes of SQLite for a lock that another connection holds, damage, a file that cannot be opened, one that is no
+ * database, and one that ends early.
+ */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
@@ -130,10 +134,11 @@ export function isDamage(error: unknown): boolean {
   return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error)) || errcode === SQLITE_IOERR_SHORT_READ;
 }
 
-/** Says what went wrong with a file, as the system or SQLite names it: their messages have paths, which callers must not see. */
+/** Says what went wrong, without the path that messages of the system and of SQLite have and callers must not see. */
 export function withoutPath(error: unknown): string {
-  const { errstr, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
-  return errstr ?? code ?? message;
+  const { errstr, syscall, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
+  if (syscall !== undefined) return code ?? message;
+  return (codeOf(error) === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
 }
 
 function codeOf(error: unknown): number {
