@@ -9,6 +9,9 @@ import { parseTask, USAGE, type LogTask } from './events-task';
 import { endOf, FROM_THE_FIRST } from './scan';
 import { runProgram, UsageError } from './terminal';
 
+/** How a task opens the log; `import` makes one where it is missing. */
+type Access = 'read' | 'write' | 'import';
+
 async function main(): Promise<void> {
   const task = parseTask(process.argv.slice(2));
   if (task.name === 'help') console.log(USAGE);
@@ -21,19 +24,17 @@ async function perform(task: LogTask): Promise<void> {
   switch (task.name) {
     case 'print': {
       const { printEvents } = await import('./archive.js');
-      return withLog(openExistingEventLog, async (log) =>
-        printEvents(log, task.since ?? (await endOf(log)), task.follow),
-      );
+      return withLog('read', async (log) => printEvents(log, task.since ?? (await endOf(log)), task.follow));
     }
     case 'forward': {
       const { forwardEvents } = await import('./forward/forward.js');
-      return withLog(openExistingEventLog, (log, { forwardSecrets }) =>
+      return withLog('read', (log, { forwardSecrets }) =>
         forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
       );
     }
     case 'export': {
       const { exportEvents } = await import('./archive.js');
-      return withLog(openExistingEventLog, async (log) => {
+      return withLog('read', async (log) => {
         if (!(await exportEvents(task.file, log, task.since ?? FROM_THE_FIRST))) process.exitCode = 1;
       });
     }
@@ -41,13 +42,13 @@ async function perform(task: LogTask): Promise<void> {
       const { importEvents, openInput } = await import('./archive.js');
       // Opened first: a mistyped name must not leave an empty log.
       const input = await openInput(task.file);
-      return withLog(openEventLog, async (log) => {
+      return withLog('import', async (log) => {
         if (!(await importEvents(input, log))) process.exitCode = 1;
       });
     }
     case 'backup': {
       const { backUp } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, (log) => backUp(task.file, log));
+      return withLog('write', (log) => backUp(task.file, log));
     }
     case 'restore': {
       const { restore } = await import('./upkeep.js');
@@ -55,29 +56,26 @@ async function perform(task: LogTask): Promise<void> {
     }
     case 'compact': {
       const { compact } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, compact);
+      return withLog('write', compact);
     }
     case 'verify': {
       const { verifyLog } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, async (log) => {
+      return withLog('read', async (log) => {
         if (!(await verifyLog(log))) process.exitCode = 1;
       });
     }
     case 'forget': {
       const { forgetEvents } = await import('./upkeep.js');
-      return withLog(openExistingEventLog, (log) => forgetEvents(task.events, log));
+      return withLog('write', (log) => forgetEvents(task.events, log));
     }
   }
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(
-  open: typeof openEventLog,
-  work: (log: EventLog, config: Config) => Promise<void>,
-): Promise<void> {
+async function withLog(access: Access, work: (log: EventLog, config: Config) => Promise<void>): Promise<void> {
   const config = loadConfig();
-  const log = await open(config.eventLog, eventLogSettings(config)).catch(async (error: unknown) => {
-    const problem = await logProblem(config);
+  const log = await openLog(access, config).catch(async (error: unknown) => {
+    const problem = await logProblem(config, access === 'read' ? 'read' : 'write');
     throw problem === undefined ? error : new Error(problem);
   });
   log.observe({
@@ -90,6 +88,13 @@ async function withLog(
   } finally {
     await log.close();
   }
+}
+
+function openLog(access: Access, config: Config): Promise<EventLog> {
+  const settings = eventLogSettings(config);
+  if (access !== 'import') return openExistingEventLog(config.eventLog, settings, access);
+  // What is past retention would be forgotten meanwhile, and recorded again by the next import.
+  return openEventLog(config.eventLog, { ...settings, forgets: false });
 }
 
 function exitCodeOf(error: unknown): number {

@@ -61,27 +61,35 @@ function isAdmin({ address, hostname, port }: ListenError, { host, port: publicP
 }
 
 /**
- * Says what keeps this process from opening the event log in a file.
+ * Says what keeps this process from opening the event log in a file, to read it or to write it too.
  *
  * @returns undefined if it is no error of the file system.
  */
-export async function logProblem({ eventLog }: Config): Promise<string | undefined> {
+export async function logProblem({ eventLog }: Config, to: 'read' | 'write' = 'write'): Promise<string | undefined> {
   if (eventLog.engine !== 'sqlite') return undefined;
   const { file } = eventLog;
-  const problem = await fileAccessProblem(file);
+  const problem = await fileAccessProblem(file, to);
   return problem && `The event log ${file} cannot be opened: ${problem}`;
 }
 
-async function fileAccessProblem(file: string): Promise<string | undefined> {
+async function fileAccessProblem(file: string, to: 'read' | 'write'): Promise<string | undefined> {
   const set = 'Set EVENT_LOG to sqlite: and the path of a file.';
   const found = await stat(file).catch((error: unknown) => error as NodeJS.ErrnoException);
   if ('isDirectory' in found) {
     if (found.isDirectory()) return `it is a folder. ${set}`;
+    if (to === 'read') return readProblem(file);
     return (await writeProblem(file, 'it')) ?? (await writeProblem(dirname(file), `its folder ${dirname(file)}`));
   }
   if (found.code !== 'ENOENT') return `${reasonOf(found)}. ${set}`;
   const folder = await nearestFolder(dirname(file));
   return writeProblem(folder, `the folder ${folder}`);
+}
+
+async function readProblem(file: string): Promise<string | undefined> {
+  return access(file, constants.R_OK).then(
+    () => undefined,
+    (error: unknown) => `${reasonOf(error)} to read it. Run this as the user of the service.`,
+  );
 }
 
 async function writeProblem(path: string, what: string): Promise<string | undefined> {

@@ -188,7 +188,7 @@ export class EngineLog implements EventLog {
   }
 
   forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
-    return this.#call('The events could not be removed.', () => this.#engine.forget(positions, progress));
+    return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions, progress));
   }
 
   verify(): Promise<string[]> {

@@ -11,6 +11,8 @@ export interface EventLogSettings {
   /** The longest that a call waits for a NATS cluster, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** Whether this process forgets what is past retention; by default it does. */
+  readonly forgets?: boolean;
 }
 
 /**
@@ -43,18 +45,23 @@ export async function sharedWriter(
   return new SqliteSharedWriter(sqliteOptions(location, settings));
 }
 
-function sqliteOptions({ file }: { readonly file: string }, { retention }: EventLogSettings) {
-  const forgets = retention.maxEvents !== undefined || retention.maxAge !== undefined;
-  return { file, ...(forgets ? { retention } : {}) };
+function sqliteOptions({ file }: { readonly file: string }, { retention, forgets = true }: EventLogSettings) {
+  const isLimited = retention.maxEvents !== undefined || retention.maxAge !== undefined;
+  return { file, ...(forgets && isLimited ? { retention } : {}) };
 }
 
 /**
  * Opens the event log at a location for the operator's tools: a mistyped name does not create an empty log, and nothing is
  * forgotten.
  *
+ * @param access - `read`: nothing is written, not even beside the file of a log.
  * @throws {EventLogError} it does not exist, or cannot be opened.
  */
-export async function openExistingEventLog(location: EventLogLocation, settings: EventLogSettings): Promise<EventLog> {
+export async function openExistingEventLog(
+  location: EventLogLocation,
+  settings: EventLogSettings,
+  access: 'read' | 'write',
+): Promise<EventLog> {
   if (location.engine === 'jetstream') {
     const { JetStreamEventLog } = await loadJetStream();
     return JetStreamEventLog.open({ ...location, ...settings, create: false });
@@ -62,7 +69,7 @@ export async function openExistingEventLog(location: EventLogLocation, settings:
   const { file } = location;
   if (!existsSync(file)) throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
   const { SqliteEventLog } = await loadSqlite();
-  return SqliteEventLog.open({ file });
+  return SqliteEventLog.open({ file, readOnly: access === 'read' });
 }
 
 // Only the engine that is used is loaded.

@@ -1,4 +1,5 @@
-import { endOf } from '../../src/cli/scan';
+import { endOf, positionBefore } from '../../src/cli/scan';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -19,4 +20,15 @@ describe('the end of a log, from which --follow prints', () => {
       await log.close();
     }
   });
+});
+
+it('a time becomes the position before the first event since then, or the end of the log', async () => {
+  const log = MemoryEventLog.open();
+  for (const recordedAt of [1000, 3000, 2000]) await log.append(newEvent({ recordedAt }));
+  const positions = [0, 2500, 9000].map((since) => positionBefore(log, { after: 0n, since }));
+  expect(await Promise.all(positions)).toEqual([0n, 1n, 3n]);
+  expect(await positionBefore(log, { after: 7n })).toBe(7n);
+  await log.forget([1n, 2n, 3n]);
+  expect(await positionBefore(log, { after: 0n })).toBe(3n);
+  await log.close();
 });

@@ -64,7 +64,20 @@ describe('what keeps the service from opening its log', () => {
     await chmod(inside, 0o555);
     const config = readConfig({ EVENT_LOG: `sqlite:${join(inside, 'deep', 'events.db')}` });
     expect(await logProblem(config)).toContain(
-      `The folder ${inside} cannot be written by the user ${userInfo().username}.`,
+      `the folder ${inside} cannot be written by the user ${userInfo().username}.`,
+    );
+  });
+
+  asUser('names the user that may not read, where the log is only read', async () => {
+    const file = join(folder.path, 'events.db');
+    const config = readConfig({ EVENT_LOG: `sqlite:${file}` });
+    await writeFile(file, '');
+    await chmod(file, 0o400);
+    expect(await logProblem(config, 'read')).toBeUndefined();
+    await chmod(file, 0);
+    expect(await logProblem(config, 'read')).toBe(
+      `The event log ${file} cannot be opened: the user ${userInfo().username} has no permission to read it. ` +
+        'Run this as the user of the service.',
     );
   });
 });

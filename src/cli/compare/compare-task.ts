@@ -6,7 +6,7 @@ import type { AskedOperation } from './calls';
 /** How the tool is used, as `--help` prints it. */
 export const USAGE = `Compares the service that is to be replaced with the one that replaces it, as clients see them.
 
-Usage: asmx-webhook-compare OLD NEW [--brief] [--no-calls] [--call OPERATION]…
+Usage: asmx-webhook-compare OLD NEW [--brief] [--verbose] [--no-calls] [--call OPERATION]…
        asmx-webhook-compare OLD [--write FILE]
 
 OLD and NEW are addresses, as in http://host/webhooks/Services/WebHooks.asmx, with ?WSDL or without, or files with a WSDL. With
@@ -14,6 +14,7 @@ two addresses both services get the same harmless calls. With OLD alone, the set
 of an .env file, or with --write added to that file.
 
   --brief             prints differences in words only, not what the services answered
+  --verbose           prints what is the same too
   --no-calls          compares the WSDLs only
   --call OPERATION    also calls RecordEvent or GetEvents on both services; RecordEvent records an event
   --write FILE        adds the settings to an .env file; what the file has stays as it is
@@ -58,6 +59,7 @@ export interface CompareTask extends Connection {
   /** An address or the name of a file. */
   readonly new: string;
   readonly isBrief: boolean;
+  readonly isVerbose: boolean;
   readonly makesCalls: boolean;
   /** Operations to call besides the harmless ones. */
   readonly asked: readonly AskedOperation[];
@@ -65,6 +67,7 @@ export interface CompareTask extends Connection {
 
 const OPTIONS = {
   brief: { type: 'boolean' },
+  verbose: { type: 'boolean' },
   'no-calls': { type: 'boolean' },
   call: { type: 'string', multiple: true },
   ca: { type: 'string' },
@@ -100,13 +103,14 @@ export function parseTask(args: readonly string[]): Task {
   const asked = (values.call ?? []).map(operation);
   const makesCalls = !(values['no-calls'] ?? false);
   if (other === undefined) {
-    if (values.brief === true || !makesCalls || asked.length > 0)
+    if (values.brief === true || values.verbose === true || !makesCalls || asked.length > 0)
       throw misuse('There is nothing to compare with: give the address of the new service too.');
     return { name: 'settings', old, file: values.write, ...connection };
   }
   if (values.write !== undefined) throw misuse('--write is for the settings of one service: give its address alone.');
   if (!makesCalls && asked.length > 0) throw misuse('--call and --no-calls cannot be used together.');
-  return { name: 'compare', old, new: other, isBrief: values.brief ?? false, makesCalls, asked, ...connection };
+  const { brief: isBrief = false, verbose: isVerbose = false } = values;
+  return { name: 'compare', old, new: other, isBrief, isVerbose, makesCalls, asked, ...connection };
 }
 
 function parsed(args: readonly string[]) {

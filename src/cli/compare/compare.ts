@@ -71,7 +71,7 @@ function contractDifferences(old: Service, other: Service): string[] {
 async function compareCalls(
   old: Service,
   other: Service,
-  { asked, isBrief }: CompareTask,
+  { asked, isBrief, isVerbose }: CompareTask,
   client: HttpClient,
   { print, width }: Output,
 ): Promise<Outcome> {
@@ -83,10 +83,10 @@ async function compareCalls(
   const calls = callsOf(old.wsdl, other.wsdl, asked);
   await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   const answers: { old: SeenAnswer; new: SeenAnswer }[] = [];
-  let [differences, failures] = [0, 0];
+  let [differences, failures, same] = [0, 0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
-    if (before instanceof NoAnswerError || after instanceof NoAnswerError) {
+    if (before instanceof NoAnswerError || after instanceof NoAnswerError || bothRefuse(before, after)) {
       failures++;
       await print(failureReport(call, before, after));
       continue;
@@ -94,12 +94,24 @@ async function compareCalls(
     const pair = { old: seen(before), new: seen(after) };
     answers.push(pair);
     const comparison = compareAnswers(call, pair.old, pair.new);
+    const isSame = comparison.differences.length === 0;
     differences += comparison.differences.length;
-    await print(callReport(call, pair, comparison, { isBrief, width }));
+    if (isVerbose || !isSame || comparison.intention !== undefined)
+      await print(callReport(call, pair, comparison, { isBrief: isBrief || (isSame && !isVerbose), width }));
+    else same++;
   }
+  if (same > 0) await print(['', `The same: ${String(same)} of ${String(calls.length)} calls. --verbose shows them.`]);
   const others = (side: 'old' | 'new'): string => otherFields(answers.map((pair) => pair[side]));
-  await print(['', 'Header fields that were not compared:', `  old: ${others('old')}`, `  new: ${others('new')}`]);
+  if (isVerbose)
+    await print(['', 'Header fields that were not compared:', `  old: ${others('old')}`, `  new: ${others('new')}`]);
   return { differences, failures, calls: calls.length };
+}
+
+/** Statuses of services that let a caller in at another time, or with a key: such answers say nothing about the call. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+
+function bothRefuse(old: Answer, other: Answer): boolean {
+  return REFUSALS.has(old.status) && REFUSALS.has(other.status);
 }
 
 function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | NoAnswerError> {
@@ -111,9 +123,10 @@ function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | No
 }
 
 function failureReport(call: Call, old: Answer | NoAnswerError, other: Answer | NoAnswerError): string[] {
-  const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) =>
-    answer instanceof NoAnswerError ? [`  the ${side} service: ${quoted(answer.message)}`] : [],
-  );
+  const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) => {
+    if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
+    return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
+  });
   return ['', `${call.name}: could not be compared`, ...sides];
 }
 
@@ -173,8 +186,12 @@ function otherFields(answers: readonly SeenAnswer[]): string {
   return [...names].sort().map(fieldName).join(', ');
 }
 
+function statusText({ status }: Pick<Answer, 'status'>): string {
+  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
 function linesOf({ compares }: Call, { status, headers, text }: SeenAnswer): string[] {
-  const first = `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+  const first = statusText({ status });
   if (compares === 'status') return [first];
   const fields = COMPARED_FIELDS.filter((field) => headers.has(field)).map(
     (field) => `${fieldName(field)}: ${shownField(field, headers.get(field))}`,

@@ -38,13 +38,20 @@ async function main(): Promise<void> {
 async function giveSettings(task: SettingsTask): Promise<boolean> {
   const { wsdl, name } = await readService(task.old, await clientFor(task));
   const { lines, isComplete } = settingsFor(wsdl);
-  const conflicts = task.file === undefined ? [] : await addSettings(task.file, lines);
+  const conflicts = task.file === undefined ? [] : await writeSettings(task.file, lines, name);
   if (task.file === undefined) await printLines(lines);
-  else
-    await printLines([`${task.file} has the settings of ${name}:`, ...lines.map((line) => `  ${line}`), ...conflicts]);
   if (!isComplete)
     console.error('These settings alone do not make the new service like the old one: read the comments.');
   return isComplete && conflicts.length === 0;
+}
+
+/** Adds settings to a file, says which, and returns a sentence for each that the file has with another value. */
+async function writeSettings(file: string, lines: readonly string[], name: string): Promise<readonly string[]> {
+  const { added, conflicts } = await addSettings(file, lines);
+  const isThere = conflicts.length === 0 ? `: it has the settings of ${name} already` : '';
+  const title = added.length === 0 ? `${file} was not changed${isThere}.` : `Added to ${file}, from ${name}:`;
+  await printLines([title, ...added.map((line) => `  ${line}`), ...conflicts]);
+  return conflicts;
 }
 
 async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<HttpClient> {

@@ -29,10 +29,13 @@ export function settingsFor(wsdl: Wsdl): Replacement {
 /**
  * Adds settings to an `.env` file, which need not exist. What the file has stays as it is.
  *
- * @returns a sentence for each setting that the file already has with another value.
+ * @returns the lines that were added, and a sentence for each setting that the file already has with another value.
  * @throws the file is not a valid `.env` file, or cannot be written; then it is unchanged.
  */
-export async function addSettings(file: string, lines: readonly string[]): Promise<string[]> {
+export async function addSettings(
+  file: string,
+  lines: readonly string[],
+): Promise<{ readonly added: readonly string[]; readonly conflicts: readonly string[] }> {
   const there = readEnvFile(file);
   const wanted = parseEnvFile(file, lines.join('\n'));
   const conflicts = [...wanted].flatMap(([name, { text }]) => {
@@ -40,7 +43,7 @@ export async function addSettings(file: string, lines: readonly string[]): Promi
     if (kept === undefined || kept.text === text) return [];
     return [`${file}, line ${String(kept.line)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`];
   });
-  if ([...wanted.keys()].every((name) => there.has(name))) return conflicts;
+  if ([...wanted.keys()].every((name) => there.has(name))) return { added: [], conflicts };
   const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')));
   try {
     const before = await readFile(file, 'utf8').catch(() => '');
@@ -49,7 +52,7 @@ export async function addSettings(file: string, lines: readonly string[]): Promi
   } catch (error) {
     throw fileError(file, 'written', error);
   }
-  return conflicts;
+  return { added, conflicts };
 }
 
 function namespaceLines(targetNamespace: string): Replacement {

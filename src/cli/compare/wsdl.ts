@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
 import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type Answer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import { contractOf, extensionOf, protocolOf, styleOf } from './contract';
@@ -39,7 +40,9 @@ async function fromFile(file: string): Promise<Service> {
     if (size > MAX_FILE_BYTES) throw new WsdlError(`${file} is longer than 4 MiB.`);
     return { name: file, wsdl: wsdlOf(await readFile(file), undefined, file), endpoint: undefined };
   } catch (error) {
-    throw fileError(file, 'read', error);
+    const problem = fileError(file, 'read', error);
+    const isFile = (error as NodeJS.ErrnoException).code !== 'ENOENT' || /\.(?:wsdl|xml)$/i.test(file);
+    throw isFile ? problem : new WsdlError(`${(problem as Error).message} An address begins with http:// or https://.`);
   }
 }
 
@@ -88,9 +91,15 @@ async function ask(url: URL, client: HttpClient): Promise<Answer> {
     return await client.ask(url, { method: 'GET' });
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    const advice = TLS_ERROR.test((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '') ? TLS_ADVICE : '';
-    throw new WsdlError(`${nameOf(url)} cannot be read: ${quoted(error.message).replace(/\.?$/, '.')}${advice}`);
+    throw new WsdlError(
+      `${nameOf(url)} cannot be read: ${quoted(error.message).replace(/\.?$/, '.')}${adviceFor(error)}`,
+    );
   }
+}
+
+function adviceFor({ message, cause }: NoAnswerError): string {
+  if (message === NO_TLS) return ' Write http:// if it has no TLS, or check the port.';
+  return TLS_ERROR.test((cause as NodeJS.ErrnoException | undefined)?.code ?? '') ? TLS_ADVICE : '';
 }
 
 /** Codes of errors that certificates and versions of TLS cause. */

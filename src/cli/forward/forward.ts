@@ -55,6 +55,7 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
       else if (position !== undefined) await new Forwarder(log, target, task, position).forward(signal);
     });
   } finally {
+    for (const { file } of kept) file?.unlock();
     progress.end();
   }
   if (stop.aborted && !task.follow) throw stop.reason;
@@ -155,9 +156,9 @@ interface KeptPosition {
 }
 
 /**
- * Reads the positions of all targets.
+ * Reads the positions of all targets, and keeps other forwarders from them.
  *
- * @throws a file is damaged, or its position is not one of this log, or that of another target.
+ * @throws another forwarder goes on from one, a file is damaged, or its position is not one of this log, or that of another target.
  */
 async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
   const first = await firstPosition(log, since ?? (await endOf(log)));
@@ -166,6 +167,7 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
   for (const { url, position: name } of targets) {
     const target = targetKey(url);
     const file = name === undefined ? undefined : new PositionFile(name);
+    await file?.lock();
     const saved = await file?.read();
     // A file of an address that is not among these is that of a target that has moved.
     if (saved?.target !== undefined && saved.target !== target && keys.includes(saved.target))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { open, readFile, realpath, stat } from 'node:fs/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import { SEQUENCE_DIGITS } from '../../log/page';
 import { replaceFile } from '../../util/files';
@@ -31,6 +31,7 @@ const MAX_BYTES = 64 * 1024;
 /** A file that holds a {@link Position}, as one line of JSON. */
 export class PositionFile {
   readonly #given: string;
+  #lock: { close(): void } | undefined;
   /** Where the file is, when a symbolic link leads to it. */
   #file: string;
 
@@ -38,6 +39,27 @@ export class PositionFile {
   constructor(file: string) {
     this.#given = file;
     this.#file = file;
+  }
+
+  /**
+   * Makes sure that no other forwarder goes on from this position until {@link unlock}, or the end of this process, by a lock on `NAME.lock` beside it.
+   *
+   * @throws another one does, or the lock cannot be had; the message is one line.
+   */
+  async lock(): Promise<void> {
+    const { isBusy, lockFile } = await import('../../log/sqlite/binding.js');
+    const file = await realpath(this.#given).catch(() => this.#given);
+    try {
+      // The reasons of the file system say more than those of SQLite.
+      await (await open(`${file}.lock`, 'a')).close();
+      this.#lock ??= lockFile(`${file}.lock`);
+    } catch (error) {
+      throw isBusy(error) ? taken(this.#given) : fileError(this.#given, 'written', error);
+    }
+  }
+
+  unlock(): void {
+    this.#lock?.close();
   }
 
   /**
@@ -80,6 +102,10 @@ export class PositionFile {
       throw fileError(this.#given, 'written', error);
     }
   }
+}
+
+function taken(file: string): Error {
+  return new Error(`${file} is the --position of another forwarder that is running. Stop that one first.`);
 }
 
 function parsePosition(text: string): Position | undefined {

@@ -32,6 +32,8 @@ export interface JetStreamOptions extends JetStreamLocation {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** Whether this process forgets what the servers leave to it; by default one that makes streams does. */
+  readonly forgets?: boolean;
   /** Whether missing streams are made; otherwise they have to exist, with any settings. */
   readonly create: boolean;
   /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
@@ -90,12 +92,12 @@ class JetStreamEngine implements LogEngine {
   readonly #probe: JetStreamProbe;
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     this.#recorder = new JetStreamRecorder(this.#begin);
     this.#probe = new JetStreamProbe(options);
-    if (create && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
+    if (forgets && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }
   }

@@ -1,8 +1,6 @@
 import type { NewEvent } from '../../events/stored-event';
 import { sizeOfUtf8, type EventSize } from '../page';
-
-/** The texts of an event, in the order in which they are packed. */
-const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
+import { checksumOf, TEXTS } from './checksum';
 
 type TextProperty = (typeof TEXTS)[number];
 
@@ -10,7 +8,7 @@ type TextProperty = (typeof TEXTS)[number];
  * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
  * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 6;
+export const PROTOCOL = 7;
 
 /**
  * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,
@@ -65,8 +63,10 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** An event of a batch, with its texts in UTF-8, which are parts of the batch, and its sizes in an answer. */
-export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> & Pick<NewEvent, 'recordedAt'> & EventSize;
+/** An event of a batch, with its texts in UTF-8, which are parts of the batch, its sizes in an answer, and its checksum. */
+export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> &
+  Pick<NewEvent, 'recordedAt'> &
+  EventSize & { readonly checksum: number };
 
 const NOTHING = new Uint8Array();
 
@@ -89,21 +89,32 @@ export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): Pa
         ? null
         : new Uint8Array(buffer, byteOffset + start, heads.getUint32(place + LENGTH_OFFSET, true));
     };
+    const recordedAt = heads.getFloat64(head, true);
+    const id = text('id');
+    const source = text('source');
     const attributes = text('attributes');
+    const arrival = text('arrival');
     const data = text('data');
+    const idempotencyKey = text('idempotencyKey');
+    const webhookId = text('webhookId');
     const { headBytes, dataBytes } = sizeOfUtf8(attributes ?? NOTHING, data);
+    const texts = [id, source, attributes, arrival, data, idempotencyKey, webhookId];
+    const length = texts.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0);
+    const joined = new Uint8Array(buffer, id?.byteOffset, length);
+    const checksum = checksumOf(recordedAt, texts, [joined]);
     // Written out: what is spread into an object outlives several collections.
     return {
-      recordedAt: heads.getFloat64(head, true),
-      id: text('id'),
-      source: text('source'),
+      recordedAt,
+      id,
+      source,
       attributes,
-      arrival: text('arrival'),
+      arrival,
       data,
-      idempotencyKey: text('idempotencyKey'),
-      webhookId: text('webhookId'),
+      idempotencyKey,
+      webhookId,
       headBytes,
       dataBytes,
+      checksum,
     };
   });
 }

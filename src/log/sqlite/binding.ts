@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { pause } from '../../util/time';
 
@@ -21,9 +22,13 @@ export type Database = Pick<DatabaseSyncInstance, 'exec' | 'close' | 'isTransact
   prepare(sql: string): Statement;
 };
 
-/** The error codes of SQLite for a lock that another connection holds, damage, a file that is no database, and one that ends early. */
+/**
+ * The error codes of SQLite for a lock that another connection holds, damage, a file that cannot be opened, one that is no
+ * database, and one that ends early.
+ */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
@@ -51,6 +56,42 @@ export function holdOpen(file: string): { close(): void } {
   try {
     // Without a statement of its own, which would outlive `close`.
     database.exec('SELECT 1 FROM sqlite_schema');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Which files SQLite reads beside one that is only read: a write-ahead log, and its index, which others have made. */
+export type Companions = 'none' | 'wal' | 'wal and index';
+
+/** SQLite's access to files without locks, by which it keeps the index of a write-ahead log in memory. */
+const WITHOUT_LOCKS = process.platform === 'win32' ? 'win32-none' : 'unix-none';
+
+const COMPANIONS: Readonly<Record<Companions, string>> = {
+  none: '?immutable=1',
+  wal: `?vfs=${WITHOUT_LOCKS}`,
+  'wal and index': '',
+};
+
+/** Opens a file for reading. SQLite makes no other file. Without an index, nothing keeps others from writing meanwhile. */
+export function openReadOnly(file: string, companions: Companions): Database {
+  const url = new URL(`${pathToFileURL(file).href}${COMPANIONS[companions]}`);
+  const database = new DatabaseSync(url, { readOnly: true, timeout: 5000, defensive: false });
+  if (companions === 'wal') database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  return database;
+}
+
+/**
+ * Makes an empty file, where it is missing, and locks it for as long as the result is kept and this process lives.
+ *
+ * @throws as {@link openDatabase}, or another process has locked it, which {@link isBusy} tells.
+ */
+export function lockFile(file: string): Database {
+  const database = openDatabase(file);
+  try {
+    database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database.close();
@@ -93,10 +134,11 @@ export function isDamage(error: unknown): boolean {
   return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error)) || errcode === SQLITE_IOERR_SHORT_READ;
 }
 
-/** Says what went wrong with a file, as the system or SQLite names it: their messages have paths, which callers must not see. */
+/** Says what went wrong, without the path that messages of the system and of SQLite have and callers must not see. */
 export function withoutPath(error: unknown): string {
-  const { errstr, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
-  return errstr ?? code ?? message;
+  const { errstr, syscall, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
+  if (syscall !== undefined) return code ?? message;
+  return (codeOf(error) === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
 }
 
 function codeOf(error: unknown): number {

@@ -1,25 +1,11 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Retention } from '../event-log';
 import { HeldBatches } from './batch';
 import { openDatabase, retryWhileLocked, type Database, type Statement } from './binding';
 import { DatabaseFiles, hasCompanions, makeForOwner, pathOf, requireUsable } from './files/database-files';
 import { MarksReader } from './files/marks';
+import type { SqliteOptions } from './options';
 import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
-
-/** How a SQLite event log is opened. */
-export interface SqliteOptions {
-  /** Path of the database file, which is created where it is missing. */
-  readonly file: string;
-  /** How long a call waits for another program's lock on the database, in milliseconds; 5,000 by default. */
-  readonly busyTimeout?: number;
-  /** Most pages (4,096 bytes each) that the database may grow to. */
-  readonly maxPages?: number;
-  /** Which events are forgotten; by default none. */
-  readonly retention?: Retention;
-  /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
-  readonly retentionPause?: number;
-}
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 

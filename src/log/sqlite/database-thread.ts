@@ -5,7 +5,7 @@ import { deferred, type Deferred } from '../../util/promises';
 import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
 import { holdOpen } from './binding';
-import type { SqliteOptions } from './connection';
+import type { SqliteOptions } from './options';
 import type { RecordedEvents } from './recorder';
 import type { Operations, Reply, WorkerCall, WorkerReply } from './worker';
 
@@ -79,10 +79,10 @@ export class DatabaseThread {
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
    */
   async start(): Promise<void> {
-    const { file } = this.#options;
+    const { file, readOnly } = this.#options;
     try {
       // Synchronous, so that the thread starts at once, while the caller loads what else it needs.
-      makeFolder(dirname(file));
+      if (!readOnly) makeFolder(dirname(file));
       await (this.#opened ?? this.#connect());
     } catch (cause) {
       throw new EventLogError(`The event log ${file} cannot be opened.`, { cause });
@@ -182,7 +182,8 @@ export class DatabaseThread {
       questions.rejectAll(error);
     };
     worker.on('message', (reply: WorkerReply) => {
-      if ('lost' in reply) {
+      if ('unsaved' in reply) this.onLost(reply.unsaved);
+      else if ('lost' in reply) {
         this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
         gone(new Error(reply.lost));
         void worker.terminate();
@@ -196,7 +197,7 @@ export class DatabaseThread {
     });
     try {
       await opened;
-      hold = holdOpen(this.#options.file);
+      if (!this.#options.readOnly) hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
       gone(error as Error);

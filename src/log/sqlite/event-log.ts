@@ -6,8 +6,8 @@ import { EngineLog } from '../engine-log';
 import type { LogUpkeep, Progress } from '../event-log';
 import { sequenceNumber } from '../page';
 import { packEvents } from './batch';
-import type { SqliteOptions } from './connection';
 import { DatabaseThread } from './database-thread';
+import type { SqliteOptions } from './options';
 import { RemoteWriter } from './shared-writer';
 
 /** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */
@@ -34,7 +34,7 @@ export class SqliteEventLog extends EngineLog {
   static async open(options: SqliteOptions): Promise<SqliteEventLog> {
     const thread = new DatabaseThread(options);
     await thread.start();
-    return new SqliteEventLog(new SqliteEngine(thread, options.file));
+    return new SqliteEventLog(new SqliteEngine(thread, options));
   }
 
   /**
@@ -42,7 +42,7 @@ export class SqliteEventLog extends EngineLog {
    * `SqliteSharedWriter` at the other end of a channel.
    */
   static withWriter(channel: Channel, file: string): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), file, new RemoteWriter(channel)));
+    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), { file }, new RemoteWriter(channel)));
   }
 }
 
@@ -63,9 +63,9 @@ class SqliteEngine implements LogEngine {
   /** What records events: the writer in the supervisor, or this process's thread. */
   readonly #writer: RemoteWriter | DatabaseThread;
 
-  constructor(thread: DatabaseThread, file: string, remote?: RemoteWriter) {
+  constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, remote?: RemoteWriter) {
     this.#thread = thread;
-    this.#searches = new DatabaseThread({ file });
+    this.#searches = new DatabaseThread({ file, ...(readOnly && { readOnly }) });
     this.#remote = remote;
     this.#writer = remote ?? thread;
     this.retention = thread.retention;
@@ -100,17 +100,24 @@ class SqliteEngine implements LogEngine {
 
   async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
     const forgotten: bigint[] = [];
-    for (let done = 0; done < positions.length; done += MOST_DELETED) {
-      const some = positions.slice(done, done + MOST_DELETED);
-      const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
-      forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
-      progress(done, positions.length);
-      await delay(REST);
+    try {
+      for (let done = 0; done < positions.length; done += MOST_DELETED) {
+        const some = positions.slice(done, done + MOST_DELETED);
+        const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
+        forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
+        progress(done, positions.length);
+        await delay(REST);
+      }
+      // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+      await this.#thread.ask('vacuum');
+      progress(positions.length, positions.length);
+      await this.#emptyWal();
+    } catch (cause) {
+      const done = `${String(forgotten.length)} of ${String(positions.length)} removed from the log`;
+      throw new Error(`${done}, whose files may still hold their bytes. Run this again once the reason is gone`, {
+        cause,
+      });
     }
-    // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
-    await this.#thread.ask('vacuum');
-    progress(positions.length, positions.length);
-    await this.#emptyWal();
     return forgotten;
   }
 

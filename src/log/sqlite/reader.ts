@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
 import { MAX_POSITION, Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
-import type { SqliteConnection } from './connection';
+import type { ReadableConnection } from './read-only';
 import { MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
 
 interface SizeRow {
@@ -53,9 +53,9 @@ const REPLACEMENT = '\ufffd';
 
 /** Reads events. */
 export class SqliteReader {
-  readonly #connection: SqliteConnection;
+  readonly #connection: ReadableConnection;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: ReadableConnection) {
     this.#connection = connection;
   }
 

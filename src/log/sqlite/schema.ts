@@ -3,10 +3,11 @@ import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { paddedSequence } from '../page';
 import type { PackedEvent } from './batch';
 import type { Database, SqlValue } from './binding';
+import { TEXTS } from './checksum';
 
 /**
  * Makes the table `events` and its indexes: no two events share a key that they have. Columns that may be large come last, so that
- * reading the others loads none of them.
+ * reading the others loads none of them. The checksum is NULL for events that earlier versions recorded.
  */
 const CREATE_EVENTS = `
   CREATE TABLE events (
@@ -18,6 +19,7 @@ const CREATE_EVENTS = `
     webhook_id TEXT,
     head_bytes INTEGER NOT NULL,
     data_bytes INTEGER NOT NULL,
+    checksum INTEGER,
     attributes TEXT NOT NULL,
     arrival TEXT NOT NULL,
     data TEXT
@@ -33,12 +35,13 @@ const TEXT = 'CAST(? AS TEXT)';
 /** Inserts an event, or nothing where an event with one of its keys is there. Takes the values of {@link rowOf}. */
 export const INSERT_EVENT = `
   INSERT INTO events
-    (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, attributes, arrival, data)
-  VALUES (?, ${TEXT}, ${TEXT}, ${TEXT}, ${TEXT}, ?, ?, ${TEXT}, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`;
+    (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, checksum, attributes, arrival, data)
+  VALUES (?, ${TEXT}, ${TEXT}, ${TEXT}, ${TEXT}, ?, ?, ?, ${TEXT}, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`;
 
 export function rowOf(event: PackedEvent): SqlValue[] {
-  const { recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data } = event;
-  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, attributes, arrival, data];
+  const { recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = event;
+  const { headBytes, dataBytes, checksum } = event;
+  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, checksum, attributes, arrival, data];
 }
 
 /** Finds the event with an idempotency key. */
@@ -51,10 +54,10 @@ export const FIND_FIRST_ID = `
   ORDER BY sequence LIMIT 1`;
 
 /** The columns of all texts, as the bytes that stand in the file. */
-export const TEXTS_AS_BYTES = Array.from(
-  CREATE_EVENTS.matchAll(/(\w+) TEXT/g),
-  ([, column = '']) => `CAST(${column} AS BLOB) AS ${column}`,
-).join(', ');
+export const TEXTS_AS_BYTES = TEXTS.map((name) => {
+  const column = name.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`);
+  return `CAST(${column} AS BLOB) AS "${name}"`;
+}).join(', ');
 
 /** The columns of a {@link StoredRow}. */
 export const STORED_COLUMNS = `
@@ -93,7 +96,7 @@ export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)
 export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * For each minute since 1970-01-01T00:00Z the number of its events, positions between which all of them are, and the sum of the
@@ -146,13 +149,19 @@ export const COUNT_MINUTES = `
                (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute FROM events)
   GROUP BY minute`;
 
+/** Brings a file of version 2 up to date. */
+const FROM_VERSION_2 = `
+  ALTER TABLE events ADD COLUMN checksum INTEGER;
+  PRAGMA user_version = ${String(VERSION)};
+`;
+
 /** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads. */
 const FROM_VERSION_1 = `
   ${CREATE_MINUTES}
   INSERT INTO minutes ${COUNT_MINUTES};
   DROP INDEX events_late_at;
   ALTER TABLE totals DROP COLUMN newest_at;
-  PRAGMA user_version = ${String(VERSION)};
+  ${FROM_VERSION_2}
 `;
 
 /** Thrown when a file was read and is not an event log of this program, of whatever version. */
@@ -160,8 +169,14 @@ export class ForeignFileError extends Error {
   override readonly name = 'ForeignFileError';
 }
 
-/** What there is to do before a file can be used. */
-type SchemaState = 'current' | 'empty' | 'version 1';
+/** What there is to do before a file can be used. Readers take one of version 2 as it is: its events have no checksums. */
+type SchemaState = 'current' | 'empty' | 'version 1' | 'version 2';
+
+const UPDATES: Readonly<Record<Exclude<SchemaState, 'current'>, string>> = {
+  empty: SCHEMA,
+  'version 1': FROM_VERSION_1,
+  'version 2': FROM_VERSION_2,
+};
 
 /**
  * Says which schema a file has. Changes nothing.
@@ -175,9 +190,9 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
   const application = pragma(database, `${schema}.application_id`);
   if (application === APPLICATION_ID) {
     if (version === VERSION) return 'current';
-    if (version === 1) return 'version 1';
+    if (version === 1 || version === 2) return `version ${version}`;
     throw new Error(
-      `The file has schema version ${String(version)}, and this program works with versions 1 and ${String(VERSION)} only. ` +
+      `The file has schema version ${String(version)}, and this program works with versions 1 to ${String(VERSION)} only. ` +
         'Use the version of the program that wrote it. Nothing was changed.',
     );
   }
@@ -201,7 +216,7 @@ export function provideSchema(database: Database, stamp: string): void {
   const state = schemaState(database);
   if (state === 'current') return;
   if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-  database.exec(state === 'empty' ? SCHEMA : FROM_VERSION_1);
+  database.exec(UPDATES[state]);
   database.prepare(WRITE_STAMP).run(stamp);
 }
 

@@ -11,7 +11,7 @@ import {
   textPattern,
   type MatchSurroundings,
 } from '../search';
-import type { SqliteConnection } from './connection';
+import type { ReadableConnection } from './read-only';
 import type { SqliteReader } from './reader';
 
 /** Most events that are looked at together, and most bytes, unless a single event has more. */
@@ -62,12 +62,12 @@ const AROUND = SEARCHED.map((name) => ({ name, sql: around(name) }));
 
 /** Searches for events. */
 export class SqliteSearch {
-  readonly #connection: SqliteConnection;
+  readonly #connection: ReadableConnection;
   readonly #reader: SqliteReader;
   #groupEvents = GROUP_EVENTS;
 
   /** @param reader - says at which positions a time range begins and ends. */
-  constructor(connection: SqliteConnection, reader: SqliteReader) {
+  constructor(connection: ReadableConnection, reader: SqliteReader) {
     this.#connection = connection;
     this.#reader = reader;
   }

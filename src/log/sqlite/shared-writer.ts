@@ -3,7 +3,7 @@ import { RetentionLoop } from '../background';
 import type { Channel } from '../engine';
 import { GroupCommit } from '../engine-log';
 import type { LogObserver } from '../event-log';
-import type { SqliteOptions } from './connection';
+import type { SqliteOptions } from './options';
 import { DatabaseThread, Questions } from './database-thread';
 import type { RecordedEvents } from './recorder';
 import type { Reply } from './worker';

@@ -1,8 +1,10 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
 import { withoutPath } from './binding';
-import { SqliteConnection, type SqliteOptions } from './connection';
+import { SqliteConnection } from './connection';
 import { LostFileError } from './files/database-files';
+import type { SqliteOptions } from './options';
+import { ReadOnlyConnection, type ReadableConnection } from './read-only';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
 import { SqliteSearch } from './search';
@@ -23,28 +25,19 @@ export type Operations = ReturnType<typeof openOperations>;
 function openOperations(options: SqliteOptions) {
   const connection = new SqliteConnection(options);
   const recorder = new SqliteRecorder(connection);
-  const reader = new SqliteReader(connection);
-  const search = new SqliteSearch(connection, reader);
   const freePages = new FreePages(connection, COMPACTION_STEP);
   const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
-  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
   return {
+    ...readings(connection),
     append: (batches: readonly Uint8Array[]) => recorder.append(batches),
     check: () => {
       recorder.check();
     },
-    read: (query: EventQuery) => connection.snapshot(() => reader.read(query)),
-    scan: (query: ScanQuery) => connection.snapshot(() => reader.scan(query)),
-    newest: () => connection.reading(() => reader.newest()),
-    stats: () => connection.reading(stats),
-    search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
-    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
     backup: (file: string) => {
       connection.reading(() => {
         backUp(connection, file);
       });
     },
-    verify: () => verify(connection),
     /** Returns the positions that had an event. */
     forget: (positions: readonly number[]) => connection.transaction(() => recorder.delete(positions)),
     vacuum: () => {
@@ -66,6 +59,40 @@ function openOperations(options: SqliteOptions) {
   };
 }
 
+/** The operations that only read. */
+function readings(connection: ReadableConnection) {
+  const reader = new SqliteReader(connection);
+  const search = new SqliteSearch(connection, reader);
+  const stats = (): LogStats => ({ events: reader.count(), bytes: connection.files.bytes(), last: reader.last() });
+  return {
+    read: (query: EventQuery) => connection.snapshot(() => reader.read(query)),
+    scan: (query: ScanQuery) => connection.snapshot(() => reader.scan(query)),
+    newest: () => connection.reading(() => reader.newest()),
+    stats: () => connection.reading(stats),
+    search: (query: SearchQuery) => connection.snapshot(() => search.search(query)),
+    counts: (times: readonly number[]) => connection.snapshot(() => reader.counts(times)),
+    verify: () => verify(connection),
+  };
+}
+
+/** As {@link openOperations}, for a log that is only read. */
+function openReadings(file: string): Operations {
+  const connection = new ReadOnlyConnection(file);
+  const refuse = (): never => {
+    throw new Error('the event log was opened for reading only');
+  };
+  return {
+    ...readings(connection),
+    ...{ append: refuse, check: refuse, backup: refuse, forget: refuse, vacuum: refuse, freeBytes: refuse },
+    ...{ giveBack: refuse, emptyWal: refuse, retain: refuse },
+    requireFiles: () => undefined,
+    saveLost: () => undefined,
+    close: () => {
+      connection.close();
+    },
+  };
+}
+
 /** A question to the database thread; `call` numbers it. */
 export interface WorkerCall {
   readonly call: number;
@@ -81,7 +108,9 @@ export type Reply =
 export type WorkerReply =
   | Reply
   /** The file was lost: the thread answers nothing more. `saved` says what became of events that no other place has. */
-  | { readonly lost: string; readonly saved: string | undefined };
+  | { readonly lost: string; readonly saved: string | undefined }
+  /** The file was lost, and what no other place has cannot be saved yet. The thread tries again. */
+  | { readonly unsaved: string };
 
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
 const LOOK_PAUSE = 100;
@@ -110,7 +139,7 @@ class DatabaseWorker {
       this.#answer(call, () => this.#perform(operation, argument));
     });
     this.#answer(0, () => {
-      this.#operations = openOperations(options);
+      this.#operations = options.readOnly ? openReadings(options.file) : openOperations(options);
     });
     if (this.#operations === undefined) return;
     // Others may wait until this thread has let go of files that are not at their paths any more.
@@ -128,7 +157,7 @@ class DatabaseWorker {
     if (operation === 'close') this.#isClosing = true;
     if (this.#lost !== undefined) {
       if (this.#isClosing) this.#save(this.#lost);
-      throw new Error([this.#lost.reason, this.#lost.problem].filter(Boolean).join('. '));
+      throw new Error(described(this.#lost));
     }
     if (this.#operations === undefined) throw new Error('the database is not open');
     if (this.#isClosing) clearInterval(this.#timer);
@@ -140,7 +169,7 @@ class DatabaseWorker {
       this.#port.postMessage({ call, result: action() } satisfies WorkerReply);
     } catch (error) {
       this.#loseFile(error);
-      this.#port.postMessage({ call, failure: (error as Error).message } satisfies WorkerReply);
+      this.#port.postMessage({ call, failure: withoutPath(error) } satisfies WorkerReply);
     }
   }
 
@@ -159,8 +188,10 @@ class DatabaseWorker {
     try {
       saved = this.#operations?.saveLost();
     } catch (error) {
+      const isNew = lost.problem === undefined;
       lost.problem = `Events that only its write-ahead log held could not be saved: ${withoutPath(error)}`;
       if (!this.#isClosing) {
+        if (isNew) this.#port.postMessage({ unsaved: described(lost) } satisfies WorkerReply);
         this.#timer = setTimeout(() => {
           this.#save(lost);
         }, SAVE_PAUSE);
@@ -170,6 +201,10 @@ class DatabaseWorker {
     }
     this.#port.postMessage({ lost: lost.reason, saved } satisfies WorkerReply);
   }
+}
+
+function described({ reason, problem }: Loss): string {
+  return problem === undefined ? reason : `${reason}. ${problem}`;
 }
 
 if (parentPort === null)

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { BINDING_NAMES } from '../../contract/offer';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shellWord, shortened } from '../../util/text';
@@ -95,6 +96,9 @@ function inputTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
 }
 
+/** The tool of this installation: `npm run` would do nothing where the sources are not beside it. */
+const TOOL = `node ${shellWord(join(__dirname, '..', '..', 'cli', 'events.js'))}`;
+
 /** Most bytes of the command as markup: enough for a text and a type of full length, each of them quotes. */
 const COMMAND_BYTES = 8000;
 
@@ -106,7 +110,7 @@ const COMMAND_BYTES = 8000;
  */
 export function forwardCommand(selected: { readonly sequence: string } | Filter): string | undefined {
   const options = 'sequence' in selected ? [`--event ${selected.sequence}`] : searchOptions(selected);
-  const command = ['npm run --silent events -- --forward URL', ...options].join(' ');
+  const command = [`${TOOL} --forward URL`, ...options].join(' ');
   const { html, isCut } = markup(command, COMMAND_BYTES);
   return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
 }

@@ -21,7 +21,8 @@ async function compared(
     lines.push(...printed);
     return Promise.resolve();
   };
-  const task = { name: 'compare', old, new: other, isBrief: true, makesCalls: true, asked: [], ...CONNECTION } as const;
+  const how = { isBrief: true, isVerbose: true, makesCalls: true, asked: [] };
+  const task = { name: 'compare', old, new: other, ...how, ...CONNECTION } as const;
   const outcome = await compare({ ...task, ...options }, client, { print, width });
   return { outcome, text: lines.join('\n') };
 }
@@ -271,6 +272,24 @@ describe('calls on the old service and the new one', () => {
     expect(text).toContain(`old: ${service.url}`);
     expect(text).toContain(`new: ${other.url}`);
     expect((await other.log.stats()).events).toBe(5);
+  });
+
+  it('are shown only where they differ, unless what is the same is asked for', async () => {
+    const { text } = await replaced(plant('GET /HelloWorld', body('Hello World', 'Hello')), { isVerbose: false });
+    expect(text).toContain('HelloWorld over HTTP GET: 1 difference');
+    expect(text).not.toMatch(/: same|Header fields/);
+    expect(text).toContain('The same: 13 of 17 calls. --verbose shows them.');
+  });
+
+  it('are not the same where both services refuse the caller', async () => {
+    const { outcome, text } = await replaced(undefined, { old: service.url });
+    expect(outcome.failures).toBe(0);
+    const refusing = async () => (await startService({ RATE_LIMIT: '1/1h' })).url;
+    const [old, other] = [await refusing(), await refusing()];
+    expect(text).not.toContain('refuses');
+    const refused = await compared(old, other);
+    expect(refused.outcome).toMatchObject({ differences: 0, failures: 17 });
+    expect(refused.text).toContain('the new service refuses the caller: 429 Too Many Requests');
   });
 
   it('say of which no answer came', async () => {

@@ -2,7 +2,16 @@ import { parseTask } from '../../../src/cli/compare/compare-task';
 import { UsageError } from '../../../src/cli/terminal';
 
 const CONNECTION = { caFile: undefined, isInsecure: false, timeout: 30_000 };
-const COMPARE = { name: 'compare', old: 'a', new: 'b', isBrief: false, makesCalls: true, asked: [], ...CONNECTION };
+const COMPARE = {
+  name: 'compare',
+  old: 'a',
+  new: 'b',
+  isBrief: false,
+  isVerbose: false,
+  makesCalls: true,
+  asked: [],
+  ...CONNECTION,
+};
 
 describe('the arguments of the comparison', () => {
   it.each([
@@ -16,6 +25,7 @@ describe('the arguments of the comparison', () => {
     ],
     ['a b', COMPARE],
     ['a b --brief', { ...COMPARE, isBrief: true }],
+    ['a b --verbose', { ...COMPARE, isVerbose: true }],
     ['--no-calls a b', { ...COMPARE, makesCalls: false }],
     ['a b --call GetEvents --call RecordEvent', { ...COMPARE, asked: ['GetEvents', 'RecordEvent'] }],
     ['a b --timeout 500ms', { ...COMPARE, timeout: 500 }],

@@ -65,7 +65,7 @@ describe('the settings that are added to an .env file', () => {
   const file = () => join(folder.path, '.env');
 
   it('make the file where there is none', async () => {
-    expect(await addSettings(file(), LINES)).toEqual([]);
+    expect(await addSettings(file(), LINES)).toEqual({ added: LINES, conflicts: [] });
     expect(await readFile(file(), 'utf8')).toBe(`${LINES.join('\n')}\n`);
     expect(await readdir(folder.path)).toEqual(['.env']);
   });
@@ -73,7 +73,7 @@ describe('the settings that are added to an .env file', () => {
   it('leave what the file has, its mode included, and are added once', async () => {
     await writeFile(file(), '# mine\nREAD_KEYS=0123456789abcdef\nSERVICE_ROOT=hooks', { mode: 0o600 });
     for (let run = 0; run < 2; run++) {
-      expect(await addSettings(file(), LINES)).toEqual([]);
+      expect(await addSettings(file(), LINES)).toEqual({ added: run === 0 ? LINES.slice(1) : [], conflicts: [] });
       const expected = ['# mine', 'READ_KEYS=0123456789abcdef', 'SERVICE_ROOT=hooks', ...LINES.slice(1), ''].join('\n');
       expect(await readFile(file(), 'utf8')).toBe(expected);
     }
@@ -82,7 +82,7 @@ describe('the settings that are added to an .env file', () => {
 
   it('do not replace another value, which is named', async () => {
     await writeFile(file(), 'SERVICE_ROOT=mine\n');
-    expect(await addSettings(file(), LINES)).toEqual([
+    expect((await addSettings(file(), LINES)).conflicts).toEqual([
       `${file()}, line 1, keeps its SERVICE_ROOT. The old service needs SERVICE_ROOT=hooks.`,
     ]);
     expect(readEnvFile(file()).get('SERVICE_ROOT')?.text).toBe('mine');

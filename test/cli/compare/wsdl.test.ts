@@ -115,6 +115,23 @@ describe('the WSDL of a service', () => {
     expect(error?.message).toMatch(/^[\x20-\x7e]*$/);
   });
 
+  it.each([
+    [
+      (port: string) => `127.0.0.1:${port}/hooks.asmx`,
+      / cannot be read: .* An address begins with http:\/\/ or https:\/\/\.$/,
+    ],
+    [
+      (port: string) => `https://127.0.0.1:${port}/`,
+      /: it does not speak TLS at this port\. Write http:\/\/ if it has no TLS/,
+    ],
+  ])('is not read by a wrong scheme, and the message says which one is right', async (address, message) => {
+    const server = createServer((_request, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(readService(address(String(port)), client)).rejects.toThrow(message);
+    server.close();
+  });
+
   it('is not waited for longer than the time limit', async () => {
     const hasty = new HttpClient({ timeout: 20, maxBytes: 1024 });
     const server = createServer(() => undefined);

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../../src/events/stored-event';
 import { sizeOf } from '../../../src/log/page';
 import { HeldBatches, packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
+import { checksumOf, TEXTS } from '../../../src/log/sqlite/checksum';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -23,7 +24,7 @@ const full: NewEvent = {
   webhookId: 'ü',
 };
 
-/** The events in a batch, each with its sizes. */
+/** The events in a batch, each with its sizes and its checksum. */
 function eventsIn(packed: Uint8Array): NewEvent[] {
   const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : (value ?? undefined));
   return unpackEvents(packed).map(
@@ -32,7 +33,10 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
   );
 }
 
-const withSizes = (event: NewEvent) => ({ ...event, ...sizeOf(event) });
+const withSizes = (event: NewEvent) => {
+  const texts = TEXTS.map((name) => (event[name] === undefined ? null : Buffer.from(event[name])));
+  return { ...event, ...sizeOf(event), checksum: checksumOf(event.recordedAt, texts) };
+};
 
 describe('the batches that only the write-ahead log has', () => {
   const batch = (bytes: number) => Buffer.alloc(bytes, 'x');

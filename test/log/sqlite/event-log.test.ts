@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
@@ -63,6 +63,23 @@ describe('a SQLite event log', () => {
     const rates = await log.rates({ until: 4000, span: 1000, spans: 3 });
     expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
     await log.close();
+  });
+});
+
+describe('a SQLite event log that cannot be opened', () => {
+  const folder = useTemporaryFolder();
+
+  it.each([
+    ['', 'ELOOP'],
+    ['-wal', 'the write-ahead log beside the file (its name ends with -wal) cannot be read: ELOOP'],
+  ])('says why without a path, which callers must not see (events.db%s)', async (suffix, reason) => {
+    const file = join(folder.path, 'events.db');
+    const log = await SqliteEventLog.open({ file });
+    await log.append(newEvent());
+    await log.close();
+    await rm(file + suffix, { force: true });
+    await symlink(`events.db${suffix}`, file + suffix);
+    await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({ cause: { message: reason } });
   });
 });
 
@@ -142,7 +159,10 @@ describe('a SQLite event log with damaged events', () => {
     await log.forget([1n]);
     expect(await log.verify()).toEqual([]);
     directly(file, 'UPDATE events SET recorded_at = recorded_at + 1 WHERE sequence = 4');
-    expect(await log.verify()).toEqual(['The times of the events do not agree with the counts of 1 minutes.']);
+    expect(await log.verify()).toEqual([
+      'The times of the events do not agree with the counts of 1 minutes.',
+      'Event 00000000000000000004 is not as it was recorded: it has another checksum than was noted.',
+    ]);
     await log.close();
   });
 });

@@ -19,17 +19,17 @@ describe('the schema of a SQLite event log', () => {
 
   it('of a new file has the current version and lets the file shrink', async () => {
     await (await SqliteEventLog.open({ file })).close();
-    expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([2, 2, 'wal']);
+    expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([3, 2, 'wal']);
   });
 
-  it.each([0, 3, 9])('of version %i is refused and not changed', async (version) => {
+  it.each([0, 4, 9])('of version %i is refused and not changed', async (version) => {
     await (await SqliteEventLog.open({ file })).close();
     directly(file, `PRAGMA user_version = ${String(version)}`);
     const before = await readFile(file);
     await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
       cause: {
         message:
-          `The file has schema version ${String(version)}, and this program works with versions 1 and 2 only. ` +
+          `The file has schema version ${String(version)}, and this program works with versions 1 to 3 only. ` +
           'Use the version of the program that wrote it. Nothing was changed.',
       },
     });
@@ -54,7 +54,27 @@ describe('the schema of a SQLite event log', () => {
     expect(await log.forget([2n])).toEqual([2n]);
     expect(await log.verify()).toEqual([]);
     await log.close();
-    expect(pragma('user_version')).toBe(2);
+    expect(pragma('user_version')).toBe(3);
+  });
+
+  it('of version 2 is brought up to date, with every event; one that is only read stays as it is', async () => {
+    await cp(join(__dirname, '../../fixtures/log-version-2'), folder.path, { recursive: true });
+    const before = await readFile(file);
+    const reader = await SqliteEventLog.open({ file, readOnly: true });
+    expect((await reader.scan({ after: 0n, limit: 100 })).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect(await reader.verify()).toEqual([]);
+    await reader.close();
+    expect((await readFile(file)).equals(before)).toBe(true);
+
+    const log = await SqliteEventLog.open({ file });
+    const [first] = await log.scan({ after: 0n, limit: 100 });
+    expect(await log.append({ ...(first as NewEvent), id: 'again' })).toEqual({ id: 'a', recorded: false });
+    expect((await log.append({ ...(first as NewEvent), id: 'd', idempotencyKey: undefined })).recorded).toBe(true);
+    expect(await log.verify()).toEqual([]);
+    directly(file, "UPDATE events SET arrival = '{ }' WHERE id IN ('c', 'd')");
+    expect(await log.verify()).toEqual([expect.stringMatching(/^Event 0*5 is not as it was recorded: /)]);
+    await log.close();
+    expect(pragma('user_version')).toBe(3);
   });
 
   it('of another program is refused and not changed', async () => {

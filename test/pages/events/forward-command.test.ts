@@ -22,7 +22,7 @@ describe('the command that forwards what a page shows', () => {
   const taskOn = async (query: string) => {
     const body = await page(query);
     expect(await htmlProblems(body)).toEqual([]);
-    const script = `npm() { shift 4; printf '%s\\0' "$@"; }\nURL=\n${codeOf(body, 'forward-command')}`;
+    const script = `node() { test -f "$1" && shift && printf '%s\\0' "$@"; }\nURL=\n${codeOf(body, 'forward-command')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder.path });
     const args = stdout.split('\0').slice(0, -1);
     expect(args.slice(0, 2)).toEqual(['--forward', 'URL']);

@@ -190,6 +190,26 @@ describe('the files of a SQLite event log', () => {
       expect(await idsIn(file)).toEqual(written);
     });
 
+    it('report at once that what only the write-ahead log held cannot be saved, and save it once it can be', async () => {
+      const gone = path('gone');
+      const other = await open(join(gone, 'events.db'));
+      const held = await record(3, other);
+      const reports: string[] = [];
+      other.observe({ lost: (problem) => reports.push(problem) });
+      await rename(gone, path('moved'));
+      await rm(path('moved'), { recursive: true });
+      await eventually('it is reported', () => reports.length > 0);
+      expect(reports).toEqual([
+        `${MOVED}. Events that only its write-ahead log held could not be saved: the folder of the file does not exist`,
+      ]);
+      await mkdir(gone);
+      await eventually('they are saved', () => reports.length > 1);
+      expect(reports[1]).toMatch(
+        /The events that only its write-ahead log held are in .*; some of them may be in the log/,
+      );
+      expect(await idsInLost(gone)).toEqual(held);
+    });
+
     it('lose nothing of what a process that was killed had written before', async () => {
       const before = await record(5);
       const killed = await kill();

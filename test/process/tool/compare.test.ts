@@ -20,7 +20,7 @@ function run(...args: readonly string[]): Promise<{ code: number; output: string
 describe('the program that compares two services', () => {
   it('ends with 0 where a client sees no difference, and shows what both answered', async () => {
     const [original, service] = [await startRecordedService(), await startService()];
-    const { code, output, errors } = await run(original.url, service.url);
+    const { code, output, errors } = await run(original.url, service.url, '--verbose');
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     expect(output).toContain('    <string xmlns="http://tempuri.org/">Hello World</string>');
     expect(output).toContain('old: Connection, Content-Length, Date, Server, X-Aspnet-Version, X-Powered-By');
@@ -74,6 +74,8 @@ SERVICE_ROOT=webhooks
     expect(await readFile(file, 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
     expect((await run('old.wsdl', '--write', '.env')).code).toBe(0);
+    const again = await run('old.wsdl', '--write', '.env');
+    expect(again.output).toBe('.env was not changed: it has the settings of old.wsdl already.\n');
     expect(await readFile(file, 'utf8')).toContain(
       'READ_KEYS=0123456789abcdef\nSERVICE_NAMESPACE=http://tempuri.org/\n',
     );

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { EventLog } from '../../../src/log/event-log';
@@ -587,6 +587,24 @@ describe('forwarding', () => {
         `Forwarding the events after 2 to ${target.url}.`,
         '1 event forwarded.',
       ]);
+    });
+
+    it('is refused while another forwarder goes on from it, also by another name', async () => {
+      target = await startTarget();
+      await record('a');
+      const first = forward(['--follow', '--since', '0', ...KEPT]);
+      await received(1);
+      await symlink(path('position'), path('link'));
+      for (const name of ['position', 'link']) {
+        expect(await endOf(forward(['--follow', '--position', name]))).toEqual([
+          1,
+          `${name} is the --position of another forwarder that is running. Stop that one first.`,
+        ]);
+      }
+      await first.end('SIGKILL');
+      await record('b');
+      expect(await forward(KEPT).ended).toBe(0);
+      expect(ids()).toEqual(['a', 'b']);
     });
 
     it('says which events the log has forgotten, and goes on', async () => {

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { withoutPath } from '../binding';
 import { STAMPS } from '../schema';
 
 /** Sizes and offsets in bytes, as in https://sqlite.org/fileformat2.html#the_write_ahead_log. */
@@ -107,7 +108,8 @@ export function searchWal(file: string, stamp?: string): WalSearch {
     wal = new WriteAheadLog(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'empty';
-    throw error;
+    const problem = `the write-ahead log beside the file (its name ends with -wal) cannot be read: ${withoutPath(error)}`;
+    throw new Error(problem, { cause: error });
   }
   try {
     return wal.search(stamp);

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { paddedSequence, sizeOfUtf8 } from '../../page';
 import { openDatabase } from '../binding';
+import { checksumOf, TEXTS } from '../checksum';
 import type { SqliteConnection } from '../connection';
+import type { ReadableConnection } from '../read-only';
 import { COUNT_MINUTES, makeDistinct, TEXTS_AS_BYTES } from '../schema';
 
 interface Totals {
@@ -13,7 +15,7 @@ interface Totals {
 }
 
 /** Returns what is wrong with the file, a line for each finding: in pages and indexes, totals, positions and times. */
-export function verify(connection: SqliteConnection): string[] {
+export function verify(connection: ReadableConnection): string[] {
   // Outside of a transaction, which could not be ended where damage ends the check.
   const damage = connection.reading(() => damageIn(connection));
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${oneLine(finding)}`);
@@ -21,7 +23,7 @@ export function verify(connection: SqliteConnection): string[] {
 }
 
 /** Totals, positions and times that do not agree with the events. */
-function wrongCounts(connection: SqliteConnection): string[] {
+function wrongCounts(connection: ReadableConnection): string[] {
   const { total, found, newest, lastGiven, minutes } = connection
     .prepare(
       `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
@@ -46,34 +48,48 @@ function wrongCounts(connection: SqliteConnection): string[] {
   return findings;
 }
 
-/** Bytes of an event as they stand in the file. */
-interface EventBytes {
+/** An event as its bytes stand in the file. */
+type EventBytes = Readonly<Record<(typeof TEXTS)[number], Uint8Array | null>> & {
   readonly sequence: number;
+  readonly recordedAt: number;
   readonly head: number;
   readonly size: number;
-  readonly attributes: Uint8Array;
-  readonly data: Uint8Array | null;
-}
+  /** Null for an event that an earlier version recorded. */
+  readonly checksum: number | null;
+};
 
-/** Events with a text that is not UTF-8, or whose sizes are not those that were noted. */
-function* damagedEvents(connection: SqliteConnection): Generator<string> {
+const NOTHING = new Uint8Array();
+
+/** Events with a text that is not UTF-8, or whose sizes or checksum are not those that were noted. */
+function* damagedEvents(connection: ReadableConnection): Generator<string> {
   const next = connection.prepare(
-    `SELECT sequence, head_bytes AS head, data_bytes AS size, ${TEXTS_AS_BYTES} FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
+    `SELECT sequence, recorded_at AS "recordedAt", head_bytes AS head, data_bytes AS size, ${checksumIn(connection)}, ${TEXTS_AS_BYTES}
+     FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
   );
   for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
-    const { sequence, head, size, ...texts } = row;
-    const { attributes, data } = texts;
-    const noted = sizeOfUtf8(attributes, data);
-    if (!Object.values(texts).every((bytes) => bytes === null || isUtf8(bytes))) {
-      yield `Event ${paddedSequence(sequence)} has a text that is not UTF-8.`;
-    } else if (noted.headBytes !== head || noted.dataBytes !== size) {
-      yield `Event ${paddedSequence(sequence)} has another size than was noted.`;
-    }
+    const problem = problemOf(row);
+    if (problem !== undefined) yield `Event ${paddedSequence(row.sequence)} ${problem}.`;
   }
 }
 
+/** The column of the checksums; a log that is only read may be of a version without it. */
+function checksumIn(connection: ReadableConnection): string {
+  const column = connection.prepare("SELECT name FROM pragma_table_info('events') WHERE name = 'checksum'").get();
+  return column === undefined ? 'NULL AS checksum' : 'checksum';
+}
+
+function problemOf(row: EventBytes): string | undefined {
+  const { head, size, checksum, recordedAt } = row;
+  const texts = TEXTS.map((name) => row[name]);
+  if (!texts.every((bytes) => bytes === null || isUtf8(bytes))) return 'has a text that is not UTF-8';
+  const noted = sizeOfUtf8(row.attributes ?? NOTHING, row.data);
+  if (noted.headBytes !== head || noted.dataBytes !== size) return 'has another size than was noted';
+  const isOther = checksum !== null && checksum !== checksumOf(recordedAt, texts);
+  return isOther ? 'is not as it was recorded: it has another checksum than was noted' : undefined;
+}
+
 /** What the check of the pages and indexes says. Some damage ends it with an error. */
-function damageIn(connection: SqliteConnection): string[] {
+function damageIn(connection: ReadableConnection): string[] {
   const found: string[] = [];
   try {
     const rows = connection.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
