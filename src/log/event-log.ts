@@ -295,12 +295,5 @@ export interface LogUpkeep {
  * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
  * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. The suite
  * in `test/log/event-log-suite.ts` is what all engines promise.
- *
- * @example Record an event, then read on from where a reader stopped.
- *
- *     const log = await openEventLog({ engine: 'sqlite', file: 'events.db' }, settings);
- *     const { id, recorded } = await log.append(event);
- *     for (const { sequence, attributes } of await log.read({ ...query, after: lastSeen })) lastSeen = BigInt(sequence);
- *     await log.close();
  */
 export interface EventLog extends ServiceLog, LogQueries, LogUpkeep {}

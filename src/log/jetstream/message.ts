@@ -149,6 +149,13 @@ export function lateSubject(keys: { readonly name: string }): string {
   return `${keys.name}.late`;
 }
 
+/** The range of some late events, one at least. */
+export function rangeOf(late: readonly { readonly recordedAt: number; readonly sequence: number }[]): LateRange {
+  const sequences = late.map(({ sequence }) => sequence);
+  const oldest = Math.min(...late.map(({ recordedAt }) => recordedAt));
+  return { first: Math.min(...sequences), last: Math.max(...sequences), oldest };
+}
+
 /** Reads a range that {@link encodeJson} wrote; undefined where another program wrote it. */
 export function decodeRange(body: Uint8Array): LateRange | undefined {
   const { first, last, oldest } = decodeJson<LateRange>(body);

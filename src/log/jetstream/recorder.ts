@@ -12,11 +12,11 @@ import {
   keysOf,
   keySubject,
   lateSubject,
+  rangeOf,
   requireEvent,
   slotSubject,
   type EventMessage,
   type Key,
-  type LateRange,
   type Reference,
 } from './message';
 import { LONGEST_LAG, type BeginCall, type LogStreams } from './stream';
@@ -95,10 +95,14 @@ export class JetStreamRecorder {
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
     // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
-    const range = lateRange(messages, outcomes);
-    if (range !== undefined) {
+    const horizon = Date.now() - LATE;
+    const late = messages.flatMap(({ event: { recordedAt } }, i) => {
+      const outcome = outcomes[i];
+      return outcome?.recorded === true && recordedAt < horizon ? { recordedAt, sequence: outcome.sequence } : [];
+    });
+    if (late.length > 0) {
       const { keys } = this.#begin();
-      await keys.put(lateSubject(keys), encodeJson(range));
+      await keys.put(lateSubject(keys), encodeJson(rangeOf(late)));
     }
     return outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict }));
   }
@@ -266,19 +270,6 @@ class Attempt {
     if (performance.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
     await delay(LOOK_PAUSE);
   }
-}
-
-/** The range of the late events among those that were just recorded; undefined where none is late. */
-function lateRange(messages: readonly EncodedMessage[], outcomes: readonly Outcome[]): LateRange | undefined {
-  const horizon = Date.now() - LATE;
-  const late = messages.flatMap(({ event: { recordedAt } }, i) => {
-    const outcome = outcomes[i];
-    return outcome?.recorded === true && recordedAt < horizon ? { recordedAt, sequence: outcome.sequence } : [];
-  });
-  if (late.length === 0) return undefined;
-  const sequences = late.map(({ sequence }) => sequence);
-  const oldest = Math.min(...late.map(({ recordedAt }) => recordedAt));
-  return { first: Math.min(...sequences), last: Math.max(...sequences), oldest };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { deferred } from '../../util/promises';
 import { RetentionLoop } from '../background';
 import type { Channel } from '../engine';
-import { GroupCommit } from '../engine-log';
 import type { LogObserver } from '../event-log';
+import { GroupCommit } from '../group-commit';
 import type { SqliteOptions } from './options';
 import { DatabaseThread, Questions } from './database-thread';
 import type { RecordedEvents } from './recorder';

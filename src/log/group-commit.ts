@@ -1,0 +1,78 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Deferred } from '../util/promises';
+
+/**
+ * How long requests that keep coming are gathered for one commit, in milliseconds. With one processor a commit keeps the calls
+ * waiting that would bring further requests; with several it begins at once.
+ */
+const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
+
+interface Waiting<Request, Result> extends Omit<Deferred<Result>, 'promise'> {
+  readonly request: Request;
+  readonly size: number;
+}
+
+/** Commits requests in groups: those that arrive during a commit share the next one. */
+export class GroupCommit<Request, Result> {
+  readonly #maxSize: number;
+  readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
+  #waiting: Waiting<Request, Result>[] = [];
+  #committing: Promise<void> | undefined;
+
+  /**
+   * @param maxSize - maximum size of a group, unless a single request is larger.
+   * @param commit - commits all of the requests or none; resolves to their results, in their order.
+   */
+  constructor(maxSize: number, commit: (requests: readonly Request[]) => Promise<readonly Result[]>) {
+    this.#maxSize = maxSize;
+    this.#commit = commit;
+  }
+
+  /** Resolves to the result of the request once its commit is done; rejects with the error of the commit. */
+  add(request: Request, size: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, size, resolve, reject });
+      this.#committing ??= this.#commitWaiting();
+    });
+  }
+
+  /** Resolves when no request waits. */
+  async settled(): Promise<void> {
+    await this.#committing;
+  }
+
+  async #commitWaiting(): Promise<void> {
+    // Not at once: requests that arrive in the same turn of the event loop share the commit.
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      await this.#gather();
+      const group = this.#takeGroup();
+      try {
+        const results = await this.#commit(group.map(({ request }) => request));
+        results.forEach((result, i) => group[i]?.resolve(result));
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#committing = undefined;
+  }
+
+  /** Waits for up to `GATHER_TIME` while each turn of the event loop brings further requests. */
+  async #gather(): Promise<void> {
+    const deadline = performance.now() + GATHER_TIME;
+    for (let before = 0; this.#waiting.length > before && performance.now() < deadline;) {
+      before = this.#waiting.length;
+      await nextTurn();
+    }
+  }
+
+  #takeGroup(): Waiting<Request, Result>[] {
+    let total = 0;
+    const end = this.#waiting.findIndex(({ size }, i) => {
+      total += size;
+      return i > 0 && total > this.#maxSize;
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+  }
+}
