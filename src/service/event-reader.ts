@@ -84,6 +84,9 @@ function charactersOf(events: readonly LoggedEvent[]): number {
   return events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
 }
 
+/** How many calls that wait are answered before others run. */
+const ANSWERED_AT_ONCE = 32;
+
 interface Waiter {
   readonly after: bigint;
   readonly answer: (newest?: bigint) => void;
@@ -98,6 +101,7 @@ export class EventWaiters {
   /** The newest position, once the watch has told it. */
   #newest: bigint | undefined;
   #endWatch: (() => void) | undefined;
+  #isAnswering = false;
 
   constructor(log: Pick<ServiceLog, 'watch'>) {
     this.#log = log;
@@ -135,13 +139,26 @@ export class EventWaiters {
   /** Called for each commit of a busy log, so it looks at the waiters only where one may be answered. */
   #tell(newest: bigint): void {
     this.#newest = newest;
-    if (this.#waiters.size === 0 || newest <= this.#lowest) return;
-    const left: bigint[] = [];
-    for (const { after, answer } of this.#waiters) {
-      if (after < newest) answer(newest);
-      else left.push(after);
+    if (!this.#isAnswering) void this.#answer();
+  }
+
+  /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
+  async #answer(): Promise<void> {
+    this.#isAnswering = true;
+    let answered = 0;
+    for (let newest = this.#newest; newest !== undefined && newest > this.#lowest; newest = this.#newest) {
+      if (this.#waiters.size === 0) break;
+      const left: bigint[] = [];
+      for (const { after, answer } of this.#waiters) {
+        if (after >= newest) left.push(after);
+        else {
+          answer(newest);
+          if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
+        }
+      }
+      this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
     }
-    this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
+    this.#isAnswering = false;
   }
 
   #end(): void {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { V7Generator } from 'uuidv7';
-import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event';
+import { cloudEventBatch } from '../../src/events/cloudevents/cloud-event';
 import { EventFactory, UuidGenerator, type Arrival } from '../../src/events/event';
 import { arrivalOf } from '../support/arrival';
+import { atOnce } from '../../src/util/promises';
 
 let factory: EventFactory;
 beforeEach(() => {
@@ -119,7 +120,7 @@ describe('an event', () => {
   ])('with the content type %j has the datacontenttype %j, and can be sent back', async (mediaType, expected) => {
     const { attributes } = await factory.make(arrivalOf({ payload: { mediaType, text: '' } }));
     expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
-    expect(cloudEventBatchOf(`[${attributes}]`)).toHaveLength(1);
+    expect(atOnce(cloudEventBatch(`[${attributes}]`))).toHaveLength(1);
   });
 
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

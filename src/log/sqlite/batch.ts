@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
+import { LARGE_MESSAGE } from '../../util/promises';
 import { sizeOfUtf8, type EventSize } from '../page';
 
 /** The texts of an event, in the order in which they are packed. */
@@ -40,7 +41,8 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   for (const event of events) for (const text of textsOf(event)) if (text !== undefined) joined += text;
   // In ASCII every character takes one byte, and all texts are written at once. Others are measured and written one by one:
   // halves of a character that meet where two texts are joined are not that character.
-  const isAscii = Buffer.byteLength(joined) === joined.length;
+  // Long ones too: to join them takes as long as to measure them.
+  const isAscii = joined.length <= LARGE_MESSAGE && Buffer.byteLength(joined) === joined.length;
   const textsStart = headOf(events.length);
   const size = isAscii ? joined.length : events.reduce((sum, event) => textsOf(event).reduce(addLength, sum), 0);
   // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
-import { elementTexts, hasTooManyParts, memberTexts } from '../../../src/events/cloudevents/json-text';
+import { elementSteps, hasTooManyParts, isJson, memberTexts } from '../../../src/events/cloudevents/json-text';
 import { anyCharacter } from '../../support/arbitraries';
+import { atOnce } from '../../../src/util/promises';
 
 /** A JSON value with white space wherever JSON allows it. */
 const spaced = (value: unknown, space: string): string => {
@@ -32,8 +33,8 @@ describe('JSON text', () => {
   it('is split into the elements that JSON.parse finds', () => {
     fc.assert(
       fc.property(fc.array(json), space, (array, white) => {
-        const elements = elementTexts(white + spaced(array, white) + white);
-        expect(elements.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
+        const elements = atOnce(elementSteps(white + spaced(array, white) + white));
+        expect(elements?.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
       }),
     );
   });
@@ -43,7 +44,7 @@ describe('JSON text', () => {
   });
 
   it('has elements without the white space around them', () => {
-    expect(elementTexts(' [ 1 ,\t[ 2 ] ] ')).toEqual(['1', '[ 2 ]']);
+    expect(atOnce(elementSteps(' [ 1 ,\t[ 2 ] ] '))).toEqual(['1', '[ 2 ]']);
   });
 
   it.each([
@@ -59,5 +60,59 @@ describe('JSON text', () => {
   it('has at most 100,000 parts', () => {
     expect(hasTooManyParts(`[${'[],'.repeat(99_999)}0]`)).toBe(false);
     expect(hasTooManyParts(`[${'[],'.repeat(100_000)}0]`)).toBe(true);
+  });
+});
+
+describe('whether a text is JSON', () => {
+  const isParsed = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('is said as JSON.parse says it, also of texts with one character changed, missing or too many', () => {
+    const characters = fc.constantFrom(...'{}[]:,"\\ \n\t\u0001\u00a0eE+-.0129tfnu/é\u{1F600}');
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.option(characters), fc.boolean(), (text, place, character, replaces) => {
+        const at = place % (text.length + 1);
+        const changed = text.slice(0, at) + (character ?? '') + text.slice(at + Number(replaces));
+        for (const one of [text, ` ${text}\n`, changed])
+          expect([one, atOnce(isJson(one))]).toEqual([one, isParsed(one)]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    '',
+    ' ',
+    '"',
+    '"\\u12"',
+    '01',
+    '1.',
+    '-',
+    '[1,]',
+    '{"a":1,}',
+    '{"a"}',
+    '{a:1}',
+    '[1 2]',
+    '1 2',
+    '[',
+    ']',
+    '{]',
+  ])('is not: %j', (text) => {
+    expect(atOnce(isJson(text))).toBe(false);
+  });
+
+  it('is told of long texts too', () => {
+    for (const text of [
+      `"${'x\\n'.repeat(100_000)}"`,
+      `[${'1,'.repeat(100_000)}1]`,
+      '['.repeat(50_000) + ']'.repeat(50_000),
+    ])
+      expect([atOnce(isJson(text)), atOnce(isJson(text.slice(0, -1)))]).toEqual([true, false]);
   });
 });
