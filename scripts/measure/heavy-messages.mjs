@@ -60,10 +60,10 @@ export const MESSAGES = Object.entries({
     soap('HelloWorld', filled('<a>&#65;</a>', 2.7 * MEGABYTE), { envelope: prefixes }),
   'SOAP, 2.7 MB, 250 prefixes, RecordEvent': () =>
     soap('RecordEvent', filled('<a>&#65;</a>', 2.7 * MEGABYTE), { envelope: prefixes }),
-  'SOAP, 4 MB, 60 prefixes just below the limit of growth': () =>
-    soap('RecordEvent', filled(`<a>&#65;${'x'.repeat(208)}</a>`, 4.1 * MEGABYTE), {
-      envelope: prefixes.slice(0, 1800),
-    }),
+  'SOAP, 4 MB, 250 prefixes just below the limit of growth': () =>
+    soap('RecordEvent', filled(`<a>&#65;${'x'.repeat(4450)}</a>`, 4.1 * MEGABYTE), { envelope: prefixes }),
+  'SOAP, 4 MB of letters beyond Latin, just below the limit of growth': () =>
+    soap('RecordEvent', filled(`<a>&#65;${'€'.repeat(1500)}</a>`, 4.1 * MEGABYTE), { envelope: prefixes }),
   'SOAP, 64 KB of <a/>': () => soap('RecordEvent', filled('<a/>', 64_000)),
   'SOAP, 255 KB of <a/>': () => soap('RecordEvent', filled('<a/>', 255_000)),
   'SOAP, 249,000 children of RecordEvent': () => soap('RecordEvent', '<a/>'.repeat(249_000)),
@@ -107,6 +107,7 @@ export const MESSAGES = Object.entries({
   ),
   'form, 64 KB, 10,000 fields': () => post(FORM, filled('a%41=&', 60_000)),
   'form, 10,000 fields in Big5': () => post(`${FORM}; charset=big5`, 'a%a4%a4=%a4%a4&'.repeat(9_999)),
+  'form, raw control characters': () => post(FORM, filled('\u0001', 4.1 * MEGABYTE)),
   'form, 10,000 fields of one name': () => post(FORM, 'a=%C3%A4&'.repeat(9_999)),
   'form, 10,000 names, 4 MB': () => post(FORM, range(9_999, (i) => `a${i}=${'%C3%A4'.repeat(66)}`).join('&')),
   'form, more than 10,000 fields': () => post(FORM, filled('a&', 4.1 * MEGABYTE)),
@@ -123,11 +124,14 @@ export const MESSAGES = Object.entries({
   'JSON, nested': () => post('application/json', '['.repeat(99_000) + ']'.repeat(99_000)),
   'JSON, escapes': () => post('application/json', `"${filled('\\u0041', 4.1 * MEGABYTE)}"`),
   'JSON, white space': () => post('application/json', `[${filled('\n', 4.1 * MEGABYTE)}]`),
+  'JSON, white space before a mistake': () => post('application/json', `[${filled(' ', 4.1 * MEGABYTE)}x]`),
   'JSON, noncharacters': () => post('application/json', `"${filled('\uffff', 4.1 * MEGABYTE)}"`),
   'JSON, lone surrogates as text': () => post('text/plain', filled('\ufffe\uffff"', 4.1 * MEGABYTE)),
   'text, control characters': () => post('text/plain', filled('\u0001', 4.1 * MEGABYTE)),
   'text, quotes': () => post('text/plain', filled('"x', 4.1 * MEGABYTE)),
   'XML over HTTP POST': () => post('text/xml', `<a>${filled('<b/>', 4.1 * MEGABYTE)}</a>`),
+  'application/x, text': () => post('application/x-other', filled('x"', 4.1 * MEGABYTE)),
+  'text that says it is compressed': () => post('text/plain', filled('x"', 4.1 * MEGABYTE), { 'Content-Encoding': 'br' }),
   bytes: () => post('application/octet-stream', Buffer.alloc(4.1 * MEGABYTE, 1)),
   'gzip, 4 MB of 4 KB': () =>
     post('application/json', gzipSync(`[${filled('1,', 4.1 * MEGABYTE)}1]`), { 'Content-Encoding': 'gzip' }),
@@ -156,6 +160,8 @@ export const MESSAGES = Object.entries({
     post('application/cloudevents-batch+json', `[${filled('1,', 4.1 * MEGABYTE)}1]`),
   'GetEvents, limit 2,000,000 times': () =>
     post('application/json', `{"limit":[${filled('1,', 4.1 * MEGABYTE)}1]}`, { path: '/GetEvents' }),
+  'GetEvents, a limit that is an array in an array': () =>
+    post('application/json', `{"limit":[1,[${filled('1,', 4.1 * MEGABYTE)}1]]}`, { path: '/GetEvents' }),
   'GetEvents, a long limit': () =>
     post('application/json', `{"limit":"${filled('1', 4.1 * MEGABYTE)}"}`, { path: '/GetEvents' }),
   'GetEvents, 99,000 members': () =>

@@ -229,6 +229,8 @@ export abstract class IncomingCall implements Call {
 
   forget(): void {
     this.#hasMessage = false;
+    // It holds the body.
+    this.signedBy = undefined;
     this.forgetMessage();
     this.ticket.leaveTurn();
   }

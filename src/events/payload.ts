@@ -22,6 +22,9 @@ const LONG_TEXT = 256 * 1024;
 /** How many characters are written at a time. */
 const PART_LENGTH = 16 * 1024;
 
+/** How many bytes are written as base64 at a time; a multiple of 3. */
+const BASE64_PART = 48 * 1024;
+
 /**
  * Writes a payload as the data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. Other calls run
  * between the parts of a large one. A long text that would consist of escapes is written as its bytes in UTF-8.
@@ -33,41 +36,59 @@ export function dataMember(payload: Payload): string | Promise<string> {
 }
 
 function* bytesMember(bytes: Buffer): Steps<string> {
-  const base64 = bytes.toString('base64');
-  yield;
-  return `"data_base64":"${base64}"`;
+  const pieces: string[] = [];
+  for (let start = 0; start < bytes.length; start += BASE64_PART) {
+    pieces.push(bytes.toString('base64', start, start + BASE64_PART));
+    yield;
+  }
+  return joined('"data_base64":"', pieces, '"');
 }
 
 function* jsonMember(json: string): Steps<string> {
-  const safe = yield* rewritten(json, xmlSafe);
+  const pieces = yield* rewritten(json, xmlSafe);
   yield;
-  return `"data":${safe ?? ''}`;
+  return joined('"data":', pieces ?? [], '');
 }
 
 function* textMember(text: string): Steps<string> {
   const mayGrow = text.length <= LONG_TEXT || !text.isWellFormed();
   const maxBytes = mayGrow ? Infinity : MAX_GROWTH * base64Length(text);
-  const string = yield* rewritten(text, (part) => jsonString(part).slice(1, -1), maxBytes);
+  const pieces = yield* rewritten(text, (part) => jsonString(part).slice(1, -1), maxBytes);
   yield;
-  return string === undefined ? yield* bytesMember(Buffer.from(text)) : `"data":"${string}"`;
+  return pieces === undefined ? yield* bytesMember(Buffer.from(text)) : joined('"data":"', pieces, '"');
 }
 
-/** Rewrites a text part by part. Undefined if it becomes longer than `maxBytes`. */
-function* rewritten(text: string, rewrite: (part: string) => string, maxBytes = Infinity): Steps<string | undefined> {
-  if (text.length <= PART_LENGTH) return rewrite(text);
-  const parts: string[] = [];
+/** Rewrites a text slice by slice. Undefined if it becomes longer than `maxBytes`. */
+function* rewritten(
+  text: string,
+  rewrite: (slice: string) => string,
+  maxBytes = Infinity,
+): Steps<string[] | undefined> {
+  if (text.length <= PART_LENGTH) return [rewrite(text)];
+  const pieces: string[] = [];
   let bytes = 0;
-  for (let start = 0, end: number; start < text.length; start = end) {
-    end = start + PART_LENGTH;
-    // Both halves of a character stay together.
-    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end++;
-    const part = rewrite(text.slice(start, end));
-    parts.push(part);
-    if (maxBytes !== Infinity) bytes += Buffer.byteLength(part);
+  for (const slice of slicesOf(text)) {
+    const piece = rewrite(slice);
+    pieces.push(piece);
+    if (maxBytes !== Infinity) bytes += Buffer.byteLength(piece);
     if (bytes > maxBytes) return undefined;
     yield;
   }
-  return parts.join('');
+  return pieces;
+}
+
+/** Cuts a text into slices of some 16,000 characters. Both halves of a character stay together. */
+export function* slicesOf(text: string): Generator<string> {
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + PART_LENGTH;
+    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end++;
+    yield text.slice(start, end);
+  }
+}
+
+/** A long text is copied once: what `+` makes of it would be copied again wherever it is read. */
+function joined(before: string, pieces: readonly string[], after: string): string {
+  return pieces.length > 1 ? [before, ...pieces, after].join('') : `${before}${pieces[0] ?? ''}${after}`;
 }
 
 function base64Length(text: string): number {

@@ -206,7 +206,7 @@ class HttpCall extends IncomingCall {
   }
 
   *#values(parameters: readonly Parameter[]): Steps<ParameterValues> {
-    return parameterValues(parameters, yield* httpParameters(this.#input()));
+    return parameterValues(parameters, yield* httpParameters(this.#input(), parameters));
   }
 
   #input(): HttpInput {

@@ -1,7 +1,7 @@
 import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
-import { atOnce, type Steps } from '../util/promises';
+import type { Steps } from '../util/promises';
 import type { Parameter, GivenTexts } from '../contract/schema';
 import {
   bodyCharset,
@@ -24,17 +24,17 @@ type Texts = readonly string[];
  *
  * @throws {RequestError} there are too many fields, or JSON that is not an object.
  */
-export function* httpParameters(input: HttpInput): Steps<GivenTexts> {
+export function* httpParameters(input: HttpInput, parameters: readonly Parameter[]): Steps<GivenTexts> {
   const fields = yield* fieldValues(input.query);
-  const body = yield* bodyParameters(input);
+  const body = yield* bodyParameters(input, parameters);
   return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
 }
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
-function* bodyParameters({
-  mediaType,
-  body,
-}: HttpInput): Steps<((parameter: Parameter) => Texts | undefined) | undefined> {
+function* bodyParameters(
+  { mediaType, body }: HttpInput,
+  parameters: readonly Parameter[],
+): Steps<((parameter: Parameter) => Texts | undefined) | undefined> {
   if (mediaType === undefined || body.length === 0) return undefined;
   const isForm = mediaType.essence === FORM;
   if (!isForm && !isJsonType(mediaType.essence)) return undefined;
@@ -42,10 +42,12 @@ function* bodyParameters({
   if (json === undefined)
     return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
   const members = yield* membersOf(json);
-  return ({ name, maxOccurs }) => {
+  const given = new Map<string, Texts>();
+  for (const { name, maxOccurs } of parameters) {
     const member = members.get(name);
-    return member && jsonTexts(name, member.value.trim(), maxOccurs);
-  };
+    if (member !== undefined) given.set(name, yield* jsonTexts(name, member.value.trim(), maxOccurs));
+  }
+  return ({ name }) => given.get(name);
 }
 
 function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
@@ -75,9 +77,9 @@ function* membersOf(json: string): Steps<ReadonlyMap<string, MemberText>> {
 }
 
 /** The texts of a member: an array stands for a repeated parameter, of which one more than allowed is read. Numbers keep their digits. */
-function jsonTexts(name: string, value: string, most: number): Texts {
+function* jsonTexts(name: string, value: string, most: number): Steps<Texts> {
   if (!value.startsWith('[')) return jsonText(name, value);
-  const elements = atOnce(elementSteps(value, most + 1)) ?? [];
+  const elements = (yield* elementSteps(value, most + 1)) ?? [];
   return elements.flatMap((element) => jsonText(name, element));
 }
 

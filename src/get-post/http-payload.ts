@@ -11,10 +11,10 @@ import {
   isPlainText,
   type MediaType,
 } from '../http/content/content-type';
-import { hasTooManyParts, isJson, isQuicklyParsed, parsedJson } from '../events/cloudevents/json-text';
-import type { Payload } from '../events/payload';
+import { hasTooManyParts, parsedSteps, type ParsedJson } from '../events/cloudevents/json-text';
+import { slicesOf, type Payload } from '../events/payload';
 import type { SignedBy } from '../senders/senders';
-import { atOnce, type Steps } from '../util/promises';
+import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
 /** The media type of a form (HTML, section 4.10.21). */
 export const FORM = 'application/x-www-form-urlencoded';
@@ -40,7 +40,8 @@ export interface HttpInput {
  */
 export function* httpPayload(input: HttpInput): Steps<Payload | undefined> {
   const { query, mediaType, body } = input;
-  if (body.length === 0) return query === '' ? undefined : fieldsPayload(yield* formFields(query), query);
+  if (body.length === 0)
+    return query === '' ? undefined : yield* fieldsPayload(yield* formFields(query), query.length, () => query);
   if (mediaType?.essence !== FORM) return yield* bodyPayload(input);
   const json = yield* jsonForm(mediaType, body);
   if (json !== undefined) return { mediaType: 'application/json', ...json };
@@ -48,7 +49,7 @@ export function* httpPayload(input: HttpInput): Steps<Payload | undefined> {
   const encoded = body.toString('latin1');
   const fields = yield* formFields(encoded, bodyCharset(mediaType, body));
   yield;
-  return fieldsPayload(fields, decode(body, 'utf-8') ?? encoded);
+  return yield* fieldsPayload(fields, encoded.length, () => decode(body, 'utf-8') ?? encoded);
 }
 
 /**
@@ -67,27 +68,84 @@ export function* bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'quer
 
 /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
 export function* bodyText(mediaType: MediaType | undefined, body: Buffer): Steps<string | undefined> {
-  return isText(mediaType, body) ? yield* decodeSteps(body, bodyCharset(mediaType, body)) : undefined;
+  return (yield* isText(mediaType, body)) ? yield* decodeSteps(body, bodyCharset(mediaType, body)) : undefined;
 }
 
-function fieldsPayload(fields: FormFields | undefined, text: string): Payload {
-  if (fields === undefined || fields.hasUndecodable) return { mediaType: FORM, text };
-  return { mediaType: 'application/json', json: JSON.stringify(fields.values), value: fields.values };
+function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
+  const json = fields && !fields.hasUndecodable ? yield* fieldsJson(fields.values, length) : undefined;
+  return json === undefined
+    ? { mediaType: FORM, text: text() }
+    : { mediaType: 'application/json', json, value: fields?.values };
+}
+
+/** Writes fields as a JSON object. Undefined if that would be more than twice as long as the form: full of escapes. */
+function* fieldsJson(values: NamedValues, length: number): Steps<string | undefined> {
+  if (length <= LARGE_MESSAGE) return JSON.stringify(values);
+  const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;
+  const pieces: string[] = [];
+  let written = 0;
+  for (const piece of jsonPieces(values)) {
+    pieces.push(piece);
+    written += piece.length;
+    if (written > maxLength) return undefined;
+    yield;
+  }
+  return pieces.join('');
+}
+
+/** What JSON needs for a field besides its name and its value: quotes, a colon, a comma, brackets. */
+const FIELD_LENGTH = 8;
+
+function* jsonPieces(values: NamedValues): Generator<string> {
+  let before = '{';
+  for (const [name, value = ''] of Object.entries(values)) {
+    yield before;
+    before = ',';
+    yield* stringPieces(name);
+    if (typeof value === 'string') {
+      yield ':';
+      yield* stringPieces(value);
+    } else {
+      for (const [i, text] of value.entries()) {
+        yield i === 0 ? ':[' : ',';
+        yield* stringPieces(text);
+      }
+      yield ']';
+    }
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function* stringPieces(text: string): Generator<string> {
+  yield '"';
+  for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
+  yield '"';
 }
 
 /** Returns the JSON object or array that a form consists of, if it does. */
-export function* jsonForm(mediaType: MediaType, body: Buffer): Steps<JsonText | undefined> {
+export function* jsonForm(mediaType: MediaType, body: Buffer): Steps<ParsedJson | undefined> {
+  if (!mayBeginJson(body)) return undefined;
   const text = (yield* decodeSteps(body, bodyCharset(mediaType, body)))?.trim();
   yield;
   return text !== undefined && /^[[{]/.test(text) ? yield* readJson(text) : undefined;
 }
 
-function isText(mediaType: MediaType | undefined, body: Buffer): boolean {
+/** Whether a body begins with a brace or a bracket in any character set, perhaps after a mark and white space. */
+function mayBeginJson(body: Buffer): boolean {
+  let at = 0;
+  while (BEFORE_JSON.has(body[at])) at++;
+  return body[at] === 0x7b || body[at] === 0x5b;
+}
+
+/** The bytes of white space, of byte order marks, and the zero byte of a character in UTF-16. */
+const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'));
+
+function* isText(mediaType: MediaType | undefined, body: Buffer): Steps<boolean> {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
   const { essence, isXml } = mediaType;
   if (isXml || isJsonType(essence) || TEXT_TYPE.test(essence)) return true;
   // Many such types are text: `application/jwt`, `application/csp-report`.
-  return essence.startsWith('application/') && essence !== 'application/octet-stream' && isPlainText(body);
+  return essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* isPlainText(body));
 }
 
 /**
@@ -109,17 +167,10 @@ export function isJsonType(essence: string): boolean {
   return JSON_TYPE.test(essence);
 }
 
-/** A JSON text, and what it stands for unless that takes long to find out. */
-export interface JsonText {
-  readonly json: string;
-  readonly value?: unknown;
-}
-
-function* readJson(json: string): Steps<JsonText | undefined> {
+function* readJson(json: string): Steps<ParsedJson | undefined> {
   if (hasTooManyParts(json)) return undefined;
   yield;
-  if (isQuicklyParsed(json)) return parsedJson(json);
-  return (yield* isJson(json)) ? { json } : undefined;
+  return yield* parsedSteps(json);
 }
 
 /** Text with more fields than this is not parsed. */
@@ -167,7 +218,7 @@ export function* formFields(encoded: string, charset = 'utf-8'): Steps<FormField
     if (PLAIN.test(part)) return part;
     const bytes = yield* unescaped(part);
     yield;
-    const text = decoder?.(bytes);
+    const text = bytes.length > PART_LENGTH ? yield* decodeSteps(bytes, charset) : decoder?.(bytes);
     if (text === undefined) hasUndecodable = true;
     return text ?? UNDECODABLE;
   }

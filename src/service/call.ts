@@ -43,7 +43,7 @@ export interface Call {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The sender whose signature was verified. */
+  /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
   readonly signedBy?: SignedBy | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;

@@ -3,8 +3,9 @@ import { NO_DECLARATIONS, type Scope, type Tag } from '../xml/handler';
 import type { Steps } from '../util/promises';
 import { FAULTS } from './fault';
 
-/** How many times the length of its message a payload may gain in declarations. */
+/** How many times the length of its message a payload may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
+const MAX_GAIN = 8 * 1024 * 1024;
 
 /** How many children are written at a time, and how many characters of one are searched for prefixes, none of which is longer. */
 const CHILDREN_AT_ONCE = 256;
@@ -62,7 +63,7 @@ export class Payload {
   *text(): Steps<string | undefined> {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
-    const maxGrowth = MAX_GROWTH * xml.length;
+    const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
     let growth = 0;
     let position = this.#start;
     let end = this.end ?? xml.length;
@@ -93,7 +94,11 @@ export class Payload {
       parts.push(xml.slice(position, child.nameEnd), declarations);
       position = child.nameEnd;
     }
-    return fragments.join('') + parts.join('') + xml.slice(position, end);
+    parts.push(xml.slice(position, end));
+    if (fragments.length === 0) return parts.join('');
+    fragments.push(parts.join(''));
+    yield;
+    return fragments.join('');
   }
 
   /** @param mentioned - the prefixes that it may use; undefined where that may be any. */

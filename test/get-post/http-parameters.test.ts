@@ -16,11 +16,14 @@ function inputOf(query: string, type?: string, body: string | Buffer = ''): Http
   return { query, headers: {}, mediaType: parseMediaType(type), body: Buffer.from(body) };
 }
 
+const parametersOf = (names: readonly string[], minOccurs = 0): Parameter[] =>
+  names.map((name) => ({ name, type: BUILT_IN.string, minOccurs, maxOccurs: Infinity, documentation: '' }));
+
 /** The texts that a request gives for parameters of these names. */
 function textsOf(input: HttpInput, names: readonly string[], minOccurs = 0): Record<string, readonly string[]> {
-  const given = atOnce(httpParameters(input));
-  const parameter = { type: BUILT_IN.string, minOccurs, maxOccurs: Infinity, documentation: '' };
-  return Object.fromEntries(names.map((name) => [name, given({ ...parameter, name } satisfies Parameter)]));
+  const parameters = parametersOf(names, minOccurs);
+  const given = atOnce(httpParameters(input, parameters));
+  return Object.fromEntries(parameters.map((parameter) => [parameter.name, given(parameter)]));
 }
 
 describe('parameters over GET and POST are', () => {
@@ -95,7 +98,7 @@ describe('parameters over GET and POST are', () => {
 
 describe('parameters over GET and POST are refused', () => {
   it.each([inputOf(MANY), inputOf('', FORM, MANY)])('if there are too many fields (%#)', (input) => {
-    expect(() => atOnce(httpParameters(input))).toThrow(
+    expect(() => atOnce(httpParameters(input, []))).toThrow(
       new RequestError(400, 'The query string or the form has too many fields.'),
     );
   });
@@ -103,21 +106,21 @@ describe('parameters over GET and POST are refused', () => {
   it.each(['[]', '"a"', '17', 'null', '{', 'a=1', '{"a":1,}', Buffer.from('{"a":"\xff"}', 'latin1')])(
     'if a body of JSON is not an object: %s',
     (body) => {
-      expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body)))).toThrow(
+      expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
         expect.objectContaining({ status: 400, message: 'The body must be a JSON object of the parameters.' }) as Error,
       );
     },
   );
 
   it('if a form is a JSON array', () => {
-    expect(() => atOnce(httpParameters(inputOf('', FORM, '[1]')))).toThrow(
+    expect(() => atOnce(httpParameters(inputOf('', FORM, '[1]'), []))).toThrow(
       'The body must be a JSON object of the parameters.',
     );
   });
 
   it('if the JSON has too many parts', () => {
     const body = `{"a":[${'[],'.repeat(100_000)}0]}`;
-    expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body)))).toThrow(
+    expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
       expect.objectContaining({ status: 400, message: expect.stringContaining('100,000') as string }) as Error,
     );
   });

@@ -8,14 +8,6 @@ export function hasTooManyParts(json: string, maxParts = MAX_PARTS): boolean {
   return hasMoreThan(maxParts, ['{', '[', ':'], json);
 }
 
-/** A JSON text with more braces, brackets, colons and commas takes longer to parse than a call may hold up others. */
-const MAX_PARSED = 40_000;
-
-/** Whether `JSON.parse` reads a text in a few milliseconds. */
-export function isQuicklyParsed(json: string): boolean {
-  return !hasMoreThan(MAX_PARSED, ['{', '[', ':', ','], json);
-}
-
 function hasMoreThan(most: number, marks: readonly string[], json: string): boolean {
   if (json.length < most) return false;
   let found = 0;
@@ -25,20 +17,41 @@ function hasMoreThan(most: number, marks: readonly string[], json: string): bool
   return false;
 }
 
+/** `JSON.parse` reads texts up to these lengths in a few milliseconds: in characters, and in braces, brackets, colons and commas. */
+const MAX_PARSED_LENGTH = 1024 * 1024;
+const MAX_PARSED_MARKS = 40_000;
+
+/** A member of a longer text is looked at if its value has at most this many characters. */
+const MAX_SHORT = 4096;
+
 /** A JSON text, and what it stands for. */
 export interface ParsedJson {
   readonly json: string;
-  readonly value: unknown;
+  /** Of a long object only the members with short values, of another long text nothing. */
+  readonly value?: unknown;
 }
 
-/** Parses a text that may be JSON. Undefined where it is not, or takes long to parse. */
+/** Parses a text that may be JSON. Undefined if it is not. */
 export function parsedJson(json: string): ParsedJson | undefined {
-  if (!isQuicklyParsed(json)) return undefined;
   try {
     return { json, value: JSON.parse(json) as unknown };
   } catch {
     return undefined;
   }
+}
+
+/** Parses a text that may be JSON as {@link parsedJson} does, a long one in steps. */
+export function* parsedSteps(json: string): Steps<ParsedJson | undefined> {
+  if (json.length <= MAX_PARSED_LENGTH && !hasMoreThan(MAX_PARSED_MARKS, ['{', '[', ':', ','], json))
+    return parsedJson(json);
+  const members = yield* memberSteps(json);
+  if (members === undefined) return (yield* isJson(json)) ? { json } : undefined;
+  const value = Object.create(null) as Record<string, unknown>;
+  for (const [name, { value: text }] of members) {
+    if (text.length <= MAX_SHORT) value[name] = JSON.parse(text);
+    yield;
+  }
+  return { json, value };
 }
 
 /** A member of a JSON object as it was written, with the white space around it. */
@@ -88,11 +101,15 @@ interface Part {
   readonly end: number;
 }
 
-/** White space and a token (RFC 8259, section 2); of a string only its first quote. */
-const TOKEN = /[ \t\n\r]*(?:["{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
-const STRING_PART = /(?:[ !#-[\]-\uffff]{1,4096}|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})){1,256}/y;
+/** How many characters are read at a time. */
+const PART_LENGTH = 4096;
+
+/** White space and a token (RFC 8259, section 2), or long white space. Of a string only its first quote. */
+const TOKEN =
+  /[ \t\n\r]{4096}|[ \t\n\r]{0,4095}(?:["{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
+const STRING_PART = /(?:[ !#-[\]-\uffff]{1,64}|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})){1,64}/y;
+const SPACE = ' \t\n\r';
 const REST = /[ \t\n\r]*$/y;
-const TOKENS_AT_ONCE = 256;
 
 /** What may come next: the `first` of a container may also be its end. */
 type Expected = 'first' | 'name' | 'colon' | 'value' | 'separator';
@@ -110,13 +127,17 @@ function* partSteps(json: string, beginning?: '{' | '[', most = Infinity): Steps
   let expected: Expected = 'value';
   let start = 0;
   let colon = 0;
-  for (let tokens = 1, at = 0; ; tokens++) {
-    if (tokens % TOKENS_AT_ONCE === 0) yield;
+  for (let at = 0, pause = PART_LENGTH; ;) {
+    if (at >= pause) {
+      yield;
+      pause = at + PART_LENGTH;
+    }
     TOKEN.lastIndex = at;
     if (!TOKEN.test(json)) return undefined;
     at = TOKEN.lastIndex;
     const token = json.charAt(at - 1);
-    if (tokens === 1 && beginning !== undefined && token !== beginning) return undefined;
+    if (SPACE.includes(token)) continue;
+    if (open.length === 0 && beginning !== undefined && token !== beginning) return undefined;
     const inside = open.at(-1);
     const mayBeValue = expected === 'value' || (expected === 'first' && inside === '[');
     switch (token) {
@@ -149,7 +170,9 @@ function* partSteps(json: string, beginning?: '{' | '[', most = Infinity): Steps
       case '"':
         for (STRING_PART.lastIndex = at; STRING_PART.test(json); STRING_PART.lastIndex = at) {
           at = STRING_PART.lastIndex;
-          if (++tokens % TOKENS_AT_ONCE === 0) yield;
+          if (at < pause) continue;
+          yield;
+          pause = at + PART_LENGTH;
         }
         if (json.charAt(at++) !== '"') return undefined;
         if (expected === 'name' || (expected === 'first' && inside === '{')) {

@@ -74,35 +74,41 @@ export function charsetOfXml(body: Buffer): string | undefined {
 }
 
 /**
- * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 and UTF-32 would have
- * a zero byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
+ * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
+ * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
  */
 export function isDenied(charset: string, [first = 0, second = 0]: Buffer): boolean {
-  return first !== 0 && first < 0x80 && second !== 0 && WIDE.test(labelOf(charset));
+  if (first === 0 || first >= 0x80 || second === 0 || charset === 'utf-8') return false;
+  return textDecoder(labelOf(charset), false)?.encoding.startsWith('utf-16') === true;
 }
-
-/** The names of character sets each of whose characters takes at least two bytes. */
-const WIDE = /^(?:cs)?(?:utf|ucs)[-_]?(?:16|2|32|4)|^(?:cs)?unicode(?:$|fe)|^iso-10646-ucs-2$/;
 
 /** How many bytes are decoded at a time. */
 const PART_LENGTH = 16 * 1024;
 
 /** Names that are no labels of the Encoding standard. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['utf_8', 'utf-8'],
   ['csutf8', 'utf-8'],
   ['cp65001', 'utf-8'],
 ]);
 
 /** Labels that the Encoding standard takes for Windows-1252. */
-const ISO_8859_1 = /^(?:(?:cs)?iso(?:[-_]?8859-1(?!\d)|latin1|-ir-100)|latin1|l1|cp819|ibm819)/;
+const ISO_8859_1 = /^(?:iso-8859-1(?!\d)|csisolatin1|iso-ir-100|latin1$|l1$|cp819|ibm819)/;
 const ASCII = /^(?:us-)?ascii$|^ansi_x3/;
 
-/** A label of the Encoding standard. Some senders put it in single quotes, which are not quotes to HTTP. */
+/**
+ * A label of the Encoding standard. Some senders put it in single quotes, which are not quotes to HTTP, and some write another
+ * hyphen, or none, before a number (`utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`).
+ */
 function labelOf(charset: string): string {
   if (charset === 'utf-8') return charset;
   const name = charset.toLowerCase().replace(/['"]/g, '');
-  return OTHER_NAMES.get(name) ?? name;
+  return (
+    OTHER_NAMES.get(name) ??
+    name
+      .replace(/^(utf|ucs|windows)[-_]?(?=\d)/, '$1-')
+      .replace(/^iso[-_]?8859[-_]?(\d+)(?::\d+)?/, 'iso-8859-$1')
+      .replace(/^latin-(?=\d)/, 'latin')
+  );
 }
 
 /** Decodes bytes. `isPart`: more come. Returns undefined if they are not valid. */
@@ -159,7 +165,7 @@ export function decode(body: Buffer, charset: string): string | undefined {
 
 /** Decodes bytes as {@link decode} does, in steps. */
 export function* decodeSteps(body: Buffer, charset: string): Steps<string | undefined> {
-  const decoder = charset === 'utf-8' ? decodeUtf8 : decoderOf(/^utf-16$/i.test(charset) ? utf16Of(body) : charset);
+  const decoder = charset === 'utf-8' ? decodeUtf8 : decoderOf(labelOf(charset) === 'utf-16' ? utf16Of(body) : charset);
   if (decoder === undefined || decoder === decodeUtf8 || body.length <= PART_LENGTH) return decoder?.(body);
   const parts: string[] = [];
   for (let start = 0; start < body.length; start += PART_LENGTH) {
@@ -187,12 +193,18 @@ export function* decodeAnyway(body: Buffer, charset: string): Steps<string> {
   return decodeUtf8(body) ?? (yield* decodeSteps(body, 'windows-1252')) ?? '';
 }
 
-/** Control characters, except white space. */
-const NOT_IN_TEXT = /[\0-\x08\x0e-\x1f\x7f-\x9f]/;
+/** Control characters, except white space, in UTF-8 that is read as Latin-1. */
+const NOT_IN_TEXT = /[\0-\x08\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/;
 
 /** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
-export function isPlainText(body: Buffer): boolean {
-  return isUtf8(body) && !NOT_IN_TEXT.test(body.toString());
+export function* isPlainText(body: Buffer): Steps<boolean> {
+  if (!isUtf8(body)) return false;
+  for (let start = 0; start < body.length; start += PART_LENGTH) {
+    // With the first byte of the next part, which may be the second of a character.
+    if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
+    yield;
+  }
+  return true;
 }
 
 function decodeUtf8(body: Buffer): string | undefined {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { elementSteps, hasTooManyParts, isJson, memberTexts } from '../../../src/events/cloudevents/json-text';
+import { elementSteps, hasTooManyParts, isJson, memberTexts, parsedSteps } from '../../../src/events/cloudevents/json-text';
 import { anyCharacter } from '../../support/arbitraries';
 import { atOnce } from '../../../src/util/promises';
 
@@ -112,7 +112,36 @@ describe('whether a text is JSON', () => {
       `"${'x\\n'.repeat(100_000)}"`,
       `[${'1,'.repeat(100_000)}1]`,
       '['.repeat(50_000) + ']'.repeat(50_000),
+      `[${' '.repeat(100_000)}1${'\r\n'.repeat(4096)}]`,
     ])
       expect([atOnce(isJson(text)), atOnce(isJson(text.slice(0, -1)))]).toEqual([true, false]);
+  });
+});
+
+describe('a JSON text that takes long to parse', () => {
+  const valueOf = (text: string): unknown => atOnce(parsedSteps(text))?.value;
+  const long = 'x'.repeat(1024 * 1024);
+
+  it('stands for its members with short values, as far as is known', () => {
+    expect(valueOf(`{"id":"evt_1","long":"${long}","type":"a\u0062","n":{"a":[1]}}`)).toEqual({
+      id: 'evt_1',
+      type: 'ab',
+      n: { a: [1] },
+    });
+    expect(valueOf(`{"id":"evt_1","n":[${'1,'.repeat(50_000)}1]}`)).toEqual({ id: 'evt_1' });
+    expect(valueOf(`["${long}"]`)).toBeUndefined();
+    expect(atOnce(parsedSteps(`["${long}"]`))).toEqual({ json: `["${long}"]` });
+  });
+
+  it.each([
+    ['a string', `"${long}"`],
+    ['escapes', `"${'\\u0041'.repeat(200_000)}"`],
+    ['white space', `[${' '.repeat(1024 * 1024)}]`],
+    ['numbers', `[${'1,'.repeat(512 * 1024)}1]`],
+  ])('is read in many steps: %s', (_what, text) => {
+    const steps = parsedSteps(text);
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).toBeGreaterThan(200);
   });
 });

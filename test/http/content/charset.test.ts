@@ -33,12 +33,26 @@ describe('bytes that are not valid', () => {
   });
 });
 
-it.each(["'utf-8'", 'UTF_8', 'csUTF8', 'unicode-1-1-utf-8', 'ISO-8859-15', "'iso-8859-1'"])(
+it.each(["'utf-8'", 'UTF_8', 'csUTF8', 'unicode-1-1-utf-8', 'ISO-8859-15', "'iso-8859-1'", 'iso_8859-2:1987', 'koi8-u'])(
   '%s is known',
   (charset) => {
     expect(isKnownCharset(charset)).toBe(true);
   },
 );
+
+it.each([
+  ['utf16', '\u20ac', 'ac20'],
+  ['UTF_16BE', '\u20ac', '20ac'],
+  ['"utf16"', '\u20ac', 'feff20ac'],
+  ['ucs2', '\u20ac', 'ac20'],
+  ['windows1252', '\u20ac', '80'],
+  ['ISO8859_15', '\u20ac', 'a4'],
+  ['iso885915', '\u20ac', 'a4'],
+  ['latin-1', '\xe9', 'e9'],
+  ['ISO_8859-1:1987', '\x80', '80'],
+])('%s is a character set with another hyphen', (charset, text, hex) => {
+  expect(decode(Buffer.from(hex, 'hex'), charset)).toBe(text);
+});
 
 it.each([
   '',
@@ -72,7 +86,7 @@ describe('XML announces its character set', () => {
     expect(charsetOfXml(Buffer.from(document('')))).toBeUndefined();
     expect(charsetOfXml(Buffer.from('<a encoding="iso-8859-1"/>'))).toBeUndefined();
     expect(charsetOfXml(Buffer.alloc(0))).toBeUndefined();
-    for (const charset of ['utf-16', 'UTF-16LE', 'unicode', 'utf-32', 'ucs-2'])
+    for (const charset of ['utf-16', 'UTF-16LE', 'unicode', 'utf16', 'ucs-2'])
       expect(charsetOfXml(Buffer.from(document(charset)))).toBeUndefined();
   });
 });
