@@ -1,5 +1,6 @@
 // Measures how long each of the messages that cost most holds up everybody else: node scripts/measure/hold-ups.mjs [PATTERN]
-// - over plain HTTP, over TLS and with two workers; each message three times, the longest time counts;
+// - over plain HTTP, over TLS and with two workers; each message once, and up to twice more if that held up others for 50 ms;
+// - a plain message again after every tenth: what it takes shows how busy the machine is;
 // - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
 // SERVICE=path/to/dist/main.js measures another build. Needs `npm run build`, Linux and, for TLS, openssl.
@@ -7,13 +8,18 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
+import { connect as secureConnect } from 'node:tls';
 import { run, SERVICE } from '../support.mjs';
 import { MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
+const MOST = 50;
+const PLAIN_EACH = 10;
 const service = process.env.SERVICE ?? SERVICE;
 const pattern = new RegExp(process.argv[2] ?? '', 'i');
 const over = new RegExp(process.env.OVER ?? '');
@@ -44,12 +50,15 @@ async function measure(transport, variables) {
     return { ...started, url };
   };
   let server = await start();
-  for (const { what, request: make } of MESSAGES.filter(({ what }) => pattern.test(what))) {
+  const messages = MESSAGES.filter(({ what }) => pattern.test(what));
+  for (const { what, request: make } of messages.flatMap((one, i) =>
+    i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one],
+  )) {
     const message = make();
     const outcomes = [];
-    for (let time = 0; time < TIMES; time++) {
+    while (outcomes.length < TIMES && !outcomes.some(({ longest }) => longest < MOST)) {
       for (const file of await readdir(turns)) await truncate(join(turns, file));
-      const status = await send(server.url, message);
+      const status = await (message.pipelined ? sendMany : send)(server.url, message);
       await setTimeout(20);
       outcomes.push({ status, longest: await longestTurn(turns) });
     }
@@ -75,6 +84,50 @@ function send(url, { method = 'POST', path = '', headers, body }) {
       .on('error', ({ message }) => resolve(message))
       .end(body);
   });
+}
+
+/** Sends several requests at once on each of some connections. Resolves to the status of the last answer, or to why there is none. */
+async function sendMany(url, { path, pipelined, connections = 1, waits = false }) {
+  const { protocol, hostname: host, port, pathname } = new URL(url);
+  const target = waits ? `/GetEvents?wait=20s&limit=1&after=${await newest(url)}` : path;
+  const requests = `GET ${pathname}${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(pipelined);
+  const begin = protocol === 'https:' ? secureConnect : connect;
+  const sockets = Array.from({ length: connections }, () => begin({ host, port, rejectUnauthorized: false }));
+  const answers = sockets.map((socket) => {
+    let missing = pipelined;
+    let last = '';
+    socket.setEncoding('latin1').write(requests);
+    return new Promise((resolve) => {
+      socket
+        .on('data', (data) => {
+          const found = data.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+          missing -= found.length;
+          last = found.at(-1) ?? last;
+          if (missing <= 0) resolve(last);
+        })
+        .on('error', ({ message }) => resolve(message))
+        .on('close', () => resolve(`closed after ${last}`));
+    });
+  });
+  if (waits) {
+    await setTimeout(2000);
+    await send(url, { path: '/RecordEvent', headers: {}, body: '' });
+  }
+  const statuses = await Promise.all(answers);
+  for (const socket of sockets) socket.destroy();
+  return Number(statuses.at(-1)) || statuses.at(-1);
+}
+
+/** The position of the newest event. */
+async function newest(url) {
+  const begin = url.startsWith('https:') ? secureRequest : request;
+  const headers = { Accept: 'application/json' };
+  const page = await new Promise((resolve, reject) => {
+    begin(`${url}/GetEvents?limit=1`, { headers, agent: false, rejectUnauthorized: false }, resolve)
+      .on('error', reject)
+      .end();
+  });
+  return /"sequence":"(\d+)"/.exec(await text(page))?.[1] ?? '0';
 }
 
 async function longestTurn(turns) {

@@ -138,7 +138,9 @@ function mayBeginJson(body: Buffer): boolean {
 }
 
 /** The bytes of white space, of byte order marks, and the zero byte of a character in UTF-16. */
-const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'));
+const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
+  Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'),
+);
 
 function* isText(mediaType: MediaType | undefined, body: Buffer): Steps<boolean> {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;

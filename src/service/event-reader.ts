@@ -22,9 +22,6 @@ export function waitParameter({ wait }: ParameterValues, { id, sequence }: Event
   return milliseconds;
 }
 
-/** Callers that are woken together get a page of more characters one after the other. */
-const LARGE_PAGE = 16 * 1024;
-
 /** Reads events for calls that may wait for them. */
 export class EventReader {
   readonly #log: Pick<ServiceLog, 'read' | 'watch'>;
@@ -70,18 +67,15 @@ export class EventReader {
       this.#reads.set(key, reading);
     }
     const events = await reading;
-    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own.
-    if (charactersOf(events) > LARGE_PAGE) await this.#handouts.take(() => setImmediate());
+    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own; between two other
+    // calls run.
+    await this.#handouts.take(() => setImmediate());
     return events;
   }
 
   #wait(after: bigint, deadline: number, call: Call): Promise<bigint | undefined> {
     return call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
   }
-}
-
-function charactersOf(events: readonly LoggedEvent[]): number {
-  return events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
 }
 
 /** How many calls that wait are answered before others run. */

@@ -5,7 +5,7 @@ import { FAULTS } from './fault';
 
 /** How many times the length of its message a payload may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
-const MAX_GAIN = 8 * 1024 * 1024;
+const MAX_GAIN = 4 * 1024 * 1024;
 
 /** How many children are written at a time, and how many characters of one are searched for prefixes, none of which is longer. */
 const CHILDREN_AT_ONCE = 256;

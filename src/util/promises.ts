@@ -98,7 +98,9 @@ export function inParts<T>(length: number, steps: Steps<T>): T | Promise<T> {
 }
 
 async function interrupted<T>(steps: Steps<T>): Promise<T> {
-  // Other calls run before it and after it, too: the body has just been received, and what is made of it is worked on next.
+  // Other calls run before it and after it, too: the body has just been received, and what is made of it is worked on next. The
+  // first `setImmediate` comes before what has arrived meanwhile is read.
+  await setImmediate();
   for (;;) {
     await letOthersRun();
     const began = performance.now();

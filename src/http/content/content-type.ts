@@ -194,7 +194,7 @@ export function* decodeAnyway(body: Buffer, charset: string): Steps<string> {
 }
 
 /** Control characters, except white space, in UTF-8 that is read as Latin-1. */
-const NOT_IN_TEXT = /[\0-\x08\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/;
+const NOT_IN_TEXT = /(?![\t\n\v\f\r])[^ -~\x80-\xff]|\xc2[\x80-\x9f]/;
 
 /** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
 export function* isPlainText(body: Buffer): Steps<boolean> {

@@ -1,5 +1,11 @@
 import * as fc from 'fast-check';
-import { elementSteps, hasTooManyParts, isJson, memberTexts, parsedSteps } from '../../../src/events/cloudevents/json-text';
+import {
+  elementSteps,
+  hasTooManyParts,
+  isJson,
+  memberTexts,
+  parsedSteps,
+} from '../../../src/events/cloudevents/json-text';
 import { anyCharacter } from '../../support/arbitraries';
 import { atOnce } from '../../../src/util/promises';
 

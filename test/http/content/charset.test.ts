@@ -33,12 +33,18 @@ describe('bytes that are not valid', () => {
   });
 });
 
-it.each(["'utf-8'", 'UTF_8', 'csUTF8', 'unicode-1-1-utf-8', 'ISO-8859-15', "'iso-8859-1'", 'iso_8859-2:1987', 'koi8-u'])(
-  '%s is known',
-  (charset) => {
-    expect(isKnownCharset(charset)).toBe(true);
-  },
-);
+it.each([
+  "'utf-8'",
+  'UTF_8',
+  'csUTF8',
+  'unicode-1-1-utf-8',
+  'ISO-8859-15',
+  "'iso-8859-1'",
+  'iso_8859-2:1987',
+  'koi8-u',
+])('%s is known', (charset) => {
+  expect(isKnownCharset(charset)).toBe(true);
+});
 
 it.each([
   ['utf16', '\u20ac', 'ac20'],
