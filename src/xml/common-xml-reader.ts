@@ -37,8 +37,8 @@ export class LastBeginning {
 
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
- * ASCII, attributes, text, references (not in long texts), CDATA sections and comments. It gives up on everything else, right or wrong; `saxes` then
- * reads it. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares the two.
+ * ASCII, attributes, text, references (not in long texts), CDATA sections and comments. It gives up on everything else, right or
+ * wrong; `saxes` then reads it. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares the two.
  */
 export class CommonXmlReader {
   readonly #xml: string;

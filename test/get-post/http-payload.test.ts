@@ -197,3 +197,50 @@ describe('the fields of a form', () => {
     expect(parseFormFields('&'.repeat(9_999))?.values).toEqual(Object.create(null));
   });
 });
+
+describe('a long form', () => {
+  const payloadOf = (body: string | Buffer, type = FORM) => atOnce(httpPayload(inputOf(type, body)));
+  const LONG = 100_000;
+
+  it.each([
+    ['a long value', `a=${'x"%C3%A4'.repeat(LONG / 8)}&b=1`],
+    ['a long name', `${'x'.repeat(LONG)}=1`],
+    ['a value that is divided inside characters', `a=x${'%F0%9F%98%80'.repeat(LONG / 12)}`],
+    ['many fields', 'a=1&b=&1=x&'.repeat(3000)],
+    ['one name', `${'a=%41&'.repeat(9_999)}a=${'y'.repeat(LONG)}`],
+    ['nothing', '&'.repeat(9_999)],
+  ])('is JSON as JSON.stringify writes it: %s', (_what, form) => {
+    const { values } = parseFormFields(form) ?? {};
+    expect(payloadOf(form)).toEqual({ mediaType: 'application/json', json: JSON.stringify(values), value: values });
+  });
+
+  it('of control characters, whose escapes would be many times as long, is text', () => {
+    const form = `a=${'\u0001'.repeat(2 * LONG)}`;
+    expect(payloadOf(form)).toEqual({ mediaType: FORM, text: form });
+  });
+
+  it('that is JSON is found after white space and byte order marks', () => {
+    const json = '{"a":1}';
+    for (const body of [` \r\n\t${json}`, `\ufeff${json}`, ' '.repeat(LONG) + json])
+      expect(payloadOf(body)).toMatchObject({ json });
+    expect(payloadOf(Buffer.from(`\ufeff${json}`, 'utf16le'), `${FORM}; charset=utf-16`)).toMatchObject({ json });
+  });
+});
+
+describe('text without a type of text', () => {
+  const type = parseMediaType('application/x-other');
+  const PART = 16 * 1024;
+
+  it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x85', '\x9f'])(
+    'has no control character: %j, wherever it stands',
+    (control) => {
+      for (const length of [0, PART - 2, PART - 1, PART, 3 * PART])
+        expect(atOnce(bodyText(type, Buffer.from(`${'x'.repeat(length)}${control}x`)))).toBeUndefined();
+    },
+  );
+
+  it('has any other character', () => {
+    const text = `\t\n\v\f\r ~\xa0\xbf\xc2\xe4\u20ac\u{1F600}`.repeat(5000);
+    expect(atOnce(bodyText(type, Buffer.from(text)))).toBe(text);
+  });
+});
