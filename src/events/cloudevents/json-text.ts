@@ -19,7 +19,7 @@ function hasMoreThan(most: number, marks: readonly string[], json: string): bool
 
 /** `JSON.parse` reads texts up to these lengths in a few milliseconds: in characters, and in braces, brackets, colons and commas. */
 const MAX_PARSED_LENGTH = 1024 * 1024;
-const MAX_PARSED_MARKS = 40_000;
+const MAX_PARSED_MARKS = 100_000;
 
 /** A member of a longer text is looked at if its value has at most this many characters. */
 const MAX_SHORT = 4096;
