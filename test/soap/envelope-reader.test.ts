@@ -283,8 +283,7 @@ describe('the payload of an envelope', () => {
     ['<a ></a >', '<a ></a >'],
     ['', undefined],
   ])('with the body %s is %s', (body, payload) => {
-    const given = read(message(body));
-    expect(atOnce(given.payload(RECORD).text())).toBe(payload);
+    expect(atOnce(read(message(body)).payload(RECORD).text())).toBe(payload);
   });
 
   it('is the body where the operation has the name of its element in another namespace', () => {
