@@ -216,26 +216,34 @@ export function* formFields(encoded: string, charset = 'utf-8'): Steps<FormField
   const values = Object.create(null) as NamedValues;
   const decoder = decoderOf(charset);
   let hasUndecodable = false;
-  function* decoded(part: string): Steps<string> {
-    if (PLAIN.test(part)) return part;
-    const bytes = yield* unescaped(part);
-    yield;
-    const text = bytes.length > PART_LENGTH ? yield* decodeSteps(bytes, charset) : decoder?.(bytes);
+  const known = (text: string | undefined): string => {
     if (text === undefined) hasUndecodable = true;
     return text ?? UNDECODABLE;
+  };
+  const decoded = (part: string): string => (PLAIN.test(part) ? part : known(decoder?.(unescapedPart(part))));
+  function* decodedInSteps(part: string): Steps<string> {
+    const bytes = yield* unescaped(part);
+    yield;
+    return known(yield* decodeSteps(bytes, charset));
   }
   for (const [i, field] of fields.entries()) {
     if (i % FIELDS_AT_ONCE === FIELDS_AT_ONCE - 1) yield;
     if (field === '') continue;
     const equals = field.indexOf('=');
-    const name = yield* decoded(equals === -1 ? field : field.slice(0, equals));
-    const value = equals === -1 ? '' : yield* decoded(field.slice(equals + 1));
+    const isLong = field.length > PART_LENGTH;
+    const [encodedName, encodedValue] = equals === -1 ? [field, ''] : [field.slice(0, equals), field.slice(equals + 1)];
+    const name = isLong ? yield* decodedInSteps(encodedName) : decoded(encodedName);
+    const value = isLong ? yield* decodedInSteps(encodedValue) : decoded(encodedValue);
     const others = values[name];
     if (others === undefined) values[name] = value;
     else if (typeof others === 'string') values[name] = [others, value];
     else others.push(value);
   }
   return { values, hasUndecodable };
+}
+
+function unescapedPart(text: string): Buffer {
+  return unescapeBuffer(text.replaceAll('+', ' '));
 }
 
 /** Undoes the encoding of a name or value. */
@@ -246,7 +254,7 @@ function* unescaped(text: string): Steps<Buffer> {
     // An escape stays whole.
     const percent = text.slice(end - 2, end).indexOf('%');
     if (percent !== -1) end += percent - 2;
-    parts.push(unescapeBuffer(text.slice(start, end).replaceAll('+', ' ')));
+    parts.push(unescapedPart(text.slice(start, end)));
     yield;
   }
   return Buffer.concat(parts);
