@@ -8,6 +8,7 @@ import { SOAP_VERSIONS } from '../../dist/soap/soap-version.js';
 import { CommonXmlReader, LastBeginning } from '../../dist/xml/common-xml-reader.js';
 import { SaxesReader } from '../../dist/xml/saxes-reader.js';
 import { messagesOf } from './messages.mjs';
+import { atOnce } from '../../dist/util/promises.js';
 
 /** Of the messages without a mistake, the reader of common XML must read this share at least. */
 const MIN_SHARE = 0.8;
@@ -55,7 +56,7 @@ if (share < MIN_SHARE) throw new Error('The reader of common XML gave up too oft
 /** Compares the tags, texts and places that both readers find, unless the reader of common XML gives up; false: it did. */
 function compareXml(xml) {
   const common = recorder();
-  if (!new CommonXmlReader(xml, common.handler).read()) return false;
+  if (!atOnce(new CommonXmlReader(xml, common.handler).read())) return false;
   const reference = recorder();
   const reader = new SaxesReader(xml, reference.handler, { addDoctype });
   try {
@@ -100,7 +101,7 @@ function saidBy(read) {
       arguments: { texts: [...texts], stranger, error: error?.message },
       contents: operations.map((operation) => ({
         growth: envelope.payload(operation).growth,
-        payload: orFault(() => envelope.payload(operation).text()),
+        payload: orFault(() => atOnce(envelope.payload(operation).text())),
       })),
     };
   } catch (error) {

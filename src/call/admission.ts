@@ -148,8 +148,7 @@ export class Ticket {
   }
 
   /**
-   * Waits, as `Call.whileIdle` promises, without slot, turn and the memory of the body. The turn does not come back: the
-   * message has been read.
+   * Waits, as `Call.whileIdle` promises, without slot, turn and the memory of the body.
    *
    * @throws {RequestError} 503: too many calls wait.
    */
@@ -158,7 +157,7 @@ export class Ticket {
       throw new Error('A call can wait only while it is in progress, and once at a time.');
     const waiting = this.#admission.pause();
     this.#isWaiting = true;
-    this.#leaveTurn();
+    this.leaveTurn();
     this.#bodies.release(this.#response);
     const began = performance.now();
     const stopListening = whenGone(this.#response, () => {
@@ -177,12 +176,13 @@ export class Ticket {
 
   /** Gives back slot and turn. The slot of a call that still waits is given back when its wait ends. */
   giveBack(): void {
-    this.#leaveTurn();
+    this.leaveTurn();
     if (this.#hasSlot && !this.#isWaiting) this.#admission.leave();
     this.#hasSlot = false;
   }
 
-  #leaveTurn(): void {
+  /** Gives back the turn, which does not come back: the message has been read. */
+  leaveTurn(): void {
     this.#endTurn?.();
     this.#endTurn = undefined;
   }

@@ -11,7 +11,7 @@ import { KeyReuseError, ParameterError, type Binding, type Call, type Content, t
 import type { SignedBy } from '../senders/senders';
 import type { CallReport } from '../telemetry/observation';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
-import { LARGE_MESSAGE } from '../util/promises';
+import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import type { Admission, Ticket } from './admission';
 
 /** What the calls of one endpoint share, over whichever binding they come. */
@@ -57,7 +57,7 @@ export interface EndpointOptions {
  * - invoke: that operation runs, and what it returned is written as the binding writes it
  *
  * Route, read, invoke, reply and refuse are the call's own ({@link IncomingCall}). Body, slot and turn are on its ticket,
- * which gives them back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
+ * which gives them back however the call ends, and earlier while an operation waits (`Call.forget`, `Call.whileIdle`).
  */
 export class Pipeline {
   readonly #service: Service;
@@ -90,6 +90,7 @@ export class Pipeline {
     const { rate, access } = this.#endpoint;
     const { request, ticket } = call;
     rate?.(request);
+    call.readMediaType();
     call.route();
     let body: Buffer = EMPTY;
     if (call.hasBody) {
@@ -124,6 +125,9 @@ export class Pipeline {
 
 const EMPTY = Buffer.alloc(0);
 
+/** Most characters of a `Content-Type`. */
+const MAX_MEDIA_TYPE_LENGTH = 1000;
+
 /**
  * The refusal that an error of any step means: the caller made a mistake, or should try again later. Without one the service
  * failed.
@@ -156,8 +160,8 @@ export abstract class IncomingCall implements Call {
   readonly response: ServerResponse;
   /** What the call holds while it is in progress. */
   readonly ticket: Ticket;
-  /** The `Content-Type` of the request, if it has one that can be read. */
-  readonly mediaType: MediaType | undefined;
+  /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
+  mediaType: MediaType | undefined;
   readonly #endpoint: EndpointOptions;
   #hasMessage = true;
   #start: Buffer | undefined;
@@ -168,9 +172,15 @@ export abstract class IncomingCall implements Call {
     request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
-    const type = request.headers['content-type'];
-    this.mediaType = type === undefined ? undefined : endpoint.mediaType(type);
     this.#endpoint = endpoint;
+  }
+
+  /** @throws {RequestError} 400: the `Content-Type` is longer than any in use; reading it would take quadratic time. */
+  readMediaType(): void {
+    const type = this.headers['content-type'];
+    if (type === undefined) return;
+    if (type.length > MAX_MEDIA_TYPE_LENGTH) throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
+    this.mediaType = this.#endpoint.mediaType(type);
   }
 
   /** Whether the request's body belongs to the call. */
@@ -207,14 +217,28 @@ export abstract class IncomingCall implements Call {
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
   /** Finds in the message what {@link Call.content} promises. */
-  protected abstract readContent(): Content;
+  protected abstract readContent(): Steps<Content>;
 
   /** Lets go of the message, which is not asked for again. */
   protected abstract forgetMessage(): void;
 
-  content(): Content {
-    if (!this.#hasMessage) throw new Error('What the caller sent is gone: call content() before whileIdle().');
-    return this.readContent();
+  content(): Content | Promise<Content> {
+    if (!this.#hasMessage)
+      throw new Error('What the caller sent is gone: call content() before forget() and whileIdle().');
+    return this.inParts(this.readContent());
+  }
+
+  forget(): void {
+    this.#hasMessage = false;
+    // It holds the body.
+    this.signedBy = undefined;
+    this.forgetMessage();
+    this.ticket.leaveTurn();
+  }
+
+  /** Does work on the message, in parts if that is large. */
+  protected inParts<T>(steps: Steps<T>): T | Promise<T> {
+    return inParts(this.#bytes, steps);
   }
 
   /** Keeps the beginning of the body, for the report of a call that is refused. A small body is kept as it is, without a copy. */
@@ -229,9 +253,8 @@ export abstract class IncomingCall implements Call {
   }
 
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#hasMessage = false;
+    this.forget();
     this.#start = undefined;
-    this.forgetMessage();
     return this.ticket.whileIdle(wait);
   }
 

@@ -159,8 +159,9 @@ export function parameterValues(parameters: readonly Parameter[], given: GivenTe
 function readText({ name, type }: Parameter, text: string): SimpleValue {
   if (!text.isWellFormed()) throw ParameterError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
   try {
+    const value = type.read(text);
     // A copy: an operation may keep it while it waits, long after the message is gone.
-    return type.read(detached(text));
+    return typeof value === 'string' ? detached(value) : value;
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
     throw new ParameterError(

@@ -1,8 +1,9 @@
+import { atOnce } from '../util/promises';
 import { parseTime } from '../util/time';
 import {
   bytesOf,
   CloudEventError,
-  cloudEventOf,
+  cloudEvent,
   parseJsonObject,
   senderAttributes,
   withoutReservedNames,
@@ -49,7 +50,7 @@ export function archiveLine({ attributes, sequence, data, arrival, ...event }: S
  */
 export async function parseArchiveLine(line: string): Promise<NewEvent> {
   const members = parseJsonObject(line);
-  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : parseCloudEvent(line, members);
+  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : parseCloudEvent(line);
 }
 
 /** Says what would keep an event from being read again, if anything would. */
@@ -94,11 +95,10 @@ function archivedData(
 /**
  * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
  *
- * @param members - what `json` parses to.
  * @throws {CloudEventError} it is not a valid CloudEvent.
  */
-export async function parseCloudEvent(json: string, members = parseJsonObject(json)): Promise<NewEvent> {
-  const { attributes, payload } = cloudEventOf(json, members);
+export async function parseCloudEvent(json: string): Promise<NewEvent> {
+  const { attributes, payload } = atOnce(cloudEvent(json));
   return {
     id: attributes.id,
     source: attributes.source,

@@ -1,9 +1,10 @@
 import { V7Generator } from 'uuidv7';
 import { mayBeSecret } from '../http/access';
 import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders/senders';
+import { inParts, type Steps } from '../util/promises';
 import { memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
-import { parsedJson } from './cloudevents/json-text';
+import { parsedSteps } from './cloudevents/json-text';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
 import type { NewEvent } from './stored-event';
 import { dataMember, xmlSafe, type Payload } from './payload';
@@ -66,14 +67,15 @@ export class EventFactory {
   make(arrival: Arrival): NewEvent | Promise<NewEvent> {
     const recordedAt = Date.now();
     const data = arrival.payload && dataMember(arrival.payload);
-    if (data instanceof Promise) return data.then((member) => this.#event(arrival, member, recordedAt));
-    return this.#event(arrival, data, recordedAt);
+    const body = membersOf(arrival.payload, arrival.signedBy?.body);
+    if (data instanceof Promise || body instanceof Promise)
+      return Promise.all([data, body]).then((made) => this.#event(arrival, ...made, recordedAt));
+    return this.#event(arrival, data, body, recordedAt);
   }
 
-  #event(arrival: Arrival, data: string | undefined, recordedAt: number): NewEvent {
+  #event(arrival: Arrival, data: string | undefined, body: Members, recordedAt: number): NewEvent {
     const { headers, signedBy } = arrival;
     const sender = signedBy?.sender ?? senderOf(headers);
-    const body = sender === undefined ? NO_MEMBERS : membersOf(arrival.payload, signedBy?.body);
     const key = sender && keyOf(sender, headers, body, signedBy?.body);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = arrival.attributes
@@ -178,9 +180,19 @@ function isContentType(mediaType: string): boolean {
 const NO_MEMBERS: Members = {};
 
 /** The members of a payload that is a JSON object; of a signed body whatever its content type, which nobody signed. */
-function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members {
-  const value =
-    payload !== undefined && 'json' in payload ? payload.value : signed && parsedJson(signed.toString())?.value;
+function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members | Promise<Members> {
+  const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
+  if (value === undefined && signed !== undefined) return inParts(signed.length, membersIn(signed));
+  return asMembers(value);
+}
+
+function* membersIn(body: Buffer): Steps<Members> {
+  const text = body.toString();
+  yield;
+  return asMembers((yield* parsedSteps(text))?.value);
+}
+
+function asMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Members) : NO_MEMBERS;
 }
 

@@ -1,4 +1,4 @@
-import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
+import { inParts, type Steps } from '../util/promises';
 
 /** What came with a call, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = { readonly mediaType: string | undefined } & (
@@ -13,57 +13,82 @@ export type Payload = { readonly mediaType: string | undefined } & (
 );
 
 /**
- * A large text is kept as base64 where a JSON string would take this many times the bytes: then it consists of escapes,
- * for control characters or for nothing but quotes or line breaks.
+ * A long text is kept as base64 where a JSON string would take this many times the bytes: then it consists of escapes, for control
+ * characters or for nothing but quotes or line breaks.
  */
 const MAX_GROWTH = 1.4;
+const LONG_TEXT = 256 * 1024;
+
+/** How many characters are written at a time. */
+const PART_LENGTH = 16 * 1024;
+
+/** How many bytes are written as base64 at a time; a multiple of 3. */
+const BASE64_PART = 48 * 1024;
 
 /**
  * Writes a payload as the data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. Other calls run
- * between the parts of a large one. A large text that would consist of escapes is written as its bytes in UTF-8.
+ * between the parts of a large one. A long text that would consist of escapes is written as its bytes in UTF-8.
  */
 export function dataMember(payload: Payload): string | Promise<string> {
-  if ('bytes' in payload) return bytesMember(payload.bytes);
-  if ('json' in payload)
-    return isLarge(payload.json) ? largeJsonMember(payload.json) : `"data":${xmlSafe(payload.json)}`;
-  return isLarge(payload.text) ? largeTextMember(payload.text) : `"data":${jsonString(payload.text)}`;
+  if ('bytes' in payload) return inParts(payload.bytes.length, bytesMember(payload.bytes));
+  if ('json' in payload) return inParts(payload.json.length, jsonMember(payload.json));
+  return inParts(payload.text.length, textMember(payload.text));
 }
 
-function isLarge(content: string | Buffer): boolean {
-  return content.length > LARGE_MESSAGE;
-}
-
-function bytesMember(bytes: Buffer): string | Promise<string> {
-  const member = `"data_base64":"${bytes.toString('base64')}"`;
-  return isLarge(bytes) ? letOthersRun().then(() => member) : member;
-}
-
-async function largeJsonMember(json: string): Promise<string> {
-  return `"data":${(await inParts(json, xmlSafe)) ?? ''}`;
-}
-
-async function largeTextMember(text: string): Promise<string> {
-  const maxBytes = text.isWellFormed() ? MAX_GROWTH * base64Length(text) : Infinity;
-  const string = await inParts(text, (part) => jsonString(part).slice(1, -1), maxBytes);
-  return string === undefined ? bytesMember(Buffer.from(text)) : `"data":"${string}"`;
-}
-
-/** Rewrites a large text part by part. Returns undefined if it becomes longer than `maxBytes`. */
-async function inParts(
-  text: string,
-  rewrite: (part: string) => string,
-  maxBytes = Infinity,
-): Promise<string | undefined> {
-  const parts: string[] = [];
-  let bytes = 0;
-  for (let start = 0; start < text.length; start += LARGE_MESSAGE) {
-    const part = rewrite(text.slice(start, start + LARGE_MESSAGE));
-    parts.push(part);
-    bytes += Buffer.byteLength(part);
-    if (bytes > maxBytes) return undefined;
-    await letOthersRun();
+function* bytesMember(bytes: Buffer): Steps<string> {
+  const pieces: string[] = [];
+  for (let start = 0; start < bytes.length; start += BASE64_PART) {
+    pieces.push(bytes.toString('base64', start, start + BASE64_PART));
+    yield;
   }
-  return parts.join('');
+  return joined('"data_base64":"', pieces, '"');
+}
+
+function* jsonMember(json: string): Steps<string> {
+  const pieces = yield* rewritten(json, xmlSafe);
+  yield;
+  return joined('"data":', pieces ?? [], '');
+}
+
+function* textMember(text: string): Steps<string> {
+  const mayGrow = text.length <= LONG_TEXT || !text.isWellFormed();
+  const maxBytes = mayGrow ? Infinity : MAX_GROWTH * base64Length(text);
+  const pieces = yield* rewritten(text, (part) => jsonString(part).slice(1, -1), maxBytes);
+  yield;
+  return pieces === undefined ? yield* bytesMember(Buffer.from(text)) : joined('"data":"', pieces, '"');
+}
+
+/** Rewrites a text slice by slice. Undefined if it becomes longer than `maxBytes`. */
+function* rewritten(
+  text: string,
+  rewrite: (slice: string) => string,
+  maxBytes = Infinity,
+): Steps<string[] | undefined> {
+  if (text.length <= PART_LENGTH) return [rewrite(text)];
+  const pieces: string[] = [];
+  let bytes = 0;
+  for (const slice of slicesOf(text)) {
+    const piece = rewrite(slice);
+    pieces.push(piece);
+    if (maxBytes !== Infinity) bytes += Buffer.byteLength(piece);
+    if (bytes > maxBytes) return undefined;
+    yield;
+  }
+  return pieces;
+}
+
+/** Cuts a text into slices of some 16,000 characters. Both halves of a character stay together. */
+export function* slicesOf(text: string): Generator<string> {
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + PART_LENGTH;
+    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end++;
+    yield text.slice(start, end);
+  }
+}
+
+/** A long text is copied once: what `+` makes of it would be copied again wherever it is read. */
+function joined(before: string, pieces: readonly string[], after: string): string {
+  return pieces.length > 1 ? [before, ...pieces, after].join('') : `${before}${pieces[0] ?? ''}${after}`;
 }
 
 function base64Length(text: string): number {
@@ -83,7 +108,6 @@ const SPACE = /[\t\r\n]/;
 /**
  * Makes JSON text survive XML 1.0 and stay on one line. What XML forbids (U+FFFE, U+FFFF, lone surrogates) can only
  * stand inside a string and becomes a JSON escape; line breaks and tabs can only stand between tokens and become spaces.
- * Both halves of a character that is cut in two become escapes, which means the same.
  */
 export function xmlSafe(json: string): string {
   let safe = withoutNoncharacters(json);

@@ -3,12 +3,13 @@ import type { Router } from 'express';
 import { reply, replyCompressed, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type EndpointOptions, type Pipeline } from '../call/pipeline';
 import { unofferedCall } from '../contract/offer';
-import { NO_VALUES, parameterValues } from '../contract/schema';
+import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
 import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
@@ -164,7 +165,8 @@ class HttpCall extends IncomingCall {
     const { service, writeString } = this.#bindings;
     const operation = service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const result = await operation.run(this, this.#parameters(name));
+    const parameters = this.#parameters(name);
+    const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
     this.#result = resultIn(this.headers.accept, result, operation.resultType, writeString);
     return this.#result.body;
   }
@@ -182,7 +184,7 @@ class HttpCall extends IncomingCall {
     reply(this.response, status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
   }
 
-  protected override readContent(): Content {
+  protected override readContent(): Steps<Content> {
     return httpContent(this.#input());
   }
 
@@ -190,9 +192,13 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  #parameters(operation: string): ParameterValues {
+  #parameters(operation: string): ParameterValues | Promise<ParameterValues> {
     const { parameters = [] } = this.#bindings.contract.describe(operation) ?? {};
-    return parameters.length === 0 ? NO_VALUES : parameterValues(parameters, httpParameters(this.#input()));
+    return parameters.length === 0 ? NO_VALUES : this.inParts(this.#values(parameters));
+  }
+
+  *#values(parameters: readonly Parameter[]): Steps<ParameterValues> {
+    return parameterValues(parameters, yield* httpParameters(this.#input(), parameters));
   }
 
   #input(): HttpInput {

@@ -1,18 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { unescapeBuffer } from 'node:querystring';
 import {
   attributeProblem,
   CloudEventError,
-  cloudEventBatchOf,
-  cloudEventOf,
-  parseJsonObject,
+  cloudEvent,
+  cloudEventBatch,
   senderAttributes,
   type SenderAttributes,
 } from '../events/cloudevents/cloud-event';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { Content } from '../service/call';
-import { bodyPayload, bodyText, httpPayload, percentDecoded, type HttpInput } from './http-payload';
+import type { Steps } from '../util/promises';
+import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
@@ -25,20 +26,21 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
  * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
  * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
  */
-export function httpContent(input: HttpInput): Content {
+export function* httpContent(input: HttpInput): Steps<Content> {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
-  if (essence === STRUCTURED) return structured(bodyText(mediaType, body) ?? '');
-  if (essence === BATCHED) return { batch: cloudEventBatchOf(bodyText(mediaType, body) ?? '') };
+  if (essence === STRUCTURED) return yield* structured((yield* bodyText(mediaType, body)) ?? '');
+  if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* bodyText(mediaType, body)) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
-  if (signedBy !== undefined || !isBinaryMode(headers)) return { payload: httpPayload(input) };
-  return { attributes: binaryModeAttributes(headers), payload: body.length === 0 ? undefined : bodyPayload(input) };
+  if (signedBy !== undefined || !isBinaryMode(headers)) return { payload: yield* httpPayload(input) };
+  const attributes = binaryModeAttributes(headers);
+  return { attributes, payload: body.length === 0 ? undefined : yield* bodyPayload(input) };
 }
 
-function structured(json: string): Content {
+function* structured(json: string): Steps<Content> {
   if (hasTooManyParts(json))
     throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
-  return cloudEventOf(json, parseJsonObject(json));
+  return yield* cloudEvent(json);
 }
 
 const PREFIX = 'ce-';
@@ -81,7 +83,7 @@ const BAD_ESCAPE = /%(?![\da-f]{2})/i;
 function attributeValue(name: string, value: string): string {
   const quoted = QUOTED.exec(value)?.[1];
   const text = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
-  const bytes = percentDecoded(text);
+  const bytes = unescapeBuffer(text);
   if (!isUtf8(bytes))
     throw new CloudEventError(`The CloudEvent's attribute ${name} must be percent-encoded UTF-8 in a header field.`);
   const decoded = bytes.toString();

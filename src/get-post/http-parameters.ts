@@ -1,14 +1,15 @@
-import { elementTexts, hasTooManyParts, memberTexts } from '../events/cloudevents/json-text';
+import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
+import type { Steps } from '../util/promises';
 import type { Parameter, GivenTexts } from '../contract/schema';
 import {
   bodyCharset,
   bodyText,
   FORM,
+  formFields,
   isJsonType,
   jsonForm,
-  parseFormFields,
   type HttpInput,
   type NamedValues,
 } from './http-payload';
@@ -23,24 +24,30 @@ type Texts = readonly string[];
  *
  * @throws {RequestError} there are too many fields, or JSON that is not an object.
  */
-export function httpParameters(input: HttpInput): GivenTexts {
-  const fields = fieldValues(input.query);
-  const body = bodyParameters(input);
+export function* httpParameters(input: HttpInput, parameters: readonly Parameter[]): Steps<GivenTexts> {
+  const fields = yield* fieldValues(input.query);
+  const body = yield* bodyParameters(input, parameters);
   return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
 }
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
-function bodyParameters({ mediaType, body }: HttpInput): ((parameter: Parameter) => Texts | undefined) | undefined {
+function* bodyParameters(
+  { mediaType, body }: HttpInput,
+  parameters: readonly Parameter[],
+): Steps<((parameter: Parameter) => Texts | undefined) | undefined> {
   if (mediaType === undefined || body.length === 0) return undefined;
   const isForm = mediaType.essence === FORM;
   if (!isForm && !isJsonType(mediaType.essence)) return undefined;
-  const json = isForm ? jsonForm(mediaType, body)?.json : (bodyText(mediaType, body) ?? '');
-  if (json === undefined) return formParameters(fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
-  const members = membersOf(json);
-  return ({ name }) => {
+  const json = isForm ? (yield* jsonForm(mediaType, body))?.json : ((yield* bodyText(mediaType, body)) ?? '');
+  if (json === undefined)
+    return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
+  const members = yield* membersOf(json);
+  const given = new Map<string, Texts>();
+  for (const { name } of parameters) {
     const member = members.get(name);
-    return member && jsonTexts(name, member.value.trim());
-  };
+    if (member !== undefined) given.set(name, yield* jsonTexts(name, member.value.trim()));
+  }
+  return ({ name }) => given.get(name);
 }
 
 function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
@@ -52,8 +59,8 @@ function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | 
   };
 }
 
-function fieldValues(encoded: string, charset?: string): NamedValues {
-  const fields = parseFormFields(encoded, charset);
+function* fieldValues(encoded: string, charset?: string): Steps<NamedValues> {
+  const fields = yield* formFields(encoded, charset);
   if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;
 }
@@ -62,26 +69,18 @@ function textsOf(value: string | Texts | undefined): Texts | undefined {
   return typeof value === 'string' ? [value] : value;
 }
 
-function membersOf(json: string): ReturnType<typeof memberTexts> {
+function* membersOf(json: string): Steps<ReadonlyMap<string, MemberText>> {
   if (hasTooManyParts(json)) throw HTTP_ERRORS.tooManyJsonParts();
-  if (!isJsonObject(json)) throw HTTP_ERRORS.notAnObject();
-  return memberTexts(json);
+  const members = yield* memberSteps(json);
+  if (members === undefined) throw HTTP_ERRORS.notAnObject();
+  return members;
 }
 
-function isJsonObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
-
-/** The texts of a member: an array stands for a repeated parameter. Numbers keep their digits. */
-function jsonTexts(name: string, value: string): Texts {
-  return value.startsWith('[')
-    ? elementTexts(value).flatMap((element) => jsonText(name, element))
-    : jsonText(name, value);
+/** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
+function* jsonTexts(name: string, value: string): Steps<Texts> {
+  if (!value.startsWith('[')) return jsonText(name, value);
+  const elements = (yield* elementSteps(value, 2)) ?? [];
+  return elements.flatMap((element) => jsonText(name, element));
 }
 
 function jsonText(name: string, value: string): Texts {

@@ -1,17 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parse } from 'node:querystring';
+import { unescapeBuffer } from 'node:querystring';
 import {
   charsetOfMark,
   charsetOfXml,
   decode,
+  decoderOf,
+  decodeSteps,
   isDenied,
   isKnownCharset,
   isPlainText,
   type MediaType,
 } from '../http/content/content-type';
-import { parsedJson, type ParsedJson } from '../events/cloudevents/json-text';
-import type { Payload } from '../events/payload';
+import { hasTooManyParts, parsedSteps, type ParsedJson } from '../events/cloudevents/json-text';
+import { slicesOf, type Payload } from '../events/payload';
 import type { SignedBy } from '../senders/senders';
+import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
 /** The media type of a form (HTML, section 4.10.21). */
 export const FORM = 'application/x-www-form-urlencoded';
@@ -35,51 +38,116 @@ export interface HttpInput {
  * Reads the payload: the fields of a form, any other body by its content type or, without a body, the query string. A form
  * that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
  */
-export function httpPayload(input: HttpInput): Payload | undefined {
+export function* httpPayload(input: HttpInput): Steps<Payload | undefined> {
   const { query, mediaType, body } = input;
-  if (body.length === 0) return query === '' ? undefined : fieldsPayload(parseFormFields(query), query);
-  if (mediaType?.essence !== FORM) return bodyPayload(input);
-  const json = jsonForm(mediaType, body);
+  if (body.length === 0)
+    return query === '' ? undefined : yield* fieldsPayload(yield* formFields(query), query.length, () => query);
+  if (mediaType?.essence !== FORM) return yield* bodyPayload(input);
+  const json = yield* jsonForm(mediaType, body);
   if (json !== undefined) return { mediaType: 'application/json', ...json };
+  yield;
   const encoded = body.toString('latin1');
-  return fieldsPayload(parseFormFields(encoded, bodyCharset(mediaType, body)), decode(body, 'utf-8') ?? encoded);
+  const fields = yield* formFields(encoded, bodyCharset(mediaType, body));
+  yield;
+  return yield* fieldsPayload(fields, encoded.length, () => decode(body, 'utf-8') ?? encoded);
 }
 
 /**
  * Reads a body by its content type. A body that is not what its content type says is kept as text or, failing that, as
  * bytes: a sender's mistake never loses an event.
  */
-export function bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'query'>): Payload {
+export function* bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'query'>): Steps<Payload> {
   const contentType = headers['content-type'];
-  const text = bodyText(mediaType, body);
+  const text = yield* bodyText(mediaType, body);
+  yield;
   if (text === undefined) return { mediaType: contentType, bytes: body };
   if (!isJsonType(mediaType?.essence ?? '')) return { mediaType: contentType, text };
-  const json = parsedJson(text);
+  const json = yield* readJson(text);
   return json === undefined ? { mediaType: 'text/plain', text } : { mediaType: contentType, ...json };
 }
 
 /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
-export function bodyText(mediaType: MediaType | undefined, body: Buffer): string | undefined {
-  return isText(mediaType, body) ? decode(body, bodyCharset(mediaType, body)) : undefined;
+export function* bodyText(mediaType: MediaType | undefined, body: Buffer): Steps<string | undefined> {
+  return (yield* isText(mediaType, body)) ? yield* decodeSteps(body, bodyCharset(mediaType, body)) : undefined;
 }
 
-function fieldsPayload(fields: FormFields | undefined, text: string): Payload {
-  if (fields === undefined || fields.hasUndecodable) return { mediaType: FORM, text };
-  return { mediaType: 'application/json', json: JSON.stringify(fields.values), value: fields.values };
+function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
+  const json = fields && !fields.hasUndecodable ? yield* fieldsJson(fields.values, length) : undefined;
+  return json === undefined
+    ? { mediaType: FORM, text: text() }
+    : { mediaType: 'application/json', json, value: fields?.values };
+}
+
+/** Writes fields as a JSON object. Undefined if that would be more than twice as long as the form: full of escapes. */
+function* fieldsJson(values: NamedValues, length: number): Steps<string | undefined> {
+  if (length <= LARGE_MESSAGE) return JSON.stringify(values);
+  const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;
+  const pieces: string[] = [];
+  let written = 0;
+  for (const piece of jsonPieces(values)) {
+    pieces.push(piece);
+    written += piece.length;
+    if (written > maxLength) return undefined;
+    yield;
+  }
+  return pieces.join('');
+}
+
+/** What JSON needs for a field besides its name and its value: quotes, a colon, a comma, brackets. */
+const FIELD_LENGTH = 8;
+
+function* jsonPieces(values: NamedValues): Generator<string> {
+  let before = '{';
+  for (const [name, value = ''] of Object.entries(values)) {
+    yield before;
+    before = ',';
+    yield* stringPieces(name);
+    if (typeof value === 'string') {
+      yield ':';
+      yield* stringPieces(value);
+    } else {
+      for (const [i, text] of value.entries()) {
+        yield i === 0 ? ':[' : ',';
+        yield* stringPieces(text);
+      }
+      yield ']';
+    }
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function* stringPieces(text: string): Generator<string> {
+  yield '"';
+  for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
+  yield '"';
 }
 
 /** Returns the JSON object or array that a form consists of, if it does. */
-export function jsonForm(mediaType: MediaType, body: Buffer): ParsedJson | undefined {
-  const text = decode(body, bodyCharset(mediaType, body))?.trim();
-  return text !== undefined && /^[[{]/.test(text) ? parsedJson(text) : undefined;
+export function* jsonForm(mediaType: MediaType, body: Buffer): Steps<ParsedJson | undefined> {
+  if (!mayBeginJson(body)) return undefined;
+  const text = (yield* decodeSteps(body, bodyCharset(mediaType, body)))?.trim();
+  yield;
+  return text !== undefined && /^[[{]/.test(text) ? yield* readJson(text) : undefined;
 }
 
-function isText(mediaType: MediaType | undefined, body: Buffer): boolean {
+/** Whether a body begins with a brace or a bracket in any character set, perhaps after a mark and white space. */
+function mayBeginJson(body: Buffer): boolean {
+  let at = 0;
+  while (BEFORE_JSON.has(body[at])) at++;
+  return body[at] === 0x7b || body[at] === 0x5b;
+}
+
+/** The bytes of white space, of byte order marks, and the zero byte of a character in UTF-16. */
+const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
+  Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'),
+);
+
+function* isText(mediaType: MediaType | undefined, body: Buffer): Steps<boolean> {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
   const { essence, isXml } = mediaType;
   if (isXml || isJsonType(essence) || TEXT_TYPE.test(essence)) return true;
   // Many such types are text: `application/jwt`, `application/csp-report`.
-  return essence.startsWith('application/') && essence !== 'application/octet-stream' && isPlainText(body);
+  return essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* isPlainText(body));
 }
 
 /**
@@ -101,6 +169,12 @@ export function isJsonType(essence: string): boolean {
   return JSON_TYPE.test(essence);
 }
 
+function* readJson(json: string): Steps<ParsedJson | undefined> {
+  if (hasTooManyParts(json)) return undefined;
+  yield;
+  return yield* parsedSteps(json);
+}
+
 /** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;
 
@@ -120,42 +194,73 @@ export interface FormFields {
 /** Stands for a name or value that is not text: a lone surrogate, which no decoded text holds. */
 export const UNDECODABLE = '\uD800';
 
+/** How many characters are decoded at a time, and how many fields are read. */
+const PART_LENGTH = 16 * 1024;
+const FIELDS_AT_ONCE = 64;
+
+/** What stands for itself in a form, in any character set that has ASCII. */
+const PLAIN = /^[ -$&-*,-~]*$/;
+
+declare module 'node:querystring' {
+  /** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
+  function unescapeBuffer(text: string): Buffer;
+}
+
 /**
  * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Returns undefined for more than 10,000
  * fields.
  */
-export function parseFormFields(encoded: string, charset = 'utf-8'): FormFields | undefined {
-  if (encoded.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) return undefined;
+export function* formFields(encoded: string, charset = 'utf-8'): Steps<FormFields | undefined> {
+  const fields = encoded.split('&', MAX_FIELDS + 1);
+  if (fields.length > MAX_FIELDS) return undefined;
+  const values = Object.create(null) as NamedValues;
+  const decoder = decoderOf(charset);
   let hasUndecodable = false;
-  const decodeURIComponent = (part: string): string => {
-    const text = decode(percentDecoded(part), charset);
+  const known = (text: string | undefined): string => {
     if (text === undefined) hasUndecodable = true;
     return text ?? UNDECODABLE;
   };
-  const values = parse(encoded, '&', '=', { maxKeys: 0, decodeURIComponent });
+  const decoded = (part: string): string => (PLAIN.test(part) ? part : known(decoder?.(unescapedPart(part))));
+  function* decodedInSteps(part: string): Steps<string> {
+    const bytes = yield* unescaped(part);
+    yield;
+    return known(yield* decodeSteps(bytes, charset));
+  }
+  for (const [i, field] of fields.entries()) {
+    if (i % FIELDS_AT_ONCE === FIELDS_AT_ONCE - 1) yield;
+    if (field === '') continue;
+    const equals = field.indexOf('=');
+    const isLong = field.length > PART_LENGTH;
+    const [encodedName, encodedValue] = equals === -1 ? [field, ''] : [field.slice(0, equals), field.slice(equals + 1)];
+    const name = isLong ? yield* decodedInSteps(encodedName) : decoded(encodedName);
+    const value = isLong ? yield* decodedInSteps(encodedValue) : decoded(encodedValue);
+    const others = values[name];
+    if (others === undefined) values[name] = value;
+    else if (typeof others === 'string') values[name] = [others, value];
+    else others.push(value);
+  }
   return { values, hasUndecodable };
 }
 
-const PERCENT = 0x25;
-
-/** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
-export function percentDecoded(part: string): Buffer {
-  const bytes = Buffer.from(part, 'latin1');
-  let length = 0;
-  for (let i = 0; i < part.length; i++) {
-    const value = bytes[i] === PERCENT ? 16 * hexDigit(bytes[i + 1]) + hexDigit(bytes[i + 2]) : NaN;
-    if (Number.isNaN(value)) bytes[length++] = bytes[i] ?? 0;
-    else {
-      bytes[length++] = value;
-      i += 2;
-    }
-  }
-  return bytes.subarray(0, length);
+function unescapedPart(text: string): Buffer {
+  return unescapeBuffer(text.replaceAll('+', ' '));
 }
 
-/** The value of the hexadecimal digit with an ASCII code; NaN for any other character. */
-function hexDigit(code = 0): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NaN;
+/** Undoes the encoding of a name or value. */
+function* unescaped(text: string): Steps<Buffer> {
+  const parts: Buffer[] = [];
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + PART_LENGTH;
+    // An escape stays whole.
+    const percent = text.slice(end - 2, end).indexOf('%');
+    if (percent !== -1) end += percent - 2;
+    parts.push(unescapedPart(text.slice(start, end)));
+    yield;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Parses a form or query string in one go, as {@link formFields} does. */
+export function parseFormFields(encoded: string, charset?: string): FormFields | undefined {
+  return atOnce(formFields(encoded, charset));
 }

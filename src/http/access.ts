@@ -3,7 +3,6 @@ import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { Access, AccessConfig, SENDER_SECRETS } from '../config/config';
 import { isLoopback } from '../config/open-service';
 import { SENDERS, type Sender, type SignedBy } from '../senders/senders';
-import { LARGE_MESSAGE } from '../util/promises';
 import { isForwarded } from './callers';
 import type { BodyLimit } from './content/body';
 import {
@@ -52,10 +51,12 @@ export interface AccessControl {
   afterBody(needed: Access, call: GuardedCall, body?: Buffer): SignedBy | undefined;
 }
 
+const MAX_UNPROVED = 256 * 1024;
+
 /** What is read of a caller that has proved nothing: a key may be in the message, and operations that are open need no more. */
 const UNPROVED_BODY: BodyLimit = {
-  maxBytes: LARGE_MESSAGE,
-  refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE),
+  maxBytes: MAX_UNPROVED,
+  refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNPROVED),
 };
 
 /**

@@ -233,9 +233,12 @@ export function localAuthority(host: string, port: number): string {
 
 const AUTHORITY = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;
 
+/** No name of a host is longer (RFC 1035, section 2.3.4). */
+const MAX_AUTHORITY_LENGTH = 255;
+
 /** Whether a `Host` value is an authority (RFC 9110, section 7.2): a name or address, with or without a port. */
 export function isAuthority(host: string): boolean {
-  const match = AUTHORITY.exec(host);
+  const match = host.length > MAX_AUTHORITY_LENGTH ? null : AUTHORITY.exec(host);
   if (match === null) return false;
   const ipv6 = match.groups?.ipv6;
   return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);

@@ -138,6 +138,8 @@ export const HTTP_ERRORS = {
       'invalid',
       { 'Accept-Post': `${structured}, ${batched}` },
     ),
+  mediaTypeTooLong: (maxLength: number) =>
+    new RequestError(400, `The Content-Type has more than ${String(maxLength)} characters.`),
   tooManyFields: () => new RequestError(400, 'The query string or the form has too many fields.'),
   tooManyJsonParts: () => new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.'),
   notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters.'),

@@ -43,22 +43,24 @@ export interface Call {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The sender whose signature was verified. */
+  /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
   readonly signedBy?: SignedBy | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
   /**
-   * Returns what the caller sent with the call.
+   * Returns what the caller sent with the call; of a large message it is read in parts, between which other calls run.
    *
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
-   * @throws after {@link Call.whileIdle}, which lets go of it.
+   * @throws after {@link Call.forget} and {@link Call.whileIdle}.
    */
-  content(): Content;
+  content(): Content | Promise<Content>;
+  /** Lets go of what the caller sent: the work on it is done, and that on another large message begins. */
+  forget(): void;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**
-   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and what the
-   * caller sent is let go of: call {@link Call.content} before.
+   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and it forgets what
+   * the caller sent.
    *
    * @param wait - resolves when it has happened, and soon after the signal fires: the caller is gone or the service stops.
    * @returns settles as `wait` does.

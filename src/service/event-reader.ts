@@ -22,9 +22,6 @@ export function waitParameter({ wait }: ParameterValues, { id, sequence }: Event
   return milliseconds;
 }
 
-/** Callers that are woken together get a page of more characters one after the other. */
-const LARGE_PAGE = 16 * 1024;
-
 /** Reads events for calls that may wait for them. */
 export class EventReader {
   readonly #log: Pick<ServiceLog, 'read' | 'watch'>;
@@ -70,8 +67,9 @@ export class EventReader {
       this.#reads.set(key, reading);
     }
     const events = await reading;
-    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own.
-    if (charactersOf(events) > LARGE_PAGE) await this.#handouts.take(() => setImmediate());
+    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own; between two other
+    // calls run.
+    await this.#handouts.take(() => setImmediate());
     return events;
   }
 
@@ -80,9 +78,8 @@ export class EventReader {
   }
 }
 
-function charactersOf(events: readonly LoggedEvent[]): number {
-  return events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-}
+/** How many calls that wait are answered before others run. */
+const ANSWERED_AT_ONCE = 32;
 
 interface Waiter {
   readonly after: bigint;
@@ -98,6 +95,7 @@ export class EventWaiters {
   /** The newest position, once the watch has told it. */
   #newest: bigint | undefined;
   #endWatch: (() => void) | undefined;
+  #isAnswering = false;
 
   constructor(log: Pick<ServiceLog, 'watch'>) {
     this.#log = log;
@@ -135,13 +133,26 @@ export class EventWaiters {
   /** Called for each commit of a busy log, so it looks at the waiters only where one may be answered. */
   #tell(newest: bigint): void {
     this.#newest = newest;
-    if (this.#waiters.size === 0 || newest <= this.#lowest) return;
-    const left: bigint[] = [];
-    for (const { after, answer } of this.#waiters) {
-      if (after < newest) answer(newest);
-      else left.push(after);
+    if (!this.#isAnswering) void this.#answer();
+  }
+
+  /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
+  async #answer(): Promise<void> {
+    this.#isAnswering = true;
+    let answered = 0;
+    for (let newest = this.#newest; newest !== undefined && newest > this.#lowest; newest = this.#newest) {
+      if (this.#waiters.size === 0) break;
+      const left: bigint[] = [];
+      for (const { after, answer } of this.#waiters) {
+        if (after >= newest) left.push(after);
+        else {
+          answer(newest);
+          if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
+        }
+      }
+      this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
     }
-    this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
+    this.#isAnswering = false;
   }
 
   #end(): void {

@@ -92,7 +92,7 @@ function dataReference(sequence: string, call: Call): string {
 }
 
 /** How many events of a batch are made before other calls run. */
-const EVENTS_IN_ONE_GO = 500;
+const EVENTS_IN_ONE_GO = 100;
 
 /**
  * Records what came with a call. Resolves once it is durable: to the id of the event or, for a batch, to the JSON array of
@@ -105,16 +105,21 @@ const EVENTS_IN_ONE_GO = 500;
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
   const { binding, method, target, headers, signedBy } = call;
-  const content = call.content();
+  const found = call.content();
+  const content = found instanceof Promise ? await found : found;
   const remoteAddress = call.remoteAddress();
   if (content.batch === undefined) {
     const { attributes, payload } = content;
-    const event = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
-    const { id, conflict } = await log.append(event instanceof Promise ? await event : event);
+    const made = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
+    const event = made instanceof Promise ? await made : made;
+    call.forget();
+    const { id, conflict } = await log.append(event);
     if (conflict === true) throw new KeyReuseError();
     return id;
   }
-  const made = await batchOf(content.batch, { binding, method, target, headers, remoteAddress, signedBy }, events);
+  const request = { binding, method, target, headers, remoteAddress, signedBy };
+  const made = await batchOf(content.batch, request, events);
+  call.forget();
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
 }

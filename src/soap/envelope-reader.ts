@@ -1,12 +1,12 @@
 import {
   charsetOfMark,
   charsetOfXml,
-  decode,
   decodeAnyway,
+  decodeSteps,
   isDenied,
   isKnownCharset,
 } from '../http/content/content-type';
-import { inParts } from '../util/promises';
+import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader, LastBeginning } from '../xml/common-xml-reader';
 import { earlierMistake, placeOf } from '../xml/mistakes';
@@ -32,7 +32,11 @@ const MAX_ATTRIBUTES = 256;
  *
  * @param hint - called with what the sender should change.
  */
-export function decodeMessage(body: Buffer, charset: string | undefined, hint?: (message: string) => void): string {
+export function* decodeMessage(
+  body: Buffer,
+  charset: string | undefined,
+  hint?: (message: string) => void,
+): Steps<string> {
   const given = charset && !isDenied(charset, body) ? charset : undefined;
   const named = charsetOfMark(body) ?? given ?? charsetOfXml(body) ?? 'utf-8';
   let name = named;
@@ -41,12 +45,12 @@ export function decodeMessage(body: Buffer, charset: string | undefined, hint?: 
     name = announced !== undefined && isKnownCharset(announced) ? announced : 'utf-8';
     hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
   }
-  const text = decode(body, name);
+  const text = yield* decodeSteps(body, name);
   if (text !== undefined) return withoutNulsAtEnd(text);
   hint?.(
     `A SOAP message is not valid ${shortened(name)}, its character set. What could not be read may be recorded wrong.`,
   );
-  return withoutNulsAtEnd(decodeAnyway(body, name));
+  return withoutNulsAtEnd(yield* decodeAnyway(body, name));
 }
 
 function withoutNulsAtEnd(text: string): string {
@@ -55,6 +59,9 @@ function withoutNulsAtEnd(text: string): string {
   return end === text.length ? text : text.slice(0, end);
 }
 
+/** How many characters `saxes` reads at a time. */
+const PART_LENGTH = 8 * 1024;
+
 /**
  * Reads a SOAP message strictly, with namespaces, and without document type declarations (SOAP 1.1, section 3; SOAP 1.2 part 1,
  * section 5): in most cases without `saxes`.
@@ -62,21 +69,20 @@ function withoutNulsAtEnd(text: string): string {
  * @param last - how the message before began, which is how most begin.
  * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
  */
-export function readEnvelope(xml: string, contract = ANY_MESSAGE, last = new LastBeginning()): Envelope {
+export function* envelopeSteps(xml: string, contract = ANY_MESSAGE, last = new LastBeginning()): Steps<Envelope> {
   const builder = new EnvelopeBuilder(xml, contract);
-  if (new CommonXmlReader(xml, builder, last).read()) return builder.envelope();
+  if (yield* new CommonXmlReader(xml, builder, last).read()) return builder.envelope();
   const reader = new SaxesEnvelopeReader(xml, contract);
-  reader.write(xml);
+  for (let start = 0; start < xml.length; start += PART_LENGTH) {
+    reader.write(xml.slice(start, start + PART_LENGTH));
+    yield;
+  }
   return reader.close();
 }
 
-/** Reads a large message as {@link readEnvelope} does, in parts, between which other calls run. */
-export async function readLargeEnvelope(xml: string, contract: MessageContract): Promise<Envelope> {
-  const reader = new SaxesEnvelopeReader(xml, contract);
-  await inParts(xml, (part) => {
-    reader.write(part);
-  });
-  return reader.close();
+/** Reads a SOAP message in one go, as {@link envelopeSteps} does. */
+export function readEnvelope(xml: string, contract?: MessageContract, last?: LastBeginning): Envelope {
+  return atOnce(envelopeSteps(xml, contract, last));
 }
 
 const GUARDS: SaxesGuards = {

@@ -1,9 +1,16 @@
 import { isNameCharacter, isSpaceCode, xmlAttribute } from '../xml/characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from '../xml/handler';
+import type { Steps } from '../util/promises';
 import { FAULTS } from './fault';
 
-/** How many times the length of its message a payload may gain in declarations. */
+/** How many times the length of its message a payload may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
+const MAX_GAIN = 4 * 1024 * 1024;
+
+/** How many children are written at a time, and how many characters of one are searched for prefixes, none of which is longer. */
+const CHILDREN_AT_ONCE = 256;
+const PART_LENGTH = 64 * 1024;
+const MAX_NAME_LENGTH = 1024;
 
 /** A child element: where it starts, where the name in its start tag ends, and what is declared in it. */
 interface Child {
@@ -28,7 +35,7 @@ export class Payload {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
-  readonly #written = new Map<string, string>();
+  #written: Map<string, string> | undefined;
   #allPrefixes: readonly string[] | undefined;
   #allDeclarations: string | undefined;
 
@@ -53,10 +60,10 @@ export class Payload {
    *
    * @throws {Fault} the declarations would make it many times as long as its message.
    */
-  text(): string | undefined {
+  *text(): Steps<string | undefined> {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
-    const maxGrowth = MAX_GROWTH * xml.length;
+    const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
     let growth = 0;
     let position = this.#start;
     let end = this.end ?? xml.length;
@@ -64,22 +71,39 @@ export class Payload {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
-    const parts: string[] = [];
-    this.#children.forEach((child, i) => {
-      const declarations = this.#declarationsOn(child, this.#children[i + 1]?.start ?? end);
-      if (declarations === '') return;
+    const fragments: string[] = [];
+    let parts: string[] = [];
+    for (const [i, child] of this.#children.entries()) {
+      if (i % CHILDREN_AT_ONCE === CHILDREN_AT_ONCE - 1) {
+        fragments.push(parts.join(''));
+        parts = [];
+        yield;
+      }
+      const childEnd = this.#children[i + 1]?.start ?? end;
+      const mentioned = new Set<string>();
+      let mayBeAny = false;
+      for (let from = child.start; from < childEnd && !mayBeAny; from += PART_LENGTH) {
+        if (from > child.start) yield;
+        const text = xml.slice(Math.max(child.start, from - MAX_NAME_LENGTH), Math.min(from + PART_LENGTH, childEnd));
+        mayBeAny = !addPrefixes(text, this.#scope, mentioned);
+      }
+      const declarations = this.#declarationsOn(child, mayBeAny ? undefined : mentioned);
+      if (declarations === '') continue;
       growth += declarations.length;
       if (growth > maxGrowth) throw FAULTS.payloadGrowth(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);
       position = child.nameEnd;
-    });
-    return parts.join('') + xml.slice(position, end);
+    }
+    parts.push(xml.slice(position, end));
+    if (fragments.length === 0) return parts.join('');
+    fragments.push(parts.join(''));
+    yield;
+    return fragments.join('');
   }
 
-  /** @param end - where the next child starts, or the content ends. */
-  #declarationsOn({ start, scope }: Child, end: number): string {
+  /** @param mentioned - the prefixes that it may use; undefined where that may be any. */
+  #declarationsOn({ scope }: Child, mentioned: ReadonlySet<string> | undefined): string {
     const own = scope === this.#scope ? NO_DECLARATIONS : scope;
-    const mentioned = prefixesIn(this.#xml.slice(start, end), this.#scope);
     if (mentioned !== undefined) return this.#write(mentioned, own);
     this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable);
     if (own !== NO_DECLARATIONS) return this.#write(this.#allPrefixes, own);
@@ -95,34 +119,32 @@ export class Payload {
   }
 
   #declarationOf(prefix: string): string {
-    let text = this.#written.get(prefix);
+    const written = (this.#written ??= new Map<string, string>());
+    let text = written.get(prefix);
     if (text !== undefined) return text;
     const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
     text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-    this.#written.set(prefix, text);
+    written.set(prefix, text);
     return text;
   }
 }
 
 /**
- * The prefixes of a scope that stand before colons in a text, in one pass over the text. Undefined where any may: where some may
- * be written with references or have letters beyond ASCII.
+ * Finds the prefixes of a scope that stand before colons in a text, in one pass over it. Returns false where it may have any: where
+ * some may be written with references or have letters beyond ASCII.
  */
-function prefixesIn(text: string, scope: Scope): Iterable<string> | undefined {
-  if (text.includes('&#')) return undefined;
-  let colon = text.indexOf(':');
-  if (colon === -1) return [];
-  const found = new Set<string>();
+function addPrefixes(text: string, scope: Scope, found: Set<string>): boolean {
+  if (text.includes('&#')) return false;
   let searched = 0;
-  for (; colon !== -1; colon = text.indexOf(':', searched)) {
+  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', searched)) {
     let start = colon;
     while (start > searched && isNameCharacter(text.charCodeAt(start - 1))) start--;
-    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return undefined;
+    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return false;
     const name = text.slice(start, colon);
     if (isDeclarable(name) && scope.find(name) !== undefined) found.add(name);
     searched = colon + 1;
   }
-  return found;
+  return true;
 }
 
 const MAX_ASCII = 0x7f;

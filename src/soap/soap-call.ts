@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { reply, replyCompressed } from '../http/reply';
 import type { HttpRequest } from '../http/request';
 import type { Refusal, RequestError } from '../http/errors';
-import { LARGE_MESSAGE } from '../util/promises';
+import { inParts, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
@@ -11,7 +11,7 @@ import { NO_VALUES, parameterValues } from '../contract/schema';
 import { LastBeginning } from '../xml/common-xml-reader';
 import type { ElementName } from '../xml/handler';
 import type { Envelope, MessageContract } from './envelope-builder';
-import { decodeMessage, readEnvelope, readLargeEnvelope } from './envelope-reader';
+import { decodeMessage, envelopeSteps } from './envelope-reader';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { NodeSoap } from './node-soap';
@@ -50,6 +50,8 @@ function parameterNames({ operations }: Contract) {
   return (operation: string) => names.get(operation);
 }
 
+const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
+
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
 export class SoapCall extends IncomingCall {
   override readonly hasBody = true;
@@ -63,7 +65,7 @@ export class SoapCall extends IncomingCall {
     super(request, response, endpoint);
     this.#bindings = bindings;
     const { versions } = bindings.messages;
-    const named = this.mediaType?.essence === SOAP_12.mediaType ? SOAP_12 : SOAP_11;
+    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? SOAP_12 : SOAP_11;
     this.#version = versions.includes(named) ? named : (versions[0] ?? named);
   }
 
@@ -77,15 +79,16 @@ export class SoapCall extends IncomingCall {
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const xml = decodeMessage(body, this.mediaType?.charset, (message) => {
+    return inParts(body.length, this.#read(body));
+  }
+
+  *#read(body: Buffer): Steps<void> {
+    const { messages, lastBeginning } = this.#bindings;
+    const xml = yield* decodeMessage(body, this.mediaType?.charset, (message) => {
       this.hint('charset', message);
     });
-    const { messages, lastBeginning } = this.#bindings;
-    if (body.length <= LARGE_MESSAGE) this.#accept(readEnvelope(xml, messages, lastBeginning));
-    else
-      return readLargeEnvelope(xml, messages).then((envelope) => {
-        this.#accept(envelope);
-      });
+    yield;
+    this.#accept(yield* envelopeSteps(xml, messages, lastBeginning));
   }
 
   #accept(envelope: Envelope): void {
@@ -190,8 +193,9 @@ export class SoapCall extends IncomingCall {
     reply(this.response, fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
-  protected override readContent(): Content {
-    const text = this.#envelope?.payload(this.#operationElement).text();
+  protected override *readContent(): Steps<Content> {
+    const payload = this.#envelope?.payload(this.#operationElement);
+    const text = payload && (yield* payload.text());
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
   }
 

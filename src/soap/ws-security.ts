@@ -69,6 +69,9 @@ const UNDERSTOOD: ReadonlyMap<string, string> = new Map([
   ['Timestamp/Expires', WSU],
 ]);
 
+/** The path of an element that is not understood, and of those in it. */
+const UNKNOWN = '';
+
 /** Reads a WS-Security header: a UsernameToken (OASIS UsernameToken Profile 1.0 and 1.1) and perhaps a Timestamp. */
 export class SecurityHeaderReader implements SecurityHeader {
   /** The paths of the open elements inside the header, outermost first. */
@@ -88,10 +91,12 @@ export class SecurityHeaderReader implements SecurityHeader {
   openElement(tag: Tag): void {
     const outer = this.#paths.at(-1);
     const path = outer === undefined ? tag.local : `${outer}/${tag.local}`;
-    this.#paths.push(path);
+    const isUnderstood = outer !== UNKNOWN && UNDERSTOOD.get(path) === tag.uri;
+    // The paths of what is not understood would become long.
+    this.#paths.push(isUnderstood ? path : UNKNOWN);
+    if (this.#problem !== undefined) return;
     const name = shortened(tag.name);
-    if (UNDERSTOOD.get(path) !== tag.uri)
-      this.#refuse(unsupported(path, tag.uri), `the element ${name} is not supported`);
+    if (!isUnderstood) this.#refuse(unsupported(path, tag.uri), `the element ${name} is not supported`);
     else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalidSecurity, `it has more than one ${name}`);
     else this.#texts.set(path, '');
     const type = tag.attributes.find((attribute) => attribute.name === 'Type');

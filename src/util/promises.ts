@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 /** A promise and the functions that settle it. */
 export interface Deferred<T> {
@@ -61,24 +61,54 @@ export class Turns {
 }
 
 /** A message with more bytes or characters than this is worked on in parts, between which other calls run. */
-export const LARGE_MESSAGE = 256 * 1024;
+export const LARGE_MESSAGE = 64 * 1024;
 
-/** What a small call needs from its header to its commit and its reply, in milliseconds. */
+/** How long a large message is worked on before other calls run, in milliseconds. */
+const PART = 4;
+
+/** For how long other calls run then, at most, and how short a round of the event loop is in which none did, in milliseconds. */
 const PAUSE = 5;
+const QUIET = 0.2;
 
-/** Pauses, so that all calls that have arrived run from their headers to their replies. */
+/** Lets calls that have arrived run, for up to 5 ms; does not wait where there are none. */
 export async function letOthersRun(): Promise<void> {
-  await setImmediate();
-  await wait(PAUSE);
+  const until = performance.now() + PAUSE;
+  let round: number;
+  do {
+    const began = performance.now();
+    await setImmediate();
+    round = performance.now() - began;
+  } while (round > QUIET && performance.now() < until);
 }
 
-/** Characters of a large text that are worked on at a time: at most 20 ms of work, whatever they are (measured). */
-const PART_LENGTH = 64 * 1024;
+/** Work on a message that can be interrupted wherever it yields, which it does after at most a few milliseconds. */
+export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Passes a large text on in parts, in order, between which other calls run. */
-export async function inParts(text: string, work: (part: string) => void): Promise<void> {
-  for (let start = 0; start < text.length; start += PART_LENGTH) {
-    work(text.slice(start, start + PART_LENGTH));
+/** Does work in one go. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Does work in parts, between which other calls run, if the message is large; otherwise in one go. */
+export function inParts<T>(length: number, steps: Steps<T>): T | Promise<T> {
+  return length > LARGE_MESSAGE ? interrupted(steps) : atOnce(steps);
+}
+
+async function interrupted<T>(steps: Steps<T>): Promise<T> {
+  // Other calls run before it and after it, too: the body has just been received, and what is made of it is worked on next. The
+  // first `setImmediate` comes before what has arrived meanwhile is read.
+  await setImmediate();
+  for (;;) {
     await letOthersRun();
+    const began = performance.now();
+    do {
+      const step = steps.next();
+      if (step.done !== true) continue;
+      if (performance.now() - began >= PART) await letOthersRun();
+      return step.value;
+    } while (performance.now() - began < PART);
   }
 }

@@ -48,6 +48,7 @@ export interface XmlHandler {
 export class Scope {
   /** The namespace of names without a prefix; empty where they have none. */
   readonly defaultNamespace: string;
+  #found: Map<string, string> | undefined;
 
   /**
    * @param declared - what the element itself declares: namespaces by prefix; the empty prefix is the default namespace.
@@ -60,11 +61,16 @@ export class Scope {
     this.defaultNamespace = declared.get('') ?? outer?.defaultNamespace ?? '';
   }
 
-  /** The namespace of a prefix, unless it is not declared. */
+  /** The namespace of a prefix, unless it is not declared. What was found far out is kept: an element may name it again. */
   find(prefix: string): string | undefined {
-    let namespace = this.declared.get(prefix);
-    for (let { outer } = this; namespace === undefined && outer !== undefined; { outer } = outer)
-      namespace = outer.declared.get(prefix);
+    const near = this.declared.get(prefix) ?? this.outer?.declared.get(prefix);
+    const further = this.outer?.outer;
+    if (near !== undefined || further === undefined) return near;
+    let namespace = this.#found?.get(prefix);
+    if (namespace === undefined) {
+      namespace = further.find(prefix);
+      if (namespace !== undefined) (this.#found ??= new Map<string, string>()).set(prefix, namespace);
+    }
     return namespace;
   }
 

@@ -1,5 +1,8 @@
 import { SaxesParser } from 'saxes';
-import { inParts } from '../util/promises';
+import { inParts, type Steps } from '../util/promises';
+
+/** How many characters are parsed at a time. */
+const PART_LENGTH = 8 * 1024;
 
 /**
  * Whether a text is well-formed XML: a document, or what may stand in an element.
@@ -11,11 +14,18 @@ export async function isXml(text: string, isCut: boolean): Promise<boolean> {
   if (!xml.startsWith('<')) return false;
   const parser = new SaxesParser({ fragment: !/^<(?:\?xml\s|!DOCTYPE)/.test(xml) });
   try {
-    await inParts(xml, (part) => parser.write(part));
+    await inParts(xml.length, parse(xml, parser));
     if (!isCut) parser.close();
     return true;
   } catch {
     return false;
+  }
+}
+
+function* parse(xml: string, parser: SaxesParser): Steps<void> {
+  for (let start = 0; start < xml.length; start += PART_LENGTH) {
+    parser.write(xml.slice(start, start + PART_LENGTH));
+    yield;
   }
 }
 

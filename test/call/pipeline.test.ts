@@ -60,6 +60,6 @@ describe.each(BINDINGS)('over %s', (binding) => {
     const { path, ...question } = requestOf(binding, 'HelloWorld');
     const answer = await send(waiting.url + path, question);
     expect(answer.status).toBe(500);
-    expect(answer.body).toContain('call content() before whileIdle()');
+    expect(answer.body).toContain('call content() before forget() and whileIdle()');
   });
 });

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { V7Generator } from 'uuidv7';
-import { cloudEventBatchOf } from '../../src/events/cloudevents/cloud-event';
+import { cloudEventBatch } from '../../src/events/cloudevents/cloud-event';
+import { parsedSteps } from '../../src/events/cloudevents/json-text';
 import { EventFactory, UuidGenerator, type Arrival } from '../../src/events/event';
+import type { Payload } from '../../src/events/payload';
+import { SENDERS } from '../../src/senders/senders';
 import { arrivalOf } from '../support/arrival';
+import { atOnce } from '../../src/util/promises';
 
 let factory: EventFactory;
 beforeEach(() => {
@@ -50,6 +54,25 @@ describe('an event', () => {
       time: new Date(recordedAt).toISOString(),
     });
     expect(source).toBe('/"\\');
+  });
+
+  it('has the key and the type in a signed body, however long that is and whatever its content type', async () => {
+    const sender = SENDERS.find(({ name }) => name === 'Stripe');
+    if (sender === undefined) throw new Error('Stripe is not known.');
+    const made = async (json: string, payload: Payload) => {
+      const { attributes, webhookId } = await factory.make(
+        arrivalOf({ headers: {}, payload, signedBy: { sender, body: Buffer.from(json) } }),
+      );
+      return [(JSON.parse(attributes) as { type: string }).type, webhookId];
+    };
+    factory = new EventFactory({ source: '/source' });
+    for (const long of ['1', `[${'1,'.repeat(100_000)}1]`, `"${'x'.repeat(2_000_000)}"`]) {
+      const json = `{"data":${long},"id":"evt_1","type":"charge.failed"}`;
+      const { value } = atOnce(parsedSteps(json)) ?? {};
+      const expected = ['com.stripe.charge.failed', 'signed stripe-event\nevt_1'];
+      expect(await made(json, { mediaType: 'application/json', json, value })).toEqual(expected);
+      expect(await made(json, { mediaType: 'text/plain', text: json })).toEqual(expected);
+    }
   });
 
   it('carries the delivery of GitHub as a webhook-id that no webhook-id can be', async () => {
@@ -119,7 +142,7 @@ describe('an event', () => {
   ])('with the content type %j has the datacontenttype %j, and can be sent back', async (mediaType, expected) => {
     const { attributes } = await factory.make(arrivalOf({ payload: { mediaType, text: '' } }));
     expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
-    expect(cloudEventBatchOf(`[${attributes}]`)).toHaveLength(1);
+    expect(atOnce(cloudEventBatch(`[${attributes}]`))).toHaveLength(1);
   });
 
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

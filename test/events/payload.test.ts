@@ -1,4 +1,5 @@
 import { dataMember, xmlSafe } from '../../src/events/payload';
+import { LARGE_MESSAGE } from '../../src/util/promises';
 
 /** Longer texts are written in parts of this length. */
 const PART = 256 * 1024;
@@ -63,11 +64,10 @@ describe('the data member', () => {
   };
 
   it('of a large payload lets other calls run, of a small one does not wait', async () => {
-    expect(await turns({ mediaType: undefined, bytes: Buffer.alloc(PART) })).toBe(0);
-    expect(await turns({ mediaType: undefined, text: 'x'.repeat(PART) })).toBe(0);
-    expect(await turns({ mediaType: undefined, bytes: Buffer.alloc(PART + 1) })).toBeGreaterThan(0);
-    expect(await turns({ mediaType: undefined, text: 'x'.repeat(PART + 1) })).toBeGreaterThan(0);
-    expect(await turns({ mediaType: undefined, json: `"${'x'.repeat(PART)}"` })).toBeGreaterThan(0);
+    expect(await turns({ mediaType: undefined, bytes: Buffer.alloc(LARGE_MESSAGE) })).toBe(0);
+    expect(await turns({ mediaType: undefined, text: 'x'.repeat(LARGE_MESSAGE) })).toBe(0);
+    expect(await turns({ mediaType: undefined, text: '"x'.repeat(16 * PART) })).toBeGreaterThan(0);
+    expect(await turns({ mediaType: undefined, json: `[${'\t'.repeat(16 * PART)}]` })).toBeGreaterThan(0);
   });
 });
 

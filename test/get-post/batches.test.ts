@@ -109,7 +109,7 @@ describe('a batch of CloudEvents', () => {
     const answer = await post(service.url, [...many, event('x')]);
     expect([answer.status, answer.body]).toEqual([
       400,
-      'The batch has 10001 CloudEvents. Send at most 10000 at a time.\n',
+      'The batch has more than 10000 CloudEvents. Send at most 10000 at a time.\n',
     ]);
   });
 

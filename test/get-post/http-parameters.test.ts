@@ -6,6 +6,7 @@ import { BUILT_IN } from '../../src/contract/simple-type';
 import { parseMediaType } from '../../src/http/content/content-type';
 import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
+import { atOnce } from '../../src/util/promises';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
@@ -15,11 +16,14 @@ function inputOf(query: string, type?: string, body: string | Buffer = ''): Http
   return { query, headers: {}, mediaType: parseMediaType(type), body: Buffer.from(body) };
 }
 
+const parametersOf = (names: readonly string[], isRequired = false): Parameter[] =>
+  names.map((name) => ({ name, type: BUILT_IN.string, isRequired, documentation: '' }));
+
 /** The texts that a request gives for parameters of these names. */
 function textsOf(input: HttpInput, names: readonly string[], isRequired = false): Record<string, readonly string[]> {
-  const given = httpParameters(input);
-  const parameter = { type: BUILT_IN.string, isRequired, documentation: '' };
-  return Object.fromEntries(names.map((name) => [name, given({ ...parameter, name } satisfies Parameter)]));
+  const parameters = parametersOf(names, isRequired);
+  const given = atOnce(httpParameters(input, parameters));
+  return Object.fromEntries(parameters.map((parameter) => [parameter.name, given(parameter)]));
 }
 
 describe('parameters over GET and POST are', () => {
@@ -94,7 +98,7 @@ describe('parameters over GET and POST are', () => {
 
 describe('parameters over GET and POST are refused', () => {
   it.each([inputOf(MANY), inputOf('', FORM, MANY)])('if there are too many fields (%#)', (input) => {
-    expect(() => httpParameters(input)).toThrow(
+    expect(() => atOnce(httpParameters(input, []))).toThrow(
       new RequestError(400, 'The query string or the form has too many fields.'),
     );
   });
@@ -102,19 +106,21 @@ describe('parameters over GET and POST are refused', () => {
   it.each(['[]', '"a"', '17', 'null', '{', 'a=1', '{"a":1,}', Buffer.from('{"a":"\xff"}', 'latin1')])(
     'if a body of JSON is not an object: %s',
     (body) => {
-      expect(() => httpParameters(inputOf('', JSON_TYPE, body))).toThrow(
+      expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
         expect.objectContaining({ status: 400, message: 'The body must be a JSON object of the parameters.' }) as Error,
       );
     },
   );
 
   it('if a form is a JSON array', () => {
-    expect(() => httpParameters(inputOf('', FORM, '[1]'))).toThrow('The body must be a JSON object of the parameters.');
+    expect(() => atOnce(httpParameters(inputOf('', FORM, '[1]'), []))).toThrow(
+      'The body must be a JSON object of the parameters.',
+    );
   });
 
   it('if the JSON has too many parts', () => {
     const body = `{"a":[${'[],'.repeat(100_000)}0]}`;
-    expect(() => httpParameters(inputOf('', JSON_TYPE, body))).toThrow(
+    expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
       expect.objectContaining({ status: 400, message: expect.stringContaining('100,000') as string }) as Error,
     );
   });

@@ -4,11 +4,11 @@ import {
   bodyText,
   httpPayload,
   parseFormFields,
-  percentDecoded,
   UNDECODABLE,
   type HttpInput,
 } from '../../src/get-post/http-payload';
 import { parseMediaType } from '../../src/http/content/content-type';
+import { atOnce } from '../../src/util/promises';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MANY = `${'a&'.repeat(10_000)}b=1`;
@@ -35,8 +35,8 @@ describe('the payload of a request without a body', () => {
     ['a=%FF', text('a=%FF', FORM)],
     [MANY, text(MANY, FORM)],
   ])('is its query string (%#)', (query, payload) => {
-    expect(httpPayload(inputOf(undefined, '', query))).toEqual(parsed(payload));
-    expect(httpPayload(inputOf(FORM, '', query))).toEqual(parsed(payload));
+    expect(atOnce(httpPayload(inputOf(undefined, '', query)))).toEqual(parsed(payload));
+    expect(atOnce(httpPayload(inputOf(FORM, '', query)))).toEqual(parsed(payload));
   });
 });
 
@@ -60,7 +60,7 @@ describe('the payload of a form', () => {
     [FORM, '19', json('{"19":""}')],
     [FORM, 'x[]', json('{"x[]":""}')],
   ])('as %s (%#)', (type, body, payload) => {
-    expect(httpPayload(inputOf(type, body, 'query=1'))).toEqual(parsed(payload));
+    expect(atOnce(httpPayload(inputOf(type, body, 'query=1')))).toEqual(parsed(payload));
   });
 });
 
@@ -150,37 +150,19 @@ describe('the payload of any other body', () => {
     ],
   ])('as %s (%#)', (type, body, payload) => {
     const input = inputOf(type, body, 'query=1');
-    expect(httpPayload(input)).toEqual(parsed(payload));
-    expect(bodyPayload(input)).toEqual(parsed(payload));
+    expect(atOnce(httpPayload(input))).toEqual(parsed(payload));
+    expect(atOnce(bodyPayload(input))).toEqual(parsed(payload));
   });
 
   it('is text where its JSON has more than 100,000 parts', () => {
     const body = `[${'[],'.repeat(100_000)}0]`;
-    expect(httpPayload(inputOf('application/json', body))).toEqual(text(body, PLAIN));
+    expect(atOnce(httpPayload(inputOf('application/json', body)))).toEqual(text(body, PLAIN));
   });
 
   it('is the text of a form in binary content mode', () => {
-    expect(bodyPayload(inputOf(FORM, 'a=1'))).toEqual(text('a=1', FORM));
-    expect(bodyText(parseMediaType(FORM), Buffer.from('a=1'))).toBe('a=1');
-    expect(bodyText(parseMediaType('image/png'), Buffer.from('a=1'))).toBeUndefined();
-  });
-});
-
-describe('percent-encoding', () => {
-  it.each([
-    ['', ''],
-    ['abc', 'abc'],
-    ['%41%5a%7A', 'AZz'],
-    ['%00%0f%F0%ff%aF%Fa%99', '\x00\x0f\xf0\xff\xaf\xfa\x99'],
-    ['%2541', '%41'],
-    ['a%', 'a%'],
-    ['%4', '%4'],
-    ['%%41', '%A'],
-    ['%4%41', '%4A'],
-    ['%g0%0g%/0%0/%:0%0:%@0%0@%`0%0`', '%g0%0g%/0%0/%:0%0:%@0%0@%`0%0`'],
-    ['\xe9+', '\xe9+'],
-  ])('in %j stands for %j', (part, bytes) => {
-    expect(percentDecoded(part).toString('latin1')).toBe(bytes);
+    expect(atOnce(bodyPayload(inputOf(FORM, 'a=1')))).toEqual(text('a=1', FORM));
+    expect(atOnce(bodyText(parseMediaType(FORM), Buffer.from('a=1')))).toBe('a=1');
+    expect(atOnce(bodyText(parseMediaType('image/png'), Buffer.from('a=1')))).toBeUndefined();
   });
 });
 
@@ -196,6 +178,8 @@ describe('the fields of a form', () => {
     ['a=%E9&b=2', undefined, { a: UNDECODABLE, b: '2' }, true],
     ['%FF=1', undefined, { [UNDECODABLE]: '1' }, true],
     ['a=%', undefined, { a: '%' }, false],
+    ['a=%4&b=%%41&c=%g0%0g&d=%2541', undefined, { a: '%4', b: '%A', c: '%g0%0g', d: '%41' }, false],
+    ['=b&=&a=b=c&&%', undefined, { '': ['b', ''], a: 'b=c', '%': '' }, false],
   ])('%s in %s are %j', (encoded, charset, values, hasUndecodable) => {
     const fields = parseFormFields(encoded, charset);
     expect({ ...fields?.values }).toEqual(values);
@@ -211,5 +195,52 @@ describe('the fields of a form', () => {
     expect(parseFormFields(`${'a&'.repeat(10_000)}b=1`)).toBeUndefined();
     expect(parseFormFields('&'.repeat(10_000))).toBeUndefined();
     expect(parseFormFields('&'.repeat(9_999))?.values).toEqual(Object.create(null));
+  });
+});
+
+describe('a long form', () => {
+  const payloadOf = (body: string | Buffer, type = FORM) => atOnce(httpPayload(inputOf(type, body)));
+  const LONG = 100_000;
+
+  it.each([
+    ['a long value', `a=${'x"%C3%A4'.repeat(LONG / 8)}&b=1`],
+    ['a long name', `${'x'.repeat(LONG)}=1`],
+    ['a value that is divided inside characters', `a=x${'%F0%9F%98%80'.repeat(LONG / 12)}`],
+    ['many fields', 'a=1&b=&1=x&'.repeat(3000)],
+    ['one name', `${'a=%41&'.repeat(9_999)}a=${'y'.repeat(LONG)}`],
+    ['nothing', '&'.repeat(9_999)],
+  ])('is JSON as JSON.stringify writes it: %s', (_what, form) => {
+    const { values } = parseFormFields(form) ?? {};
+    expect(payloadOf(form)).toEqual({ mediaType: 'application/json', json: JSON.stringify(values), value: values });
+  });
+
+  it('of control characters, whose escapes would be many times as long, is text', () => {
+    const form = `a=${'\u0001'.repeat(2 * LONG)}`;
+    expect(payloadOf(form)).toEqual({ mediaType: FORM, text: form });
+  });
+
+  it('that is JSON is found after white space and byte order marks', () => {
+    const json = '{"a":1}';
+    for (const body of [` \r\n\t${json}`, `\ufeff${json}`, ' '.repeat(LONG) + json])
+      expect(payloadOf(body)).toMatchObject({ json });
+    expect(payloadOf(Buffer.from(`\ufeff${json}`, 'utf16le'), `${FORM}; charset=utf-16`)).toMatchObject({ json });
+  });
+});
+
+describe('text without a type of text', () => {
+  const type = parseMediaType('application/x-other');
+  const PART = 16 * 1024;
+
+  it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x85', '\x9f'])(
+    'has no control character: %j, wherever it stands',
+    (control) => {
+      for (const length of [0, PART - 2, PART - 1, PART, 3 * PART])
+        expect(atOnce(bodyText(type, Buffer.from(`${'x'.repeat(length)}${control}x`)))).toBeUndefined();
+    },
+  );
+
+  it('has any other character', () => {
+    const text = `\t\n\v\f\r ~\xa0\xbf\xc2\xe4\u20ac\u{1F600}`.repeat(5000);
+    expect(atOnce(bodyText(type, Buffer.from(text)))).toBe(text);
   });
 });

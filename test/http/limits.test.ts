@@ -37,6 +37,19 @@ describe('the limit', () => {
     await expectNothingHeld(service);
   });
 
+  it('of 1,000 characters of a Content-Type and 255 of a Host holds over every binding with a body', async () => {
+    const service = await startService();
+    const type = `a/b;p=x${' '.repeat(12_000)}x`;
+    for (const path of ['', '/RecordEvent']) {
+      const answer = await send(service.url + path, { method: 'POST', headers: { 'Content-Type': type }, body: 'x' });
+      expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('more than 1000 characters')]);
+    }
+    const hosts = [`${'a.'.repeat(127)}a`, `${'a.'.repeat(127)}aa`];
+    const answers = await Promise.all(hosts.map((Host) => send(`${service.url}/HelloWorld`, { headers: { Host } })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    await expectNothingHeld(service);
+  });
+
   // What is decoded ends, and the request does not.
   const beyond = (coding: string, coded: Buffer): Buffer => {
     const fields = `Content-Encoding: ${coding}\r\nContent-Length: ${String(coded.length + 10)}\r\n`;

@@ -1,7 +1,8 @@
+import { atOnce, type Steps } from '../../util/promises';
 import { parseTime } from '../../util/time';
 import type { Payload } from '../payload';
 import { wireBytes } from '../stored-event';
-import { elementTexts, hasTooManyParts, memberTexts } from './json-text';
+import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from './json-text';
 import { isMediaType, isUri, isUriReference } from './syntax';
 
 /** Context attributes that a sender gave its event: valid CloudEvents 1.0, `id`, `source` and `type` among them. */
@@ -84,12 +85,22 @@ const extension: Check = (value) => {
  * @throws {CloudEventError}
  */
 export function senderAttributes(given: Readonly<Record<string, unknown>>): SenderAttributes {
-  const present = Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== null && value !== undefined),
-  );
-  if (sizeOf(present) > MAX_ATTRIBUTES_BYTES && sizeOf(withoutAdded(present)) > MAX_ATTRIBUTES_BYTES) {
-    throw new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
+  return atOnce(attributeSteps(Object.entries(given)));
+}
+
+/** Checks attributes as {@link senderAttributes} does, and those beyond the limit not at all. */
+function* attributeSteps(given: Iterable<readonly [name: string, value: unknown]>): Steps<SenderAttributes> {
+  const kept: (readonly [string, unknown])[] = [];
+  let bytes = 1;
+  for (const attribute of given) {
+    yield;
+    const [name, value] = attribute;
+    if (value === null || value === undefined) continue;
+    if (!isAddedByLog(name, value)) bytes += wireBytes(JSON.stringify({ [name]: value })) - 1;
+    if (bytes > MAX_ATTRIBUTES_BYTES) throw tooLarge();
+    kept.push(attribute);
   }
+  const present: Readonly<Record<string, unknown>> = Object.fromEntries(kept);
   const misnamed = Object.keys(present).find((name) => !EXTENSION_NAME.test(name));
   if (misnamed !== undefined) {
     const name = misnamed.slice(0, 64);
@@ -103,6 +114,10 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
   return present as unknown as SenderAttributes;
 }
 
+function tooLarge(): CloudEventError {
+  return new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
+}
+
 function problemOf(name: string, present: Readonly<Record<string, unknown>>): string | undefined {
   if (!Object.hasOwn(present, name)) return REQUIRED.includes(name) ? 'is missing' : undefined;
   return attributeProblem(name, present[name]);
@@ -111,14 +126,6 @@ function problemOf(name: string, present: Readonly<Record<string, unknown>>): st
 /** Says what is wrong with the value of an attribute, if anything is. */
 export function attributeProblem(name: string, value: unknown): string | undefined {
   return (CONTEXT.get(name) ?? extension)(value);
-}
-
-function sizeOf(attributes: Readonly<Record<string, unknown>>): number {
-  return wireBytes(JSON.stringify(attributes));
-}
-
-function withoutAdded(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !isAddedByLog(name, value)));
 }
 
 function isAddedByLog(name: string, value: unknown): boolean {
@@ -163,25 +170,27 @@ const MAX_BATCH_PARTS = 300_000;
  * @throws {CloudEventError} it is not an array, has more than 10,000 events or 300,000 JSON objects, arrays and members, or
  * an event in it is not valid; the message names the first such event by its number, counted from 1.
  */
-export function cloudEventBatchOf(json: string): ParsedCloudEvent[] {
+export function* cloudEventBatch(json: string): Steps<ParsedCloudEvent[]> {
   if (hasTooManyParts(json, MAX_BATCH_PARTS)) {
     throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
   }
-  const events = parseJsonArray(json);
-  if (events.length > MAX_BATCH_EVENTS) {
+  const texts = yield* elementSteps(json, MAX_BATCH_EVENTS + 1);
+  if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
+  if (texts.length > MAX_BATCH_EVENTS) {
     throw new CloudEventError(
-      `The batch has ${String(events.length)} CloudEvents. Send at most ${String(MAX_BATCH_EVENTS)} at a time.`,
+      `The batch has more than ${String(MAX_BATCH_EVENTS)} CloudEvents. Send at most ${String(MAX_BATCH_EVENTS)} at a time.`,
     );
   }
-  const texts = elementTexts(json);
-  return events.map((event, i) => {
+  const events: ParsedCloudEvent[] = [];
+  for (const text of texts) {
     try {
-      return cloudEventOf(texts[i] ?? '', objectOf(event));
+      events.push(yield* cloudEvent(text));
     } catch (error) {
       if (!(error instanceof CloudEventError)) throw error;
-      throw new CloudEventError(`Event ${String(i + 1)} of the batch: ${error.message}`);
+      throw new CloudEventError(`Event ${String(events.length + 1)} of the batch: ${error.message}`);
     }
-  });
+  }
+  return events;
 }
 
 /**
@@ -190,22 +199,43 @@ export function cloudEventBatchOf(json: string): ParsedCloudEvent[] {
  * @throws {CloudEventError} the text is anything else.
  */
 export function parseJsonObject(json: string | undefined): Record<string, unknown> {
-  return objectOf(parse(json ?? ''));
+  const value = parse(json ?? '');
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw noObject();
 }
 
+function noObject(): CloudEventError {
+  return new CloudEventError('The CloudEvent is not a JSON object.');
+}
+
+/** No attribute within the limits is written with more characters. */
+const MAX_ATTRIBUTE_TEXT = 100_000;
+
 /**
- * Reads a CloudEvent in the JSON format (CloudEvents 1.0), given as text and as what that text parses to. Its data is
- * taken from the text, so that numbers keep their digits.
+ * Reads a CloudEvent in the JSON format (CloudEvents 1.0). Its data is taken from the text, so that numbers keep their digits.
  *
  * @throws {CloudEventError} it is not valid.
  */
-export function cloudEventOf(json: string, members: Readonly<Record<string, unknown>>): ParsedCloudEvent {
-  const { data, data_base64: base64, ...given } = members;
-  const attributes = senderAttributes(given);
-  const bytes = bytesOf(data, base64);
+export function* cloudEvent(json: string): Steps<ParsedCloudEvent> {
+  const members = yield* memberSteps(json);
+  if (members === undefined) throw noObject();
+  const attributes = yield* attributeSteps(attributesIn(members));
+  const data = members.get('data')?.value.trim();
+  const base64 = members.get('data_base64')?.value;
+  const parsed = base64 && parse(base64);
+  yield;
+  const bytes = bytesOf(data, parsed);
+  yield;
   if (bytes !== undefined) return { attributes, payload: { mediaType: undefined, bytes } };
-  const text = data === undefined ? undefined : memberTexts(json).get('data')?.value.trim();
-  return { attributes, payload: text === undefined ? undefined : { mediaType: undefined, json: text } };
+  return { attributes, payload: data === undefined ? undefined : { mediaType: undefined, json: data } };
+}
+
+function* attributesIn(members: ReadonlyMap<string, MemberText>): Generator<readonly [string, unknown]> {
+  for (const [name, { value }] of members) {
+    if (name === 'data' || name === 'data_base64') continue;
+    if (value.length > MAX_ATTRIBUTE_TEXT) throw tooLarge();
+    yield [name, JSON.parse(value)];
+  }
 }
 
 /**
@@ -220,17 +250,6 @@ export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
     throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
   }
   return Buffer.from(base64, 'base64');
-}
-
-function parseJsonArray(json: string): unknown[] {
-  const parsed = parse(json);
-  if (Array.isArray(parsed)) return parsed as unknown[];
-  throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new CloudEventError('The CloudEvent is not a JSON object.');
 }
 
 /** Undefined if the text is not JSON. */

@@ -1,37 +1,57 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPENING = new Set([0x7b, 0x5b]);
-const CLOSING = new Set([0x7d, 0x5d]);
+import { atOnce, type Steps } from '../../util/promises';
 
-/** Most objects, arrays and members in one JSON text that is looked into: parsing costs more than a text's length tells. */
+/** Most objects, arrays and members in one JSON text that is looked into: what they stand for takes many times its length. */
 const MAX_PARTS = 100_000;
 
 /** Whether a JSON text has more objects, arrays and members than that; braces, brackets and colons in strings count too. */
 export function hasTooManyParts(json: string, maxParts = MAX_PARTS): boolean {
-  if (json.length < maxParts) return false;
-  let found = 0;
-  for (const mark of ['{', '[', ':']) {
-    for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + 1)) found++;
-  }
-  return found > maxParts;
+  return hasMoreThan(maxParts, ['{', '[', ':'], json);
 }
+
+function hasMoreThan(most: number, marks: readonly string[], json: string): boolean {
+  if (json.length < most) return false;
+  let found = 0;
+  for (const mark of marks) {
+    for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + 1)) if (++found > most) return true;
+  }
+  return false;
+}
+
+/** `JSON.parse` reads texts up to these lengths in a few milliseconds: in characters, and in braces, brackets, colons and commas. */
+const MAX_PARSED_LENGTH = 1024 * 1024;
+const MAX_PARSED_MARKS = 100_000;
+
+/** A member of a longer text is looked at if its value has at most this many characters. */
+const MAX_SHORT = 4096;
 
 /** A JSON text, and what it stands for. */
 export interface ParsedJson {
   readonly json: string;
-  readonly value: unknown;
+  /** Of a long object only the members with short values, of another long text nothing. */
+  readonly value?: unknown;
 }
 
-/** Parses a text that may be JSON. Undefined where it is not, or has too many parts. */
+/** Parses a text that may be JSON. Undefined if it is not. */
 export function parsedJson(json: string): ParsedJson | undefined {
-  if (hasTooManyParts(json)) return undefined;
   try {
     return { json, value: JSON.parse(json) as unknown };
   } catch {
     return undefined;
   }
+}
+
+/** Parses a text that may be JSON as {@link parsedJson} does, a long one in steps. */
+export function* parsedSteps(json: string): Steps<ParsedJson | undefined> {
+  if (json.length <= MAX_PARSED_LENGTH && !hasMoreThan(MAX_PARSED_MARKS, ['{', '[', ':', ','], json))
+    return parsedJson(json);
+  const members = yield* memberSteps(json);
+  if (members === undefined) return (yield* isJson(json)) ? { json } : undefined;
+  const value = Object.create(null) as Record<string, unknown>;
+  for (const [name, { value: text }] of members) {
+    if (text.length <= MAX_SHORT) value[name] = JSON.parse(text);
+    yield;
+  }
+  return { json, value };
 }
 
 /** A member of a JSON object as it was written, with the white space around it. */
@@ -43,21 +63,35 @@ export interface MemberText {
 }
 
 /**
- * Returns the members of a JSON object by name. Where a name occurs twice the last one counts, as for `JSON.parse`. The
- * text must be a valid JSON object.
+ * Returns the members of a JSON object by name; undefined if the text is anything else. Where a name occurs twice the last one
+ * counts, as for `JSON.parse`.
  */
-export function memberTexts(json: string): Map<string, MemberText> {
+export function* memberSteps(json: string): Steps<Map<string, MemberText> | undefined> {
+  const parts = yield* partSteps(json, '{');
+  if (parts === undefined) return undefined;
   const members = new Map<string, MemberText>();
-  for (const { start, colon, end } of parts(json)) {
+  for (const { start, colon, end } of parts) {
     const name = JSON.parse(json.slice(start, colon)) as string;
     members.set(name, { text: json.slice(start, end), value: json.slice(colon + 1, end) });
+    yield;
   }
   return members;
 }
 
-/** Returns the elements of a JSON array, each as it was written. The text must be a valid JSON array. */
-export function elementTexts(json: string): string[] {
-  return parts(json).map(({ start, end }) => json.slice(start, end).trim());
+/** Returns the first elements of a JSON array, each as it was written; undefined if the text is anything else. */
+export function* elementSteps(json: string, most = Infinity): Steps<string[] | undefined> {
+  const parts = yield* partSteps(json, '[', most);
+  return parts?.map(({ start, end }) => json.slice(start, end).trim());
+}
+
+/** Whether a text is JSON. */
+export function* isJson(json: string): Steps<boolean> {
+  return (yield* partSteps(json, undefined, 0)) !== undefined;
+}
+
+/** Returns what {@link memberSteps} finds in a text that is a JSON object. */
+export function memberTexts(json: string): Map<string, MemberText> {
+  return atOnce(memberSteps(json)) ?? new Map<string, MemberText>();
 }
 
 /** Where a member or an element stands in a JSON text; `colon`: after the name of a member. */
@@ -67,35 +101,92 @@ interface Part {
   readonly end: number;
 }
 
-function parts(json: string): Part[] {
+/** How many characters are read at a time. */
+const PART_LENGTH = 4096;
+
+/** White space and a token (RFC 8259, section 2), or long white space. Of a string only its first quote. */
+const TOKEN =
+  /[ \t\n\r]{4096}|[ \t\n\r]{0,4095}(?:["{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
+const STRING_PART = /(?:[ !#-[\]-\uffff]{1,64}|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})){1,64}/y;
+const SPACE = ' \t\n\r';
+const REST = /[ \t\n\r]*$/y;
+
+/** What may come next: the `first` of a container may also be its end. */
+type Expected = 'first' | 'name' | 'colon' | 'value' | 'separator';
+
+/**
+ * Reads a JSON text as `JSON.parse` does, in steps, and returns the members or elements of the object or array that it is.
+ * Undefined if it is not JSON, or does not begin as it should.
+ *
+ * @param most - ends the reading after as many members or elements; 0: reads on, and returns none.
+ */
+function* partSteps(json: string, beginning?: '{' | '[', most = Infinity): Steps<Part[] | undefined> {
   const found: Part[] = [];
-  let depth = 0;
+  /** The open objects and arrays, outermost first. */
+  const open: string[] = [];
+  let expected: Expected = 'value';
   let start = 0;
   let colon = 0;
-  for (let i = 0; i < json.length; i++) {
-    const code = json.charCodeAt(i);
-    if (code === QUOTE) {
-      i = endOfString(json, i);
-    } else if (OPENING.has(code)) {
-      if (++depth === 1) start = i + 1;
-    } else if (CLOSING.has(code)) {
-      if (--depth === 0) {
-        if (json.slice(start, i).trim() !== '') found.push({ start, colon, end: i });
-        break;
-      }
-    } else if (depth === 1 && code === COLON) {
-      colon = i;
-    } else if (depth === 1 && code === COMMA) {
-      found.push({ start, colon, end: i });
-      start = i + 1;
+  for (let at = 0, pause = PART_LENGTH; ;) {
+    if (at >= pause) {
+      yield;
+      pause = at + PART_LENGTH;
     }
+    TOKEN.lastIndex = at;
+    if (!TOKEN.test(json)) return undefined;
+    at = TOKEN.lastIndex;
+    const token = json.charAt(at - 1);
+    if (SPACE.includes(token)) continue;
+    if (open.length === 0 && beginning !== undefined && token !== beginning) return undefined;
+    const inside = open.at(-1);
+    const mayBeValue = expected === 'value' || (expected === 'first' && inside === '[');
+    switch (token) {
+      case '{':
+      case '[':
+        if (!mayBeValue) return undefined;
+        if (open.push(token) === 1) start = at;
+        expected = 'first';
+        continue;
+      case ':':
+        if (expected !== 'colon') return undefined;
+        if (open.length === 1) colon = at - 1;
+        expected = 'value';
+        continue;
+      case ',':
+        if (expected !== 'separator') return undefined;
+        if (open.length === 1) {
+          if (most > 0 && found.push({ start, colon, end: at - 1 }) >= most) return found;
+          start = at;
+        }
+        expected = inside === '{' ? 'name' : 'value';
+        continue;
+      case '}':
+      case ']':
+        if (inside !== (token === '}' ? '{' : '[') || (expected !== 'first' && expected !== 'separator'))
+          return undefined;
+        open.pop();
+        if (open.length === 0 && expected === 'separator') found.push({ start, colon, end: at - 1 });
+        break;
+      case '"':
+        for (STRING_PART.lastIndex = at; STRING_PART.test(json); STRING_PART.lastIndex = at) {
+          at = STRING_PART.lastIndex;
+          if (at < pause) continue;
+          yield;
+          pause = at + PART_LENGTH;
+        }
+        if (json.charAt(at++) !== '"') return undefined;
+        if (expected === 'name' || (expected === 'first' && inside === '{')) {
+          expected = 'colon';
+          continue;
+        }
+        if (!mayBeValue) return undefined;
+        break;
+      default:
+        if (!mayBeValue) return undefined;
+    }
+    expected = 'separator';
+    if (open.length > 0) continue;
+    REST.lastIndex = at;
+    return REST.test(json) ? found : undefined;
   }
-  return found;
-}
-
-/** The position of the quote that ends the string starting at a position. */
-function endOfString(json: string, start: number): number {
-  let i = start + 1;
-  while (json.charCodeAt(i) !== QUOTE) i += json.charCodeAt(i) === BACKSLASH ? 2 : 1;
-  return i;
 }

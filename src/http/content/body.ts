@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
-import { Turns } from '../../util/promises';
+import { inParts, Turns } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { isKnownCharset, isPlainText } from './content-type';
 
@@ -126,7 +126,10 @@ export class BodyReader {
       this.#memory.resize(response, body.length);
       return body.take();
     }
-    if (!isPlainText(coded) && (coding === 'br' || coding === 'deflate' || isGzip(coded))) {
+    if (
+      (coding === 'br' || coding === 'deflate' || isGzip(coded)) &&
+      !(await inParts(coded.length, isPlainText(coded)))
+    ) {
       this.release(response);
       throw HTTP_ERRORS.undecodable(coding);
     }

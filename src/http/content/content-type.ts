@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer';
-import * as iconv from 'iconv-lite';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 import { MIMEType } from 'whatwg-mimetype';
+import { atOnce, type Steps } from '../../util/promises';
 
 /** What a `Content-Type` header field says. */
 export interface MediaType {
@@ -73,106 +74,139 @@ export function charsetOfXml(body: Buffer): string | undefined {
 }
 
 /**
- * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 and UTF-32 would have
- * a zero byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
+ * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
+ * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
  */
 export function isDenied(charset: string, [first = 0, second = 0]: Buffer): boolean {
-  return first !== 0 && first < 0x80 && second !== 0 && isWide(plainName(charset));
+  if (first === 0 || first >= 0x80 || second === 0 || charset === 'utf-8') return false;
+  return textDecoder(labelOf(charset), false)?.encoding.startsWith('utf-16') === true;
 }
 
-/** Whether a character of this character set takes at least two bytes, by its {@link plainName}. */
-function isWide(name: string): boolean {
-  return /^(?:utf|ucs)(?:16|2|32|4)/.test(name);
+/** How many bytes are decoded at a time. */
+const PART_LENGTH = 16 * 1024;
+
+/** Names that are no labels of the Encoding standard. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['csutf8', 'utf-8'],
+  ['cp65001', 'utf-8'],
+]);
+
+/** Labels that the Encoding standard takes for Windows-1252. */
+const ISO_8859_1 = /^(?:iso-8859-1(?!\d)|csisolatin1|iso-ir-100|latin1$|l1$|cp819|ibm819)/;
+const ASCII = /^(?:us-)?ascii$|^ansi_x3/;
+
+/**
+ * A label of the Encoding standard. Some senders put it in single quotes, which are not quotes to HTTP, and some write another
+ * hyphen, or none, before a number (`utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`).
+ */
+function labelOf(charset: string): string {
+  if (charset === 'utf-8') return charset;
+  const name = charset.toLowerCase().replace(/['"]/g, '');
+  return (
+    OTHER_NAMES.get(name) ??
+    name
+      .replace(/^(utf|ucs|windows)[-_]?(?=\d)/, '$1-')
+      .replace(/^iso[-_]?8859[-_]?(\d+)(?::\d+)?/, 'iso-8859-$1')
+      .replace(/^latin-(?=\d)/, 'latin')
+  );
 }
 
-/** What the library does not have, and Node does. */
-const ISO_2022_JP = 'iso2022jp';
+/** Decodes bytes. `isPart`: more come. Returns undefined if they are not valid. */
+export type Decoder = (bytes: Buffer, isPart?: boolean) => string | undefined;
 
-/** Encodings of the library that are not character sets. */
-const NOT_CHARSETS = new Set(['base64', 'hex']);
-
-/** Whether {@link decode} knows a character set by this name; case, punctuation and quotes do not matter. */
-export function isKnownCharset(charset: string): boolean {
-  if (charset === 'utf-8') return true;
-  const name = plainName(charset);
-  if (name === 'utf8' || name === ISO_2022_JP) return true;
-  return iconv.encodingExists(name) && !NOT_CHARSETS.has(name);
+/** Returns the decoder of a character set, by any label of the Encoding standard; undefined for one that is not known. */
+export function decoderOf(charset: string): Decoder | undefined {
+  const label = labelOf(charset);
+  if (label === 'utf-8') return decodeUtf8;
+  if (ASCII.test(label)) return (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : undefined);
+  if (ISO_8859_1.test(label)) return (bytes) => bytes.toString('latin1');
+  const decoder = textDecoder(label, true);
+  if (decoder?.encoding === 'utf-8') return decodeUtf8;
+  if (decoder?.encoding === 'windows-1252') return decodeWindows1252;
+  return (
+    decoder &&
+    ((bytes, isPart = false) => {
+      try {
+        return decoder.decode(bytes, { stream: isPart });
+      } catch {
+        return undefined;
+      }
+    })
+  );
 }
 
-/** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
-export function decode(body: Buffer, charset: string): string | undefined {
-  if (charset === 'utf-8') return decodeUtf8(body);
-  const name = plainName(charset);
-  if (name === 'utf8') return decodeUtf8(body);
-  if (name === ISO_2022_JP) return decodeIso2022Jp(body);
-  const unit = UNICODE_UNITS.get(/^(?:utf|ucs)(\d+)/.exec(name)?.[1] ?? '') ?? 1;
-  if (body.length % unit !== 0) return undefined;
-  const text = iconv.decode(body, name);
-  if (!text.isWellFormed()) return undefined;
-  // The decoder writes U+FFFD for invalid bytes, except in UTF-16. It can also be a character of the text.
-  if (unit === 2 || !text.includes('\uFFFD')) return text;
-  return isEncoded(text, body, name) ? text : undefined;
+/** What Windows-1252 has from 0x80 on, apart from ISO 8859-1. */
+const FROM_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+/** `TextDecoder` takes it for ISO 8859-1 in some versions of Node (https://github.com/nodejs/node/issues/56542). */
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
 }
 
-function decodeIso2022Jp(body: Buffer): string | undefined {
+function textDecoder(label: string, fatal: boolean): TextDecoder | undefined {
   try {
-    return new TextDecoder('iso-2022-jp', { fatal: true }).decode(body);
+    return new TextDecoder(label, { fatal });
   } catch {
     return undefined;
   }
 }
 
-/**
- * Decodes bytes that are not valid in their character set: UTF-16 and UTF-32 with U+FFFD for what is wrong, all else as UTF-8 if it
- * is that, or as Windows-1252, in which any bytes are a text.
- */
-export function decodeAnyway(body: Buffer, charset: string): string {
-  const name = plainName(charset);
-  if (isWide(name) && iconv.encodingExists(name)) return iconv.decode(body, name).toWellFormed();
-  return decodeUtf8(body) ?? new TextDecoder('windows-1252').decode(body);
+/** Whether {@link decode} knows a character set by this name. */
+export function isKnownCharset(charset: string): boolean {
+  return charset === 'utf-8' || decoderOf(charset) !== undefined;
 }
 
-const NOT_IN_TEXT = /(?![\t\n\v\f\r])\p{Cc}/u;
+/** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
+export function decode(body: Buffer, charset: string): string | undefined {
+  return atOnce(decodeSteps(body, charset));
+}
+
+/** Decodes bytes as {@link decode} does, in steps. */
+export function* decodeSteps(body: Buffer, charset: string): Steps<string | undefined> {
+  const decoder = charset === 'utf-8' ? decodeUtf8 : decoderOf(labelOf(charset) === 'utf-16' ? utf16Of(body) : charset);
+  if (decoder === undefined || decoder === decodeUtf8 || body.length <= PART_LENGTH) return decoder?.(body);
+  const parts: string[] = [];
+  for (let start = 0; start < body.length; start += PART_LENGTH) {
+    const end = start + PART_LENGTH;
+    const part = decoder(body.subarray(start, end), end < body.length);
+    if (part === undefined) return undefined;
+    parts.push(part);
+    yield;
+  }
+  return parts.join('');
+}
+
+/** The byte order of UTF-16 (RFC 2781, section 4.3): little where the body has no mark, as in Windows. */
+function utf16Of(body: Buffer): string {
+  return charsetOfMark(body) ?? 'utf-16le';
+}
+
+/**
+ * Decodes bytes that are not valid in their character set: UTF-16 with U+FFFD for what is wrong, all else as UTF-8 if it is that,
+ * or as Windows-1252, in which any bytes are a text.
+ */
+export function* decodeAnyway(body: Buffer, charset: string): Steps<string> {
+  const decoder = textDecoder(labelOf(charset), false);
+  if (decoder?.encoding.startsWith('utf-16') === true) return decoder.decode(body);
+  return decodeUtf8(body) ?? (yield* decodeSteps(body, 'windows-1252')) ?? '';
+}
+
+/** Control characters, except white space, in UTF-8 that is read as Latin-1. */
+const NOT_IN_TEXT = /(?![\t\n\v\f\r])[^ -~\x80-\xff]|\xc2[\x80-\x9f]/;
 
 /** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
-export function isPlainText(body: Buffer): boolean {
-  return isUtf8(body) && !NOT_IN_TEXT.test(body.toString());
+export function* isPlainText(body: Buffer): Steps<boolean> {
+  if (!isUtf8(body)) return false;
+  for (let start = 0; start < body.length; start += PART_LENGTH) {
+    // With the first byte of the next part, which may be the second of a character.
+    if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
+    yield;
+  }
+  return true;
 }
 
 function decodeUtf8(body: Buffer): string | undefined {
   return isUtf8(body) ? body.toString('utf8', charsetOfMark(body) === 'utf-8' ? 3 : 0) : undefined;
-}
-
-/** Bytes of a code unit, by the number in the name of a Unicode encoding. */
-const UNICODE_UNITS: ReadonlyMap<string, number> = new Map([
-  ['16', 2],
-  ['2', 2],
-  ['32', 4],
-  ['4', 4],
-]);
-
-/** Names of .NET, and further ones of UTF-8, for character sets that the library knows by another one. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['unicode11utf8', 'utf8'],
-  ['csutf8', 'utf8'],
-  ['unicode', 'utf16le'],
-  ['unicodefffe', 'utf16be'],
-  ['iso10646ucs2', 'utf16le'],
-  ['cp65001', 'utf8'],
-]);
-
-/** A name as the library compares it. Some senders put it in single quotes, which are not quotes to HTTP. */
-function plainName(charset: string): string {
-  const name = charset.toLowerCase().replace(/[^0-9a-z]/g, '');
-  return OTHER_NAMES.get(name) ?? name;
-}
-
-/** Whether bytes are this text, perhaps after a byte order mark. */
-function isEncoded(text: string, body: Buffer, name: string): boolean {
-  const names = name === 'utf32' || name === 'ucs4' ? ['utf32le', 'utf32be'] : [name];
-  return names.some((each) => {
-    const encoded = iconv.encode(text, each);
-    const markLength = body.length - encoded.length;
-    return markLength >= 0 && markLength <= 4 && encoded.equals(body.subarray(markLength));
-  });
 }

@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
+import { LARGE_MESSAGE } from '../../util/promises';
 import { sizeOfUtf8, type EventSize } from '../page';
 import { checksumOf, TEXTS } from './checksum';
 
@@ -36,9 +37,11 @@ const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i *
 export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   let joined = '';
   for (const event of events) for (const text of textsOf(event)) if (text !== undefined) joined += text;
-  // In ASCII every character takes one byte, and all texts are written at once. Others are measured and written one by one:
-  // halves of a character that meet where two texts are joined are not that character.
-  const isAscii = Buffer.byteLength(joined) === joined.length;
+  // In ASCII every character takes one byte, and all texts are written at once, unless they are long: to join those takes as long as
+  // to measure them. Others are measured and written one by one: halves of a character that meet where two texts are joined are not
+  // that character.
+  const isShort = joined.length <= events.length * LARGE_MESSAGE;
+  const isAscii = isShort && Buffer.byteLength(joined) === joined.length;
   const textsStart = headOf(events.length);
   const size = isAscii ? joined.length : events.reduce((sum, event) => textsOf(event).reduce(addLength, sum), 0);
   // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.

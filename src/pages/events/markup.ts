@@ -115,7 +115,7 @@ export function timeText(milliseconds: number): string {
 export type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | undefined];
 
 /** How many parts of a text are written at a time, after which other calls run. */
-const PARTS = 4096;
+const PARTS = 1024;
 
 /** Writes a text for a page as {@link markup} does, in colours if these fit into `maxBytes` too. */
 export async function coloured(tokens: Iterable<Token>, maxBytes: number): Promise<Markup> {
@@ -134,5 +134,7 @@ export async function coloured(tokens: Iterable<Token>, maxBytes: number): Promi
     if (text.length > maxBytes) break;
     if (++parts % PARTS === 0) await letOthersRun();
   }
+  // Before the page is made of it.
+  await letOthersRun();
   return left < 0 ? markup(text, maxBytes) : { html, isCut: false };
 }

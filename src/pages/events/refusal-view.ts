@@ -8,7 +8,7 @@ import {
   type KeptCall,
   type Refusals,
 } from '../../telemetry/refused-calls';
-import { letOthersRun } from '../../util/promises';
+import { atOnce, letOthersRun } from '../../util/promises';
 import { hexDump } from './data-view';
 import { pairs } from './event-view';
 import { addressQuery } from './list-query';
@@ -130,6 +130,6 @@ function bodyText(body: Buffer, contentType: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     const charset = /;\s*charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-    return charset === undefined ? hexDump(body) : decodeAnyway(body, charset);
+    return charset === undefined ? hexDump(body) : atOnce(decodeAnyway(body, charset));
   }
 }

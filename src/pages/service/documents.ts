@@ -1,6 +1,7 @@
 import etag from 'etag';
 import fresh from 'fresh';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
@@ -11,6 +12,7 @@ import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 import type { EndpointOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
+import { Turns } from '../../util/promises';
 import { SECURITY_HEADERS, type Page } from '../page-writer';
 import type { EventsPagesParts } from '../events/events-pages';
 import { eventNumbers } from '../events/rate-view';
@@ -44,6 +46,7 @@ export async function documents(
     const needed = service[name]?.access ?? 'record';
     return { access: needed, proofs: access?.proofs[needed] ?? [] };
   });
+  const turns = new Turns(1);
   const hasSoap = takesSoap(contract.offer.bindings);
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
@@ -52,6 +55,8 @@ export async function documents(
     .all(SECURITY_HEADERS)
     .get(async (request, response) => {
       rate?.(request);
+      // Pages are no calls, which are counted: of many that are asked for at once, each is made in a turn of its own.
+      await turns.take(() => setImmediate());
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
-import { elementTexts, hasTooManyParts, memberTexts } from '../../../src/events/cloudevents/json-text';
+import {
+  elementSteps,
+  hasTooManyParts,
+  isJson,
+  memberTexts,
+  parsedSteps,
+} from '../../../src/events/cloudevents/json-text';
 import { anyCharacter } from '../../support/arbitraries';
+import { atOnce } from '../../../src/util/promises';
 
 /** A JSON value with white space wherever JSON allows it. */
 const spaced = (value: unknown, space: string): string => {
@@ -32,8 +39,8 @@ describe('JSON text', () => {
   it('is split into the elements that JSON.parse finds', () => {
     fc.assert(
       fc.property(fc.array(json), space, (array, white) => {
-        const elements = elementTexts(white + spaced(array, white) + white);
-        expect(elements.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
+        const elements = atOnce(elementSteps(white + spaced(array, white) + white));
+        expect(elements?.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
       }),
     );
   });
@@ -43,7 +50,7 @@ describe('JSON text', () => {
   });
 
   it('has elements without the white space around them', () => {
-    expect(elementTexts(' [ 1 ,\t[ 2 ] ] ')).toEqual(['1', '[ 2 ]']);
+    expect(atOnce(elementSteps(' [ 1 ,\t[ 2 ] ] '))).toEqual(['1', '[ 2 ]']);
   });
 
   it.each([
@@ -59,5 +66,88 @@ describe('JSON text', () => {
   it('has at most 100,000 parts', () => {
     expect(hasTooManyParts(`[${'[],'.repeat(99_999)}0]`)).toBe(false);
     expect(hasTooManyParts(`[${'[],'.repeat(100_000)}0]`)).toBe(true);
+  });
+});
+
+describe('whether a text is JSON', () => {
+  const isParsed = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('is said as JSON.parse says it, also of texts with one character changed, missing or too many', () => {
+    const characters = fc.constantFrom(...'{}[]:,"\\ \n\t\u0001\u00a0eE+-.0129tfnu/é\u{1F600}');
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.option(characters), fc.boolean(), (text, place, character, replaces) => {
+        const at = place % (text.length + 1);
+        const changed = text.slice(0, at) + (character ?? '') + text.slice(at + Number(replaces));
+        for (const one of [text, ` ${text}\n`, changed])
+          expect([one, atOnce(isJson(one))]).toEqual([one, isParsed(one)]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    '',
+    ' ',
+    '"',
+    '"\\u12"',
+    '01',
+    '1.',
+    '-',
+    '[1,]',
+    '{"a":1,}',
+    '{"a"}',
+    '{a:1}',
+    '[1 2]',
+    '1 2',
+    '[',
+    ']',
+    '{]',
+  ])('is not: %j', (text) => {
+    expect(atOnce(isJson(text))).toBe(false);
+  });
+
+  it('is told of long texts too', () => {
+    for (const text of [
+      `"${'x\\n'.repeat(100_000)}"`,
+      `[${'1,'.repeat(100_000)}1]`,
+      '['.repeat(50_000) + ']'.repeat(50_000),
+      `[${' '.repeat(100_000)}1${'\r\n'.repeat(4096)}]`,
+    ])
+      expect([atOnce(isJson(text)), atOnce(isJson(text.slice(0, -1)))]).toEqual([true, false]);
+  });
+});
+
+describe('a JSON text that takes long to parse', () => {
+  const valueOf = (text: string): unknown => atOnce(parsedSteps(text))?.value;
+  const long = 'x'.repeat(1024 * 1024);
+
+  it('stands for its members with short values, as far as is known', () => {
+    expect(valueOf(`{"id":"evt_1","long":"${long}","type":"a\u0062","n":{"a":[1]}}`)).toEqual({
+      id: 'evt_1',
+      type: 'ab',
+      n: { a: [1] },
+    });
+    expect(valueOf(`{"id":"evt_1","n":[${'1,'.repeat(100_000)}1]}`)).toEqual({ id: 'evt_1' });
+    expect(valueOf(`["${long}"]`)).toBeUndefined();
+    expect(atOnce(parsedSteps(`["${long}"]`))).toEqual({ json: `["${long}"]` });
+  });
+
+  it.each([
+    ['a string', `"${long}"`],
+    ['escapes', `"${'\\u0041'.repeat(200_000)}"`],
+    ['white space', `[${' '.repeat(1024 * 1024)}]`],
+    ['numbers', `[${'1,'.repeat(512 * 1024)}1]`],
+  ])('is read in many steps: %s', (_what, text) => {
+    const steps = parsedSteps(text);
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).toBeGreaterThan(200);
   });
 });

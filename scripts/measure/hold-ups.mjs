@@ -1,0 +1,147 @@
+// Measures how long each of the messages that cost most holds up everybody else: node scripts/measure/hold-ups.mjs [PATTERN]
+// - over plain HTTP, over TLS and with two workers; each message once, and up to twice more if that held up others for 50 ms;
+// - a plain message again after every tenth: what it takes shows how busy the machine is;
+// - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
+// - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
+// SERVICE=path/to/dist/main.js measures another build. Needs `npm run build`, Linux and, for TLS, openssl.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { request } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { connect as secureConnect } from 'node:tls';
+import { run, SERVICE } from '../support.mjs';
+import { MESSAGES } from './heavy-messages.mjs';
+
+const TIMES = 3;
+const MOST = 50;
+const PLAIN_EACH = 10;
+const service = process.env.SERVICE ?? SERVICE;
+const pattern = new RegExp(process.argv[2] ?? '', 'i');
+const over = new RegExp(process.env.OVER ?? '');
+const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
+
+const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
+process.on('exit', () => execFileSync('rm', ['-rf', folder]));
+const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') };
+const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${tls.TLS_KEY} -out ${tls.TLS_CERT}`;
+execFileSync('openssl', certificate.split(' '), { stdio: 'ignore' });
+
+for (const [transport, variables] of Object.entries({ HTTP: {}, TLS: tls, 'two workers': { WORKERS: '2' } })) {
+  if (over.test(transport)) await measure(transport, variables);
+}
+
+async function measure(transport, variables) {
+  const place = join(folder, transport.replace(' ', '-'));
+  const turns = join(place, 'turns');
+  await mkdir(turns, { recursive: true });
+  const start = async () => {
+    const preload = ['--require', join(import.meta.dirname, 'turns.cjs')];
+    const started = run([process.execPath, ...options, ...preload, service], {
+      cwd: place,
+      variables: { PORT: '0', TURNS: turns, ...variables },
+    });
+    const [, url] = await started.prints(/WebHook answers at (\S+)/);
+    if (variables.WORKERS) await started.prints(/(?:"started"[^]*){2}/);
+    return { ...started, url };
+  };
+  let server = await start();
+  const messages = MESSAGES.filter(({ what }) => pattern.test(what));
+  for (const { what, request: make } of messages.flatMap((one, i) =>
+    i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one],
+  )) {
+    const message = make();
+    const outcomes = [];
+    while (outcomes.length < TIMES && !outcomes.some(({ longest }) => longest < MOST)) {
+      for (const file of await readdir(turns)) await truncate(join(turns, file));
+      const status = await (message.pipelined ? sendMany : send)(server.url, message);
+      await setTimeout(20);
+      outcomes.push({ status, longest: await longestTurn(turns) });
+    }
+    const memory = await residentMebibytes(server.child.pid);
+    const times = outcomes.map(({ longest }) => longest.toFixed(0));
+    const { status } = outcomes.at(-1);
+    const bytes = Buffer.byteLength(message.body) + Buffer.byteLength(Object.values(message.headers).join(''));
+    console.log([transport, what, bytes, times.join('/'), `${Math.round(memory)} MiB`, status].join(' | '));
+    if (server.child.exitCode !== null || server.child.signalCode !== null) server = await start();
+  }
+  await server.end();
+  await rm(place, { recursive: true });
+}
+
+/** Makes a request on a connection of its own. Resolves to its status, or to why there is none. */
+function send(url, { method = 'POST', path = '', headers, body }) {
+  const begin = url.startsWith('https:') ? secureRequest : request;
+  const fields = { ...headers, 'Content-Length': Buffer.byteLength(body) };
+  return new Promise((resolve) => {
+    begin(url + path, { method, headers: fields, agent: false, rejectUnauthorized: false }, (response) => {
+      response.resume().on('close', () => resolve(response.statusCode));
+    })
+      .on('error', ({ message }) => resolve(message))
+      .end(body);
+  });
+}
+
+/** Sends several requests at once on each of some connections. Resolves to the status of the last answer, or to why there is none. */
+async function sendMany(url, { path, pipelined, connections = 1, waits = false }) {
+  const { protocol, hostname: host, port, pathname } = new URL(url);
+  const target = waits ? `/GetEvents?wait=20s&limit=1&after=${await newest(url)}` : path;
+  const requests = `GET ${pathname}${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(pipelined);
+  const begin = protocol === 'https:' ? secureConnect : connect;
+  const sockets = Array.from({ length: connections }, () => begin({ host, port, rejectUnauthorized: false }));
+  const answers = sockets.map((socket) => {
+    let missing = pipelined;
+    let last = '';
+    socket.setEncoding('latin1').write(requests);
+    return new Promise((resolve) => {
+      socket
+        .on('data', (data) => {
+          const found = data.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+          missing -= found.length;
+          last = found.at(-1) ?? last;
+          if (missing <= 0) resolve(last);
+        })
+        .on('error', ({ message }) => resolve(message))
+        .on('close', () => resolve(`closed after ${last}`));
+    });
+  });
+  if (waits) {
+    await setTimeout(2000);
+    await send(url, { path: '/RecordEvent', headers: {}, body: '' });
+  }
+  const statuses = await Promise.all(answers);
+  for (const socket of sockets) socket.destroy();
+  return Number(statuses.at(-1)) || statuses.at(-1);
+}
+
+/** The position of the newest event. */
+async function newest(url) {
+  const begin = url.startsWith('https:') ? secureRequest : request;
+  const headers = { Accept: 'application/json' };
+  const page = await new Promise((resolve, reject) => {
+    begin(`${url}/GetEvents?limit=1`, { headers, agent: false, rejectUnauthorized: false }, resolve)
+      .on('error', reject)
+      .end();
+  });
+  return /"sequence":"(\d+)"/.exec(await text(page))?.[1] ?? '0';
+}
+
+async function longestTurn(turns) {
+  const files = await readdir(turns);
+  const texts = await Promise.all(files.map((file) => readFile(join(turns, file), 'utf8')));
+  return Math.max(0, ...texts.join('').split('\n').map(Number));
+}
+
+/** The most memory that a process, or a child of it, has had resident. */
+async function residentMebibytes(pid) {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const statuses = [pid, ...children.trim().split(' ').filter(Boolean)].map(async (id) => {
+    const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  });
+  return Math.max(...(await Promise.all(statuses)));
+}
