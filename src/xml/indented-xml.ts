@@ -32,7 +32,7 @@ function* parse(xml: string, parser: SaxesParser): Steps<void> {
 const INDENT = '  ';
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 40;
+const MAX_DEPTH = 20;
 
 /** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text. */
 const TOKEN =

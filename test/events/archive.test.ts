@@ -163,7 +163,7 @@ describe('an archive', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 

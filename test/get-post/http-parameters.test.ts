@@ -56,8 +56,8 @@ describe('parameters over GET and POST are', () => {
   });
 
   it.each([
-    ['[1, 2,3]', ['1', '2', '3']],
-    ['["a", "b\\n\\"", null, true]', ['a', 'b\n"', 'true']],
+    ['[1, 2,3]', ['1', '2']],
+    ['["a", "b\\n\\"", null, true]', ['a', 'b\n"']],
     ['[]', []],
     ['null', []],
     ['[null]', []],

@@ -46,9 +46,9 @@ export async function dataView(data: EventData, isForm: boolean): Promise<DataVi
   if (data.kind === 'json') {
     const fields = isForm && !isCut ? formFields(text) : undefined;
     if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
-    return shown('JSON', await coloured(jsonTokens(text), MAX_BYTES));
+    return shown('JSON', await coloured(() => jsonTokens(text), MAX_BYTES));
   }
-  if (await isXml(text, isCut)) return shown('XML', await coloured(xmlTokens(text), MAX_BYTES));
+  if (await isXml(text, isCut)) return shown('XML', await coloured(() => xmlTokens(text), MAX_BYTES));
   return shown('Text', markup(text, MAX_BYTES));
 }
 
@@ -84,7 +84,7 @@ export function isForm(value: unknown): value is Readonly<Record<string, string 
 const INDENT = '  ';
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 40;
+const MAX_DEPTH = 20;
 
 /**
  * Divides JSON text into its parts, indented; numbers keep their digits and members their order.

@@ -49,10 +49,14 @@ function shortPart(text: string, maxBytes: number): string {
 
 function escaped(text: string): string {
   const html = escapeHtml(text.replace(/\r\n/g, '\n'));
+  if (ALL_VISIBLE.test(html)) return html;
   return replaceInvisible(html, (character, place) =>
     isJoining(html, place) ? character : `<span class="code-point">${codePoint(character)}</span>`,
   );
 }
+
+/** What most texts consist of: no character of it has to be looked at. */
+const ALL_VISIBLE = /^[\n -~]*$/;
 
 /** Characters between which a joiner or a non-joiner (U+200D, U+200C) is part of a word or an emoji. */
 const JOINED = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Variation_Selector}]$/u;
@@ -117,24 +121,51 @@ export type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' |
 /** How many parts of a text are written at a time, after which other calls run. */
 const PARTS = 1024;
 
-/** Writes a text for a page as {@link markup} does, in colours if these fit into `maxBytes` too. */
-export async function coloured(tokens: Iterable<Token>, maxBytes: number): Promise<Markup> {
-  let text = '';
-  let html = '';
+/**
+ * Writes a text for a page as {@link markup} does, in colours if these fit into `maxBytes` too.
+ *
+ * @param tokens - divides the text into its parts, from its beginning each time.
+ */
+export async function coloured(tokens: () => Iterable<Token>, maxBytes: number): Promise<Markup> {
   let left = maxBytes;
-  let parts = 0;
-  for (const [part, colour] of tokens) {
-    text += part;
-    if (left >= 0) {
-      const { html: escaped, isCut } = markup(part, left);
-      const piece = colour === undefined ? escaped : `<span class="${colour}">${escaped}</span>`;
-      left = isCut ? -1 : left - Buffer.byteLength(piece);
-      html += piece;
-    }
-    if (text.length > maxBytes) break;
-    if (++parts % PARTS === 0) await letOthersRun();
+  const html = await inSteps(tokens(), ([part, colour]) => {
+    const { html: escaped, isCut } = markup(part, left);
+    const piece = colour === undefined ? escaped : `<span class="${colour}">${escaped}</span>`;
+    left = isCut ? -1 : left - Buffer.byteLength(piece);
+    return left < 0 ? undefined : piece;
+  });
+  if (html !== undefined) return { html, isCut: false };
+  let room = maxBytes;
+  const text = await inSteps(tokens(), ([part]) => {
+    if (room <= 0) return '';
+    room -= part.length;
+    return part;
+  });
+  return markup(text ?? '', maxBytes);
+}
+
+/**
+ * Joins what is written of each token, and lets other calls run now and then, also before it returns. What is joined at a time is
+ * short, since one text of 100,000 pieces takes long to lay out.
+ *
+ * @returns undefined if that is what is written of one of them.
+ */
+async function inSteps(
+  tokens: Iterable<Token>,
+  write: (token: Token) => string | undefined,
+): Promise<string | undefined> {
+  const steps: string[] = [];
+  let pieces: string[] = [];
+  for (const token of tokens) {
+    const piece = write(token);
+    if (piece === undefined) return undefined;
+    pieces.push(piece);
+    if (pieces.length < PARTS) continue;
+    steps.push(pieces.join(''));
+    pieces = [];
+    await letOthersRun();
   }
-  // Before the page is made of it.
+  steps.push(pieces.join(''));
   await letOthersRun();
-  return left < 0 ? markup(text, maxBytes) : { html, isCut: false };
+  return steps.join('');
 }

@@ -354,9 +354,9 @@ describe('the pages of the events', () => {
     });
 
     it.each([
-      ['text', 'text/plain', 'text '.repeat(250_000)],
-      ['JSON', 'application/json', `[${'"JSON",'.repeat(180_000)}1]`],
-      ['XML', 'text/xml', `<XML>${'<a/>'.repeat(300_000)}</XML>`],
+      ['text', 'text/plain', 'text '.repeat(120_000)],
+      ['JSON', 'application/json', `[${'"JSON",'.repeat(90_000)}1]`],
+      ['XML', 'text/xml', `<XML>${'<a/>'.repeat(150_000)}</XML>`],
     ])(
       'whose %s is not held while its neighbours are looked for, since searches take their time',
       async (kind, type, body) => {
@@ -373,9 +373,9 @@ describe('the pages of the events', () => {
           scan: async (query: ScanQuery) => structuredClone(await scan(query)),
         });
         const before = usedHeap();
-        const pages = Array.from({ length: 6 }, () => get(`?event=1&text=${kind}`));
-        await eventually('neighbours are looked for', () => searches === 12);
-        expect(usedHeap() - before).toBeLessThan(5 * 1024 * 1024);
+        const pages = Array.from({ length: 8 }, () => get(`?event=1&text=${kind}`));
+        await eventually('neighbours are looked for', () => searches === 16);
+        expect(usedHeap() - before).toBeLessThan(3 * 1024 * 1024);
         searching.resolve();
         for (const page of await Promise.all(pages)) expect(page.body).toContain(kind);
       },

@@ -4,7 +4,7 @@ import type { Retention } from '../../../src/log/event-log';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../log/event-log-suite';
 import { directly, rowsOf } from '../../support/sqlite';
 
 describe('the upkeep of a SQLite event log', () => {
