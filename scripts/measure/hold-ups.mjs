@@ -3,7 +3,7 @@
 // - a plain message again after every tenth: what it takes shows how busy the machine is;
 // - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
-// SERVICE=path/to/dist/main.js measures another build. Needs `npm run build`, Linux and, for TLS, openssl.
+// EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build. Needs `npm run build`, Linux and, for TLS, openssl.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -23,6 +23,7 @@ const PLAIN_EACH = 10;
 const service = process.env.SERVICE ?? SERVICE;
 const pattern = new RegExp(process.argv[2] ?? '', 'i');
 const over = new RegExp(process.env.OVER ?? '');
+const each = Number(process.env.EACH ?? 1);
 const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
@@ -50,7 +51,7 @@ async function measure(transport, variables) {
     return { ...started, url };
   };
   let server = await start();
-  const messages = MESSAGES.filter(({ what }) => pattern.test(what));
+  const messages = MESSAGES.filter(({ what }, i) => i % each === 0 && pattern.test(what));
   for (const { what, request: make } of messages.flatMap((one, i) =>
     i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one],
   )) {
