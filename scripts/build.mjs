@@ -58,7 +58,8 @@ function build(compiler) {
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
   compile(compiler);
-  writeFileSync(join('dist', 'settings.d.ts'), settingsDeclaration());
+  const settings = join('dist', 'settings.d.ts');
+  if (existsSync(join('src', 'settings.ts'))) writeFileSync(settings, settingsDeclaration());
   const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
