@@ -1,7 +1,7 @@
 import { realpathSync, statSync, type Stats } from 'node:fs';
 import { openReadOnly, type Companions, type Database, type Statement } from './binding';
 import type { SqliteConnection } from './connection';
-import type { DatabaseFiles } from './files/database-files';
+import { LostFileError, type DatabaseFiles } from './files/database-files';
 import { MarksReader } from './files/marks';
 import { schemaState } from './schema';
 
@@ -30,6 +30,8 @@ export class ReadOnlyConnection implements ReadableConnection {
   readonly #statements = new Map<string, Statement>();
   #database: Database | undefined;
   #mark = '';
+  /** Whether the files that are open are locked against writers who make them anew. */
+  #holdsLocks = false;
 
   /** @throws it cannot be read, or is no event log of this version. */
   constructor(file: string) {
@@ -58,7 +60,7 @@ export class ReadOnlyConnection implements ReadableConnection {
         if (companions === 'wal and index' || seen(this.#file).mark === this.#mark) return result;
         if (tries === TRIES) throw new Error('others write the file all the time');
       } catch (error) {
-        if (tries === TRIES || seen(this.#file).mark === this.#mark) throw error;
+        if (error instanceof LostFileError || tries === TRIES || seen(this.#file).mark === this.#mark) throw error;
       }
     }
   }
@@ -74,6 +76,16 @@ export class ReadOnlyConnection implements ReadableConnection {
     });
   }
 
+  /**
+   * SQLite lets go of files that are locked only when the thread ends.
+   *
+   * @throws {LostFileError} those that are locked are not at their paths any more: others may wait for them.
+   */
+  requireFiles(): void {
+    if (this.#holdsLocks && markOf(this.#file) !== this.#mark)
+      throw new LostFileError('other files have taken the place of those of the log');
+  }
+
   close(): void {
     this.#statements.clear();
     this.#database?.close();
@@ -81,6 +93,7 @@ export class ReadOnlyConnection implements ReadableConnection {
   }
 
   #open(): Seen {
+    this.requireFiles();
     const found = seen(this.#file);
     if (this.#database !== undefined && found.mark === this.#mark) return found;
     this.close();
@@ -89,6 +102,7 @@ export class ReadOnlyConnection implements ReadableConnection {
     if (found.companions !== 'none') new MarksReader().requirePair(path);
     const database = openReadOnly(path, found.companions);
     this.#database = database;
+    this.#holdsLocks = found.companions === 'wal and index';
     const state = schemaState(database);
     if (state === 'current' || state === 'version 2') return found;
     this.close();
@@ -110,6 +124,16 @@ function seen(name: string): Seen {
   return index === undefined
     ? { companions: 'wal', mark: `${state(stats)} ${state(wal)}`, bytes }
     : { companions: 'wal and index', mark: `${identity(stats)} ${identity(wal)} ${identity(index)}`, bytes };
+}
+
+/** As `mark` in {@link Seen}; undefined where the file is not there. */
+function markOf(name: string): string | undefined {
+  try {
+    return seen(name).mark;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Differs once a file was replaced or written. */

@@ -85,7 +85,9 @@ function openReadings(file: string): Operations {
     ...readings(connection),
     ...{ append: refuse, check: refuse, backup: refuse, forget: refuse, vacuum: refuse, freeBytes: refuse },
     ...{ giveBack: refuse, emptyWal: refuse, retain: refuse },
-    requireFiles: () => undefined,
+    requireFiles: () => {
+      connection.requireFiles();
+    },
     saveLost: () => undefined,
     close: () => {
       connection.close();

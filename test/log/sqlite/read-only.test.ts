@@ -1,8 +1,9 @@
-import { copyFile, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../event-log-suite';
 import { messageChain } from '../../../src/util/text';
+import { eventually } from '../../support/eventually';
 import { openDirectly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -62,6 +63,21 @@ describe('a SQLite event log that is opened for reading', () => {
     await log.close();
     await closed('d');
     expect(await readdir(folder.path)).toEqual(['events.db']);
+  });
+
+  it('lets go of files that others have replaced, so that these can be opened, and reads the new ones', async () => {
+    await closed('a');
+    const service = await opened('events.db', false);
+    await service.backup(join(folder.path, 'backup.db'));
+    await service.append(newEvent({ id: 'b' }));
+    const log = await opened('events.db', true);
+    expect(await idsIn(log)).toEqual(['a', 'b']);
+    await service.close();
+    await copyFile(join(folder.path, 'backup.db'), join(folder.path, 'events.db'));
+    for (const suffix of ['-wal', '-shm']) await rm(join(folder.path, `events.db${suffix}`), { force: true });
+    const other = await opened('events.db', false);
+    await other.append(newEvent({ id: 'c' }));
+    await eventually('it reads the new file', async () => (await idsIn(log).catch(() => [])).join() === 'a,c');
   });
 
   it('reads what a service that was killed has left in its write-ahead log, also without the index of that', async () => {
