@@ -1,4 +1,4 @@
-import { realpathSync, statSync, type Stats } from 'node:fs';
+import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { openReadOnly, type Companions, type Database, type Statement } from './binding';
 import type { SqliteConnection } from './connection';
 import { LostFileError, type DatabaseFiles } from './files/database-files';
@@ -30,8 +30,8 @@ export class ReadOnlyConnection implements ReadableConnection {
   readonly #statements = new Map<string, Statement>();
   #database: Database | undefined;
   #mark = '';
-  /** Whether the files that are open are locked against writers who make them anew. */
-  #holdsLocks = false;
+  /** Which files are open with locks, which keep others from making them anew; the same until the thread ends. */
+  #locked: string | undefined;
 
   /** @throws it cannot be read, or is no event log of this version. */
   constructor(file: string) {
@@ -55,12 +55,12 @@ export class ReadOnlyConnection implements ReadableConnection {
   reading<T>(action: () => T): T {
     for (let tries = 1; ; tries++) {
       try {
-        const { companions } = this.#open();
+        this.#open();
         const result = action();
-        if (companions === 'wal and index' || seen(this.#file).mark === this.#mark) return result;
+        if (this.#locked !== undefined || seen(this.#file).mark === this.#mark) return result;
         if (tries === TRIES) throw new Error('others write the file all the time');
       } catch (error) {
-        if (error instanceof LostFileError || tries === TRIES || seen(this.#file).mark === this.#mark) throw error;
+        if (this.#locked !== undefined || tries === TRIES || seen(this.#file).mark === this.#mark) throw error;
       }
     }
   }
@@ -82,7 +82,7 @@ export class ReadOnlyConnection implements ReadableConnection {
    * @throws {LostFileError} those that are locked are not at their paths any more: others may wait for them.
    */
   requireFiles(): void {
-    if (this.#holdsLocks && markOf(this.#file) !== this.#mark)
+    if (this.#locked !== undefined && identities(this.#file) !== this.#locked)
       throw new LostFileError('other files have taken the place of those of the log');
   }
 
@@ -92,19 +92,20 @@ export class ReadOnlyConnection implements ReadableConnection {
     this.#database = undefined;
   }
 
-  #open(): Seen {
+  #open(): void {
     this.requireFiles();
+    if (this.#database !== undefined && this.#locked !== undefined) return;
     const found = seen(this.#file);
-    if (this.#database !== undefined && found.mark === this.#mark) return found;
+    if (this.#database !== undefined && found.mark === this.#mark) return;
     this.close();
     this.#mark = found.mark;
     const path = realpathSync(this.#file);
     if (found.companions !== 'none') new MarksReader().requirePair(path);
     const database = openReadOnly(path, found.companions);
     this.#database = database;
-    this.#holdsLocks = found.companions === 'wal and index';
+    if (found.companions === 'wal and index') this.#locked = identities(path);
     const state = schemaState(database);
-    if (state === 'current' || state === 'version 2') return found;
+    if (state === 'current' || state === 'version 2') return;
     this.close();
     throw new Error(
       state === 'empty'
@@ -126,14 +127,14 @@ function seen(name: string): Seen {
     : { companions: 'wal and index', mark: `${identity(stats)} ${identity(wal)} ${identity(index)}`, bytes };
 }
 
-/** As `mark` in {@link Seen}; undefined where the file is not there. */
-function markOf(name: string): string | undefined {
-  try {
-    return seen(name).mark;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** Which files stand at the path of a log and beside it. */
+function identities(file: string): string {
+  const name = existsSync(file) ? realpathSync(file) : file;
+  const names = ['', '-wal', '-shm'].map((suffix) => `${name}${suffix}`);
+  return names
+    .map((each) => statSync(each, { throwIfNoEntry: false }))
+    .map((stats) => (stats === undefined ? '' : identity(stats)))
+    .join(' ');
 }
 
 /** Differs once a file was replaced or written. */
