@@ -133,7 +133,7 @@ export async function startApp(
     metrics: metrics.registry,
     // On the public address the metrics need a read key, on the admin address nothing.
     checkMetricsReader: (request) => {
-      // Before the key: beyond the limit nobody learns whether one is right.
+      // Before the key is looked at: a caller over the limit must not learn whether it is right.
       if (config.access.readKeys !== undefined) rate?.(request);
       access?.afterBody('read', { request });
     },

@@ -118,9 +118,8 @@ function callerAddress(request: IncomingMessage, trust: Trust, written: WrittenF
   // A proxy that writes only one of the two families passes on what a caller invented in the other.
   if (written.standard && !written.custom) return standard;
   // `Forwarded` may state no address, as that of a proxy which writes X-Forwarded-For beside it.
-  if (!written.custom || written.standard) {
-    if (standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
-  }
+  const isKnown = written.custom && !written.standard;
+  if (!isKnown && standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
   return custom;
 }
 

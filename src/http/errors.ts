@@ -65,7 +65,7 @@ export const HTTP_ERRORS = {
       'timeout',
     ),
 
-  // TLS. Nobody is told these but the operator.
+  // TLS. Only the operator reads these.
   handshake: (code: string) =>
     new RequestError(
       400,

@@ -42,7 +42,7 @@ export class PositionFile {
   }
 
   /**
-   * Makes sure that no other forwarder goes on from this position until {@link unlock}, or the end of this process, by a lock on `NAME.lock` beside it.
+   * Keeps other forwarders from this position until {@link unlock} or the end of this process, by a lock on `NAME.lock` beside it.
    *
    * @throws another one does, or the lock cannot be had; the message is one line.
    */

@@ -101,9 +101,11 @@ export class ReadOnlyConnection implements ReadableConnection {
     this.#mark = found.mark;
     const path = realpathSync(this.#file);
     if (found.companions !== 'none') new MarksReader().requirePair(path);
+    // Before the file is opened: one that is replaced meanwhile is noticed by the next look.
+    const locked = identities(path);
     const database = openReadOnly(path, found.companions);
     this.#database = database;
-    if (found.companions === 'wal and index') this.#locked = identities(path);
+    if (found.companions === 'wal and index') this.#locked = locked;
     const state = schemaState(database);
     if (state === 'current' || state === 'version 2') return;
     this.close();
