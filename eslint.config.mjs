@@ -9,8 +9,8 @@ import tseslint from 'typescript-eslint';
  */
 const LAYERS = [
   ['main'],
-  ['lean-start', 'index'],
   ['cli', 'workers'],
+  ['lean-start', 'index'],
   ['app'],
   ['endpoint'],
   ['pages'],

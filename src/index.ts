@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
-import { followedPages } from './cli/scan';
 import {
   ConfigError as SettingsError,
   endpointPath,
@@ -17,6 +16,7 @@ import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
 import { openEventLog } from './log/open-event-log';
+import { followedPages } from './log/readers';
 import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
 

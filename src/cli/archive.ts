@@ -5,9 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog, ServiceLog } from '../log/event-log';
+import { followedPages, pagesOf, type LogChange, type Start } from '../log/readers';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { followedPages, pagesOf, positionBefore, type Change, type Start } from './scan';
+import { positionBefore } from './scan';
 import { fileError, print, quoted, stopSignal } from './terminal';
 
 /** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
@@ -29,7 +30,7 @@ function pageText(page: readonly StoredEvent[]): string {
 }
 
 /** Goes on in a log that was restored or replaced: after the position, or after the newest event where the log ends before. */
-function sayChange(change: Change, position: bigint, newest: bigint): bigint {
+function sayChange(change: LogChange, position: bigint, newest: bigint): bigint {
   const after = change === 'ends before' ? newest : position;
   console.error(
     `The log was restored or replaced after event ${String(position)}. Going on after event ${String(after)}.`,

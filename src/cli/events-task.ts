@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { PROTOCOLS, standardSecrets } from '../config/values';
 import { ValueError } from '../config/variable';
 import { MAX_SEARCH_TEXT } from '../log/event-log';
+import type { Start } from '../log/readers';
 import type { MessageOptions } from './forward/message';
-import { parseSince, type Selection, type Start } from './scan';
+import { parseSince, type Selection } from './scan';
 import { misuse, quoted, type UsageError } from './terminal';
 
 /** How the tool is used, as `--help` prints it. */

@@ -1,32 +1,16 @@
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
 import { SEQUENCE_DIGITS } from '../log/page';
-import { eventAt, firstFrom, foundEvents } from '../log/stored-events';
-import { deferred } from '../util/promises';
+import type { Start } from '../log/readers';
+import { eventAt, foundEvents } from '../log/stored-events';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
-
-/** Where a scan of the log begins. */
-export interface Start {
-  /** Events after this position. */
-  readonly after: bigint;
-  /** Events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
-  readonly since?: number | undefined;
-  /** The event that was seen at the position, by which {@link followedPages} finds out that it has another log. */
-  readonly event?: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
-}
 
 /** All events of a log. */
 export const FROM_THE_FIRST: Start = { after: 0n };
 
 /** A day stands for its first moment in UTC. */
 const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/** The most events that are read at a time. */
-const PAGE_EVENTS = 1000;
-
-/** How long to wait for a commit before looking again without one, in milliseconds. */
-const WAIT = 60_000;
 
 /** Reads the value of `--since`: a sequence, a duration up to now, a time (RFC 3339) or a day. */
 export function parseSince(text: string): Start | undefined {
@@ -58,74 +42,6 @@ function readEvents(
   { id, sequence, limit }: { readonly id?: string; readonly sequence?: bigint; readonly limit: number },
 ): Promise<LoggedEvent[]> {
   return log.read({ id, sequence, limit, after: undefined, maxBytes: Infinity, referenceBytes: 0 });
-}
-
-/** Reads all events from a start on, in pages that are never empty. */
-export async function* pagesOf(log: EventLog, { after, since }: Start): AsyncGenerator<readonly StoredEvent[]> {
-  let page = await log.scan({ after, since, limit: PAGE_EVENTS });
-  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    yield page;
-    page = await log.scan({ after: BigInt(last.sequence), since, limit: PAGE_EVENTS });
-  }
-}
-
-/** How a log differs from the one in which a position was seen: it was restored or replaced. */
-export type Change = 'ends before' | 'another event';
-
-/**
- * Reads as {@link pagesOf} does, and then events as they are recorded, until the signal. Before each look it compares the event
- * at the position, and whether the log still reaches it.
- *
- * @param changed - called where the log is another one; returns the position after which to go on.
- */
-export async function* followedPages(
-  log: EventLog,
-  start: Omit<Start, 'since'>,
-  stop: AbortSignal,
-  changed: (change: Change, position: bigint, newest: bigint) => bigint,
-): AsyncGenerator<readonly StoredEvent[]> {
-  let { after, event } = start;
-  let hasReached = false;
-  let news = deferred();
-  const wake = (): void => {
-    news.resolve();
-  };
-  const endWatch = log.watch(wake);
-  // The watch keeps the process alive; a reader that never comes back must not.
-  const timer = setInterval(wake, WAIT).unref();
-  stop.addEventListener('abort', wake);
-  try {
-    while (!stop.aborted) {
-      news = deferred();
-      // The user asked for a start after the end of the log.
-      const change = hasReached ? await changeAt(log, after, event) : undefined;
-      if (change !== undefined) {
-        after = changed(change, after, (await endOf(log)).after);
-        event = undefined;
-      }
-      hasReached ||= (await log.stats()).last >= after;
-      for await (const page of pagesOf(log, { after })) {
-        yield page;
-        const last = page.at(-1);
-        event = last;
-        after = BigInt(last?.sequence ?? after);
-        hasReached = true;
-      }
-      if (!stop.aborted) await news.promise;
-    }
-  } finally {
-    endWatch();
-    clearInterval(timer);
-    stop.removeEventListener('abort', wake);
-  }
-}
-
-/** Compares a log with the one in which an event was seen at a position. Returns undefined if it may be the same. */
-export async function changeAt(log: EventLog, position: bigint, event: Start['event']): Promise<Change | undefined> {
-  const found = await firstFrom(log, position);
-  if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
-  if (event === undefined || BigInt(found.sequence) !== position) return undefined;
-  return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search. */

@@ -1,9 +1,10 @@
 import type { EventLogLocation } from '../config/event-log-location';
 import { eventProblem } from '../events/archive';
 import { EventLogError, type EventLog } from '../log/event-log';
+import { pagesOf } from '../log/readers';
 import { plainReason, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
-import { FROM_THE_FIRST, pagesOf, positionsOf } from './scan';
+import { FROM_THE_FIRST, positionsOf } from './scan';
 import { UsageError } from './terminal';
 
 /**

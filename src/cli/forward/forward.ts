@@ -1,18 +1,10 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
+import { changeAt, followedPages, pagesOf, type Start } from '../../log/readers';
 import { eventAt } from '../../log/stored-events';
 import type { ForwardTask } from '../events-task';
 import { ForwardProgress } from '../progress';
-import {
-  changeAt,
-  endOf,
-  followedPages,
-  pagesOf,
-  positionBefore,
-  selectedEvents,
-  type Selection,
-  type Start,
-} from '../scan';
+import { endOf, positionBefore, selectedEvents, type Selection } from '../scan';
 import { stopSignal } from '../terminal';
 import { missingBetween, PositionFile, refuseChange, targetKey, type Position } from './position';
 import { Target } from './target';

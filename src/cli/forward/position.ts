@@ -5,8 +5,8 @@ import { SEQUENCE_DIGITS } from '../../log/page';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 import type { EventLog } from '../../log/event-log';
+import type { LogChange } from '../../log/readers';
 import { firstFrom } from '../../log/stored-events';
-import type { Change } from '../scan';
 
 /** How far a log has been forwarded. */
 export interface Position {
@@ -128,7 +128,7 @@ function objectIn(json: string): Record<string, unknown> {
 }
 
 /** Throws, since the log is not the one that a position came from; the message is one line. */
-export function refuseChange(change: Change, position: bigint): never {
+export function refuseChange(change: LogChange, position: bigint): never {
   const problem =
     change === 'another event'
       ? `Event ${String(position)} of this event log is not the one that was forwarded.`

@@ -1,13 +1,13 @@
-import { followedPages, type Change } from '../../src/cli/scan';
 import { MemoryEventLog, MemoryStore } from '../../src/log/memory/event-log';
+import { followedPages, type LogChange } from '../../src/log/readers';
 import { eventually } from '../support/eventually';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from './event-log-suite';
 
 describe('a log that is followed', () => {
   const store = new MemoryStore();
   const stop = new AbortController();
   const seen: string[] = [];
-  const changes: [Change, bigint, bigint][] = [];
+  const changes: [LogChange, bigint, bigint][] = [];
   let log: MemoryEventLog;
   let ended: Promise<void>;
   beforeEach(() => {
@@ -23,7 +23,7 @@ describe('a log that is followed', () => {
     await record('a', 'b');
     const earlier = [...store.events];
     ended = (async () => {
-      const changed = (...change: [Change, bigint, bigint]): bigint => {
+      const changed = (...change: [LogChange, bigint, bigint]): bigint => {
         changes.push(change);
         return change[2];
       };
