@@ -116,8 +116,6 @@ export interface SearchQuery {
   /** Only events whose `binding` and `type` are exactly these. */
   readonly binding?: string | undefined;
   readonly type?: string | undefined;
-  /** Only events whose `type` is none of these. */
-  readonly otherTypes?: readonly string[] | undefined;
   /** Only events whose sender had exactly this address. */
   readonly sender?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */

@@ -99,14 +99,13 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
 
 /** Makes a matcher as `EventLog.search` promises, for engines that cannot match where the events are stored. */
 export function eventMatcher(query: SearchQuery): EventMatcher {
-  const { text, binding, type, otherTypes = [], sender, from = -Infinity, to = Infinity } = query;
+  const { text, binding, type, sender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
   return (event) => {
     if (event.recordedAt < from || event.recordedAt >= to) return undefined;
-    if (binding !== undefined || type !== undefined || otherTypes.length > 0) {
+    if (binding !== undefined || type !== undefined) {
       const parsed = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
       if (parsed.binding !== (binding ?? parsed.binding) || parsed.type !== (type ?? parsed.type)) return undefined;
-      if (otherTypes.includes(String(parsed.type))) return undefined;
     }
     if (sender !== undefined && (JSON.parse(event.arrival) as { remoteAddress?: unknown }).remoteAddress !== sender)
       return undefined;

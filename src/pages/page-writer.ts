@@ -27,9 +27,9 @@ export interface Page {
  *
  * @param title - precedes the name of the service.
  * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
- * @param values - what the template uses.
+ * @param values - those of the template.
  */
-export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => Page;
+export type WritePage<Values> = (title: string | undefined, endpointUrl: string, values: Values) => Page;
 
 /** The entry of the navigation to which the pages belong. */
 type Section = 'operations' | 'events';
@@ -39,8 +39,11 @@ export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');
 
-/** Writes pages from the templates of a folder, in the layout that all pages share. */
-export class PageWriter {
+/**
+ * Writes pages from the templates of a folder, in the layout that all pages share. `Templates` has the type of the values of
+ * each template, by its name.
+ */
+export class PageWriter<Templates extends Readonly<Record<string, object>>> {
   readonly #contract: Contract;
   readonly #section: Section;
   readonly #folder: string;
@@ -62,7 +65,11 @@ export class PageWriter {
    * @param scripts - names of files, run in this order.
    * @param options - `connects`: whether the scripts call this service.
    */
-  page(template: string, scripts: readonly string[] = [], { connects = false } = {}): WritePage {
+  page<Name extends keyof Templates & string>(
+    template: Name,
+    scripts: readonly string[] = [],
+    { connects = false } = {},
+  ): WritePage<Templates[Name]> {
     const { serviceName } = this.#contract;
     const texts = scripts.map((script) => this.#text(script));
     const headers = { 'Content-Security-Policy': contentPolicy(this.#style, texts, connects) };
@@ -71,6 +78,8 @@ export class PageWriter {
       body: this.#eta.render(`@${template}`, {
         contract: this.#contract,
         section: this.#section,
+        page: template,
+        heading: title,
         endpointUrl,
         endpointFile: endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1),
         title: `${title === undefined ? '' : `${title} – `}${serviceName} web service`,
@@ -84,7 +93,7 @@ export class PageWriter {
   }
 
   /** Writes a part of a page, without the layout. */
-  part(template: string, values: object): string {
+  part<Name extends keyof Templates & string>(template: Name, values: Templates[Name]): string {
     return this.#eta.render(`@${template}`, values);
   }
 

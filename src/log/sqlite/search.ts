@@ -127,16 +127,12 @@ export class SqliteSearch {
 
   /** Returns a function that finds the positions of the events in a group that a search looks for. */
   #matcher(query: SearchQuery, order: Direction): (group: Group) => number[] {
-    const { text, binding, type, otherTypes = [], sender, from, to } = query;
+    const { text, binding, type, sender, from, to } = query;
     const conditions: [sql: string, ...values: (string | number)[]][] = [];
     if (from !== undefined) conditions.push(['recorded_at >= ?', from]);
     if (to !== undefined) conditions.push(['recorded_at < ?', to]);
     if (binding !== undefined) conditions.push([memberIs('attributes', 'binding'), binding]);
     if (type !== undefined) conditions.push([memberIs('attributes', 'type'), type]);
-    if (otherTypes.length > 0) {
-      const isOther = `${member('attributes', 'type')} NOT IN (SELECT value FROM json_each(?))`;
-      conditions.push([isOther, JSON.stringify(otherTypes)]);
-    }
     if (sender !== undefined) conditions.push([memberIs('arrival', 'remoteAddress'), sender]);
     if (text !== undefined) conditions.push(containsOneOf(textForms(text)));
     const where = ['sequence BETWEEN ? AND ?', ...conditions.map(([sql]) => sql)].join(' AND ');

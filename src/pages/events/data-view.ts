@@ -1,5 +1,7 @@
 import { indentedTokens, isXml } from '../../xml/indented-xml';
+import { bytesStart, dataSize, isForm, textStart, type EventData } from './event-data';
 import { coloured, markup, type Markup, type Token } from './markup';
+import { hexDump } from './parts';
 
 /** An event's payload for its page. */
 export interface DataView extends Markup {
@@ -29,7 +31,7 @@ const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
 /** Shows JSON and XML indented and in colours, a form as its fields, text as it is and bytes in hexadecimal. */
-export async function dataView(data: EventData, isForm: boolean): Promise<DataView> {
+export async function dataView(data: EventData, cameAsForm: boolean): Promise<DataView> {
   const bytes = dataSize(data);
   if (data.kind === 'bytes') {
     const { html } = markup(hexDump(bytesStart(data, MAX_DUMPED)), MAX_BYTES);
@@ -44,7 +46,7 @@ export async function dataView(data: EventData, isForm: boolean): Promise<DataVi
     isCut: isCut || part.isCut,
   });
   if (data.kind === 'json') {
-    const fields = isForm && !isCut ? formFields(text) : undefined;
+    const fields = cameAsForm && !isCut ? formFields(text) : undefined;
     if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
     return shown('JSON', await coloured(() => jsonTokens(text), MAX_BYTES));
   }
@@ -74,13 +76,6 @@ function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> |
 /** About how many bytes the page adds to each text. */
 const MARKUP_AROUND = 40;
 
-/** Whether a value is what the service makes of a form: an object of strings or lists of strings. */
-export function isForm(value: unknown): value is Readonly<Record<string, string | readonly string[]>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const values = Object.values(value).flat() as unknown[];
-  return values.every((text) => typeof text === 'string');
-}
-
 const INDENT = '  ';
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
@@ -95,18 +90,32 @@ function* jsonTokens(json: string): Iterable<Token> {
   let depth = 0;
   const newLine = (): string => `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`;
   for (const [token, colon] of json.matchAll(TOKEN)) {
-    const first = token[0] ?? '';
-    if (first === '"') yield [token, colon === undefined ? 'text' : 'key'];
-    else if (first === '{' || first === '[') {
-      const isEmpty = token.length > 1;
-      if (!isEmpty) depth++;
-      yield [isEmpty ? `${first}${token.at(-1) ?? ''}` : first + newLine(), undefined];
-    } else if (first === '}' || first === ']') {
-      depth--;
-      yield [newLine() + first, undefined];
-    } else if (first === ',') yield [`,${newLine()}`, undefined];
-    else if (first === ':') yield [': ', undefined];
-    else yield [token, 'literal'];
+    switch (token.charAt(0)) {
+      case '"':
+        yield [token, colon === undefined ? 'text' : 'key'];
+        break;
+      case '{':
+      case '[':
+        if (token.length > 1) yield [token.replace(/\s/g, ''), undefined];
+        else {
+          depth++;
+          yield [token + newLine(), undefined];
+        }
+        break;
+      case '}':
+      case ']':
+        depth--;
+        yield [newLine() + token, undefined];
+        break;
+      case ',':
+        yield [token + newLine(), undefined];
+        break;
+      case ':':
+        yield [': ', undefined];
+        break;
+      default:
+        yield [token, 'literal'];
+    }
   }
 }
 
@@ -126,77 +135,4 @@ function* xmlTokens(xml: string): Iterable<Token> {
       }
     }
   }
-}
-
-const BYTES_IN_LINE = 16;
-
-/** Writes bytes as `hexdump -C` does: offset, sixteen bytes in hexadecimal, and those of them that are printable ASCII. */
-export function hexDump(bytes: Buffer): string {
-  const lines: string[] = [];
-  for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {
-    const line = bytes.subarray(offset, offset + BYTES_IN_LINE);
-    const hex = [line.subarray(0, 8), line.subarray(8)].map((half) => hexText(half).padEnd(23)).join('  ');
-    const text = [...line].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${offset.toString(16).padStart(8, '0')}  ${hex}  |${text}|`);
-  }
-  return lines.join('\n');
-}
-
-/** Writes bytes in hexadecimal, with a space between them. */
-export function hexText(bytes: Buffer): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-}
-
-/** The payload of an event, as the log keeps it. */
-export interface EventData {
-  /** `json`: a JSON value other than a string; `text`: a string; `bytes`: what is neither. */
-  readonly kind: 'json' | 'text' | 'bytes';
-  /** The JSON text, the string as JSON writes it without its quotes, or the base64. */
-  readonly encoded: string;
-}
-
-/** Reads what `StoredEvent.data` holds, without decoding it: it may be large. */
-export function eventData(data: string): EventData {
-  const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(data) ?? [];
-  const value = data.slice(start.length).trimEnd();
-  if (!value.startsWith('"')) return { kind: 'json', encoded: value };
-  return { kind: name === 'data_base64' ? 'bytes' : 'text', encoded: value.slice(1, -1) };
-}
-
-/** The payload as bytes: JSON and text in UTF-8. */
-export function dataBytes({ kind, encoded }: EventData): Buffer {
-  if (kind === 'bytes') return Buffer.from(encoded, 'base64');
-  return Buffer.from(kind === 'json' ? encoded : (JSON.parse(`"${encoded}"`) as string));
-}
-
-/** The size of the payload in bytes; of a text, as JSON writes it, which is what the list of events shows. */
-function dataSize({ kind, encoded }: EventData): number {
-  return Buffer.byteLength(encoded, kind === 'bytes' ? 'base64' : 'utf8');
-}
-
-/** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */
-export function textStart(data: EventData, maxLength: number): string {
-  const start = decodedStart(data, maxLength);
-  return data.encoded.length > maxLength ? start.replace(/[\uD800-\uDBFF]$/, '') : start;
-}
-
-function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
-  if (kind === 'json') return encoded.slice(0, maxLength);
-  if (encoded.length <= maxLength) return JSON.parse(`"${encoded}"`) as string;
-  // The cut may divide an escape, which leaves invalid JSON.
-  for (let length = maxLength; ; length--) {
-    try {
-      return JSON.parse(`"${encoded.slice(0, length)}"`) as string;
-    } catch (error) {
-      if (length < maxLength - MAX_ESCAPE) throw error;
-    }
-  }
-}
-
-/** The length of the longest escape: `\\uXXXX`. */
-const MAX_ESCAPE = 6;
-
-/** The first bytes of a payload of the kind `bytes`. */
-function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
-  return Buffer.from(encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
 }

@@ -13,23 +13,13 @@ import {
   withFreshId,
   type EndpointAddress,
 } from './request-again';
-import { shortened } from '../../util/text';
 import { curlCommand } from '../curl-command';
-import { dataBytes, dataView, eventData } from './data-view';
+import { dataView } from './data-view';
+import { dataBytes, eventData } from './event-data';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
-import { bindingView, timeView } from './list-view';
-import { markup, shownText, sizeText } from './markup';
+import { markup, shownText } from './markup';
+import { bindingView, PAIRS_BYTES, pairs, sizeText, timeView, type Pair } from './parts';
 import { FORM } from '../../get-post/http-payload';
-
-/** A name with its value, both HTML. */
-export interface Pair {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Most pairs of each kind, and most bytes of all of them, as markup. */
-const MAX_PAIRS = 200;
-const PAIRS_BYTES = 20_000;
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
@@ -51,6 +41,8 @@ export async function positionOf(log: ServiceLog, id: string | null): Promise<bi
   return events[0] && BigInt(events[0].sequence);
 }
 
+export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
+
 /** Finds the neighbours of a position in the list of a filter, as queries of links to them. */
 export async function neighbours(log: LogQueries, position: bigint, filter: Filter) {
   const values = filterValues(filter);
@@ -63,6 +55,8 @@ export async function neighbours(log: LogQueries, position: bigint, filter: Filt
   );
   return { newer, older };
 }
+
+export type EventView = Awaited<ReturnType<typeof eventView>>;
 
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
@@ -140,31 +134,6 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
 
 function shownIf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : shownText(text);
-}
-
-/** Shows names with their values, as many as fit into `maxBytes` as markup. */
-export function pairs(entries: readonly (readonly [name: string, value: unknown])[], maxBytes = PAIRS_BYTES): Pair[] {
-  let left = maxBytes;
-  const shown: Pair[] = [];
-  for (const [name, value] of entries.slice(0, MAX_PAIRS)) {
-    const pair = { name: shownText(name, 300), value: shownValue(String(value), Math.max(300, left / 2)) };
-    left -= Buffer.byteLength(pair.name) + Buffer.byteLength(pair.value) + 60;
-    if (left < 0) break;
-    shown.push(pair);
-  }
-  if (shown.length < entries.length) shown.push({ name: '…', value: `${String(entries.length - shown.length)} more` });
-  return shown;
-}
-
-/** Longer values are folded. */
-const LONG_VALUE = 200;
-
-/** Shows a value, a long one as its beginning, which unfolds to the rest. */
-function shownValue(value: string, maxBytes: number): string {
-  if (value.length <= LONG_VALUE) return shownText(value, maxBytes);
-  const start = shortened(value, LONG_VALUE);
-  const rest = shownText(value.slice(start.length - 1), maxBytes);
-  return `<details><summary>${shownText(start)}</summary>${rest}</details>`;
 }
 
 /** A file that a browser saves and never shows. */

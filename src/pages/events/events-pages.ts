@@ -1,5 +1,4 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError, type EventLog } from '../../log/event-log';
@@ -16,11 +15,11 @@ import type { Ticket } from '../../call/admission';
 import type { EndpointOptions } from '../../call/pipeline';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
 import { listQuery, position, type ListQuery } from './list-query';
-import { archiveOf, eventLink, KnownTypes, listView, newRows } from './list-view';
+import { archiveOf, eventLink, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
-import { isRefusedAfter, refusalsView } from './refusal-view';
-import { eventsText } from './markup';
+import { refusalsView } from './refusal-view';
+import { eventsText } from './parts';
 import { EventsViews, NO_STORE } from './views';
 
 /** What the pages of the events show, and to whom. */
@@ -73,12 +72,14 @@ function reasonOf(parameters: URLSearchParams): string | undefined {
   return parameters.get('reason') || undefined;
 }
 
-/** How long a list waits for the next refused call, and how often it looks, in milliseconds. */
-const REFUSALS_WAIT = 25_000;
-const REFUSALS_STEP = 1000;
-
 /** Most downloads of all that a list finds at a time: each of them searches all the time. */
 const MAX_DOWNLOADS = 2;
+
+/** Titles that say more than the reason phrases of HTTP. */
+const TITLES: ReadonlyMap<number, string> = new Map([
+  [401, 'A key is needed'],
+  [404, 'Not found'],
+]);
 
 /** Most damaged events that are named. */
 const MAX_NAMED = 10;
@@ -88,7 +89,6 @@ class EventsPages {
   readonly #options: EventsPagesOptions;
   readonly #parts: EventsPagesParts;
   readonly #views: EventsViews;
-  readonly #types: KnownTypes;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
   #inProgress = 0;
@@ -99,7 +99,6 @@ class EventsPages {
     this.#options = options;
     this.#parts = parts;
     this.#views = new EventsViews(contract, options);
-    this.#types = new KnownTypes(parts.log);
     this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
   }
 
@@ -138,7 +137,7 @@ class EventsPages {
     else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
     else if (tab === 'refusals') await this.#showRefusals(response, parameters);
-    else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters, ticket);
+    else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters);
     else await this.#showList(response, listQuery(parameters));
   }
 
@@ -150,11 +149,14 @@ class EventsPages {
       refusedInLastHour(refusals()),
       listView(log, query),
     ]);
-    const types = await this.#types.list();
-    const { needsKey } = this.#options;
-    const links = named.map((position) => eventLink(position, query.filter));
-    const values = { tab: 'list', ...list, named: links, count: eventsText(stats.events), refused, types, needsKey };
     const { problem } = query;
+    const values = {
+      ...list,
+      named: named.map((position) => eventLink(position, query.filter)),
+      count: eventsText(stats.events),
+      refused,
+      needsKey: this.#options.needsKey,
+    };
     await this.#views.send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
@@ -164,31 +166,35 @@ class EventsPages {
    * its list shows what it finds, and links to the events that it names.
    */
   async #find(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#parts;
     const query = listQuery(parameters);
-    const name = query.problem === undefined ? query.filter.text?.trim() : undefined;
-    const at = name === undefined ? undefined : position(name);
-    const atPosition = at === undefined ? undefined : await eventAt(log, at);
-    const withId = name === undefined ? undefined : await positionOf(log, name);
-    const found = [
-      ...new Set([...(atPosition && at !== undefined ? [at] : []), ...(withId === undefined ? [] : [withId])]),
-    ];
-    const [first] = found;
-    if (first === undefined || /^\d{1,19}$/.test(name ?? '')) return this.#showList(response, query, found);
-    const { href, position: shown } = eventLink(first, query.filter);
-    reply(response, 303, 'text/plain; charset=utf-8', `Event ${shown}\n`, { ...NO_STORE, Location: href });
+    const text = query.filter.text?.trim();
+    if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
+    const named = await this.#namedBy(text);
+    const [first] = named;
+    if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
+    const { href, position } = eventLink(first, query.filter);
+    reply(response, 303, 'text/plain; charset=utf-8', `Event ${position}\n`, { ...NO_STORE, Location: href });
+  }
+
+  /** Finds the events with a sequence or an id. */
+  async #namedBy(text: string): Promise<bigint[]> {
+    const { log } = this.#parts;
+    const sequence = position(text);
+    const withSequence = sequence === undefined ? undefined : await eventAt(log, sequence);
+    const found = [withSequence && sequence, await positionOf(log, text)];
+    return [...new Set(found)].filter((one) => one !== undefined);
   }
 
   async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#parts;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-    const { rows, after } = await newRows(log, filter, place.after ?? 0n);
+    const found = await newRows(log, filter, place.after ?? 0n);
     const count = eventsText((await log.stats()).events);
-    await this.#views.sendRows(response, 'rows', { rows }, after, count);
+    await this.#views.sendRows(response, 'rows', found, found.after, count);
   }
 
-  /** Sends all events that a search finds, which the caller may take slowly. */
+  /** Sends all events that a search finds. The caller may read them slowly: it holds no slot meanwhile, and is no page in progress. */
   async #sendAll(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const { filter, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
@@ -197,10 +203,16 @@ class EventsPages {
     const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
     const damaged: string[] = [];
     this.#downloads++;
-    await this.#whileIdle(ticket, (stop) => {
-      const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
-      return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
-    }).finally(() => this.#downloads--);
+    this.#inProgress--;
+    try {
+      await ticket.whileIdle((stop) => {
+        const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
+        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
+      });
+    } finally {
+      this.#inProgress++;
+      this.#downloads--;
+    }
     if (damaged.length > 0) throw damagedEvents(damaged);
   }
 
@@ -208,38 +220,19 @@ class EventsPages {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#parts;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
-    await this.#views.send(response, 'rate', 'Rate', { tab: 'rate', ...rate });
+    await this.#views.send(response, 'rate', 'Rate', rate);
   }
 
   async #showRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
-    await this.#views.send(response, 'refusals', 'Refusals', { tab: 'refusals', ...view });
+    await this.#views.send(response, 'refusals', 'Refusals', view);
   }
 
-  /** Waits for a call that is refused after a time, and sends the rows of those since then. */
-  async #sendNewRefusals(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  /** Sends the rows of calls that were refused after a time. */
+  async #sendNewRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const after = Number(parameters.get('after'));
-    const reason = reasonOf(parameters);
-    const until = performance.now() + REFUSALS_WAIT;
-    const refusals = await this.#whileIdle(ticket, async (signal) => {
-      for (;;) {
-        await delay(REFUSALS_STEP, undefined, { signal }).catch(() => undefined);
-        const seen = await this.#parts.refusals();
-        if (isRefusedAfter(seen, reason, after) || signal.aborted || performance.now() > until) return seen;
-      }
-    });
-    const view = await refusalsView(refusals, reason, Date.now(), after);
+    const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now(), after);
     await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
-  }
-
-  /** Runs a long task that holds no slot meanwhile and does not count as a page in progress. */
-  async #whileIdle<T>(ticket: Ticket, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#inProgress--;
-    try {
-      return await ticket.whileIdle(task);
-    } finally {
-      this.#inProgress++;
-    }
   }
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -280,8 +273,7 @@ class EventsPages {
     for (const [name, value] of Object.entries(refusal?.headers ?? {})) {
       if (value !== undefined) response.setHeader(name, value);
     }
-    const title =
-      status === 404 ? 'Not found' : status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
+    const title = TITLES.get(status) ?? STATUS_CODES[status] ?? 'Failed';
     await this.#views.send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
   }
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { BINDING_NAMES } from '../../contract/offer';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shellWord, shortened } from '../../util/text';
 import { parseTime } from '../../util/time';
 import { isVisible } from '../curl-command';
-import { markup, timeText } from './markup';
+import { markup } from './markup';
+import { timeText } from './parts';
 
 /** What the list of events is narrowed to. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
@@ -19,11 +19,6 @@ export interface ListQuery {
   /** Why the address cannot be used. */
   readonly problem: string | undefined;
 }
-
-/** Short names of the bindings: `GET` for `HTTP GET`. */
-export const BINDING_LABELS: ReadonlyMap<string, string> = new Map(
-  Object.entries(BINDING_NAMES).map(([binding, name]) => [binding, name.replace(/^HTTP /, '')]),
-);
 
 /** Reads the query of a list's address. Forms send empty parameters, which count as absent. */
 export function listQuery(parameters: URLSearchParams): ListQuery {

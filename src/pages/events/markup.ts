@@ -80,41 +80,6 @@ export function shownText(text: string, maxBytes = LINE_BYTES): string {
   return `<bdi>${html}${isCut ? '…' : ''}</bdi>`;
 }
 
-const KIB = 1024;
-const MIB = KIB * KIB;
-
-/** Writes a number of bytes for a person: `640 B`, `12.3 KiB`, `4 MiB`. */
-export function sizeText(bytes: number): string {
-  if (bytes < KIB) return `${String(bytes)} B`;
-  const [size, unit] = bytes < MIB ? [bytes / KIB, 'KiB'] : [bytes / MIB, 'MiB'];
-  return `${String(Math.round(size * 10) / 10)} ${unit}`;
-}
-
-/** Writes a number with its thousands apart. */
-export function countText(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** Writes a number of events: `1 event`, `1,000 events`. */
-export function eventsText(count: number): string {
-  return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
-}
-
-const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
-
-/** Writes the day of a time for a person, in UTC: `Sunday 22 November 2026`. A format of `Intl` takes 12 ms and 6 MiB to make. */
-export function dayText(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  const [weekday = '', month = ''] = [WEEKDAYS[date.getUTCDay()], MONTHS[date.getUTCMonth()]];
-  return `${weekday} ${String(date.getUTCDate())} ${month} ${String(date.getUTCFullYear())}`;
-}
-
-/** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */
-export function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('T', ' ').replace('Z', '');
-}
-
 /** A part of a text, and the class of the style sheet that colours it. */
 export type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | undefined];
 

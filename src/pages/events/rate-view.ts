@@ -11,7 +11,7 @@ import {
   type Refusals,
 } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
-import { countText, eventsText, timeText } from './markup';
+import { countText, eventsText, timeText } from './parts';
 
 const { minute: MINUTES, hour: HOURS, day: DAYS } = COUNTED_SPANS;
 
@@ -31,6 +31,8 @@ export function isRateSpan(text: string): text is RateSpan {
 /** The size of the chart, as in its template. */
 const WIDTH = 600;
 const HEIGHT = 200;
+
+export type RateView = Awaited<ReturnType<typeof rateView>>;
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
 export async function rateView(log: LogQueries, per: RateSpan, now: number, counts: readonly RefusalCount[]) {

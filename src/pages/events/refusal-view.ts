@@ -9,11 +9,9 @@ import {
   type Refusals,
 } from '../../telemetry/refused-calls';
 import { atOnce, letOthersRun } from '../../util/promises';
-import { hexDump } from './data-view';
-import { pairs } from './event-view';
 import { addressQuery } from './list-query';
-import { bindingView, timeView } from './list-view';
-import { countText, markup, shownText, sizeText } from './markup';
+import { markup, shownText } from './markup';
+import { bindingView, countText, hexDump, pairs, sizeText, timeView } from './parts';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
@@ -31,6 +29,8 @@ const BODY_BYTES = 25_000;
 
 /** Most bytes of all header fields and bodies on a page as markup. */
 const DETAILS_BYTES = 1_000_000;
+
+export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
 
 /**
  * Shows the refused calls, or those with a reason, newest first. Links have only the query.
@@ -64,11 +64,6 @@ export async function refusalsView(
       isThis: name === reason,
     })),
   };
-}
-
-/** Whether a call was refused after a time. */
-export function isRefusedAfter({ calls }: Refusals, reason: string | undefined, after: number): boolean {
-  return calls.some((call) => call.time > after && hasReason(call, reason));
 }
 
 function hasReason({ refusal }: KeptCall, reason: string | undefined): boolean {

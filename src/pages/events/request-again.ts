@@ -6,7 +6,7 @@ import { SENDERS, typeOf, type Members, type Sender } from '../../senders/sender
 import { FORM, parseFormFields } from '../../get-post/http-payload';
 import { SOAP_11, SOAP_12, soapRequest } from '../../soap/soap-version';
 import { SHORT_BODY, type CurlRequest } from '../curl-command';
-import { dataBytes, eventData, isForm, type EventData } from './data-view';
+import { dataBytes, eventData, isForm, type EventData } from './event-data';
 
 /** The endpoint to which the request goes. */
 export interface EndpointAddress {

@@ -4,37 +4,68 @@ import type { EndpointOptions } from '../../call/pipeline';
 import type { Contract } from '../../contract/contract';
 import { reply, replyCompressed } from '../../http/reply';
 import { HTML, PageWriter, type WritePage } from '../page-writer';
+import type { EventView, Neighbours } from './event-view';
+import type { eventLink, ListView, newRows } from './list-view';
+import type { RateView } from './rate-view';
+import type { RefusalsView } from './refusal-view';
 
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
 
-type PageName = 'list' | 'event' | 'rate' | 'refusals' | 'problem';
+/** The values of each template. */
+type EventsTemplates = {
+  readonly list: ListView & {
+    /** The events whose id or sequence was searched for. */
+    readonly named: readonly ReturnType<typeof eventLink>[];
+    /** How many events the log has. */
+    readonly count: string;
+    /** How many calls were refused in the last hour, if any. */
+    readonly refused: string | undefined;
+    /** Whether recording needs a key. */
+    readonly needsKey: boolean;
+  };
+  readonly event: EventView & Neighbours;
+  readonly rate: RateView;
+  readonly refusals: RefusalsView;
+  readonly problem: { readonly reason: string; readonly needsKey: boolean };
+  readonly rows: Awaited<ReturnType<typeof newRows>>;
+  readonly 'refused-rows': RefusalsView;
+};
+
+/** The templates of the rows that the script of an open list asks for. */
+type Rows = 'rows' | 'refused-rows';
+
+type PageName = Exclude<keyof EventsTemplates, Rows>;
 
 /** Writes the pages of the events from their templates, and sends them. */
 export class EventsViews {
-  readonly #writer: PageWriter;
-  readonly #pages: Readonly<Record<PageName, WritePage>>;
+  readonly #writer: PageWriter<EventsTemplates>;
+  readonly #pages: { readonly [Name in PageName]: WritePage<EventsTemplates[Name]> };
   readonly #endpoint: Pick<EndpointOptions, 'path' | 'callers'>;
 
   constructor(contract: Contract, endpoint: Pick<EndpointOptions, 'path' | 'callers'>) {
-    const writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
-    this.#writer = writer;
+    this.#writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
     this.#pages = {
-      list: writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
-      event: writer.page('event', ['keys.js', 'times.js', 'copy.js']),
-      rate: writer.page('rate'),
-      refusals: writer.page('refusals', ['times.js', 'live.js'], { connects: true }),
-      problem: writer.page('problem'),
+      list: this.#writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
+      event: this.#writer.page('event', ['keys.js', 'times.js', 'copy.js']),
+      rate: this.#writer.page('rate'),
+      refusals: this.#writer.page('refusals', ['times.js', 'live.js'], { connects: true }),
+      problem: this.#writer.page('problem'),
     };
     this.#endpoint = endpoint;
   }
 
   /** Sends a page. */
-  async send(response: ServerResponse, page: PageName, title: string, values: object, status = 200): Promise<void> {
+  async send<Name extends PageName>(
+    response: ServerResponse,
+    page: Name,
+    title: string,
+    values: EventsTemplates[Name],
+    status = 200,
+  ): Promise<void> {
     const { callers, path } = this.#endpoint;
     const { req: request } = response;
-    const url = callers.baseUrl(request) + path;
-    const { body, headers } = this.#pages[page](title, url, { heading: title, ...values });
+    const { body, headers } = this.#pages[page](title, callers.baseUrl(request) + path, values);
     const fields = { ...NO_STORE, ...headers };
     if (status === 200) {
       await replyCompressed(request, response, HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
@@ -44,13 +75,13 @@ export class EventsViews {
   /**
    * Sends rows to the script of a list that is open.
    *
-   * @param after - where the next ones follow.
-   * @param count - how many there are in all.
+   * @param after - the position or time to send with the next request.
+   * @param count - the number that the page shows above the list.
    */
-  async sendRows(
+  async sendRows<Name extends Rows>(
     response: ServerResponse,
-    template: 'rows' | 'refused-rows',
-    values: object,
+    template: Name,
+    values: EventsTemplates[Name],
     after: bigint | number,
     count: string,
   ): Promise<void> {

@@ -4,13 +4,13 @@ import type { Access } from '../../config/config';
 import type { Proof } from '../../http/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
-import type { Contract } from '../../contract/contract';
+import type { Contract, ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type Page } from '../page-writer';
 import type { EventNumbers } from '../events/rate-view';
-import { exampleValue, sampleWriter } from './samples';
+import { exampleValue, sampleWriter, type Sample } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export type Pages = Awaited<ReturnType<typeof loadPages>>;
@@ -23,6 +23,27 @@ export interface CallRules {
   readonly proofs: readonly Proof[];
 }
 
+/** The values of each template. */
+type Templates = {
+  /** `numbers`: how many events there are, for callers who may know. */
+  readonly service: { readonly numbers: EventNumbers | undefined };
+  readonly operation: OperationView;
+  /** `meant`: an operation with a similar name. */
+  readonly 'unknown-operation': { readonly name: string; readonly meant: string | undefined };
+};
+
+interface OperationView {
+  readonly operation: ContractOperation;
+  readonly rules: CallRules;
+  readonly records: boolean;
+  readonly needsKey: boolean;
+  /** Whether the page has a form that calls the operation. */
+  readonly canInvoke: boolean;
+  offers(this: void, binding: Binding): boolean;
+  readonly fields: readonly ReturnType<typeof formField>[];
+  readonly samples: readonly Sample[];
+}
+
 /**
  * Loads the templates and prepares everything that does not depend on the request.
  *
@@ -33,7 +54,7 @@ export async function loadPages(
   soap: SoapBindings | undefined,
   rulesOf: (operation: string) => CallRules,
 ) {
-  const writer = new PageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
+  const writer = new PageWriter<Templates>(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
   const operationPage = writer.page('operation', ['copy.js']);
   const invokingPage = writer.page('operation', ['copy.js', 'invoke.js'], { connects: true });

@@ -1,4 +1,5 @@
-import { dataView, dataBytes, eventData, textStart } from '../../../src/pages/events/data-view';
+import { dataView } from '../../../src/pages/events/data-view';
+import { dataBytes, eventData, textStart } from '../../../src/pages/events/event-data';
 import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>

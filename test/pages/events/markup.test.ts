@@ -1,4 +1,5 @@
-import { dayText, markup, shownText } from '../../../src/pages/events/markup';
+import { markup, shownText } from '../../../src/pages/events/markup';
+import { dayText } from '../../../src/pages/events/parts';
 
 const MAX = 100_000;
 const codePoint = (code: string): string => `<span class="code-point">U+${code}</span>`;

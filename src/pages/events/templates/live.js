@@ -1,8 +1,10 @@
-// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML. Where there is no endpoint, as for refused calls,
-// the request for the rows waits.
+// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML. For refused calls, for which no call waits, it
+// fetches them every two seconds.
 
-/** Shortest time between two requests for rows, in milliseconds, since many events arrive together. */
+/** Shortest time between two requests for rows, in milliseconds: many events arrive together. */
 const PAUSE = 250;
+/** The same for rows for which no call waits. */
+const POLL_PAUSE = 2000;
 /** How long GetEvents is asked to wait. */
 const WAIT = '30s';
 /** Pauses after a failure, in milliseconds: the first, and the longest. */
@@ -50,7 +52,7 @@ function start({ dataset }) {
         if (dataset.endpoint === undefined || (await waitForEvent(signal))) await addRows(signal);
         retry = FIRST_RETRY;
         show('live');
-        await delay(PAUSE - (performance.now() - began));
+        await delay((dataset.endpoint === undefined ? POLL_PAUSE : PAUSE) - (performance.now() - began));
       } catch {
         if (signal.aborted) return;
         show('lost');
