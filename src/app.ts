@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
-import { loadContract, maxBytesAroundResult, WSDL_FOLDER } from './contract/contract';
+import { loadContract, maxBytesAroundResult } from './contract/contract';
+import { Protocols } from './contract/protocols';
 import { endpoint } from './endpoint';
 import { Admission } from './call/admission';
 import { endpointPath, type Config } from './config/config';
@@ -72,7 +73,7 @@ export async function startApp(
   refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
 ): Promise<App> {
   const { limits, protocols: bindings, documentation } = config;
-  const contract = await loadContract(config.namespace, WSDL_FOLDER, { bindings, documentation });
+  const contract = await loadContract(config.namespace, new Protocols(bindings, documentation));
   const hint = hintsTo(logger);
   const callers = callersOf(config, () => {
     hint('forwarded', FORWARDED_HINT);

@@ -19,7 +19,7 @@ export interface EndpointParts extends EndpointOptions {
 }
 
 /**
- * Makes the handler of the endpoint: the bindings and the documents that are offered, on one path. As in IIS, the path is
+ * Makes the handler of the endpoint: the bindings and the documents that are on, on one path. As in IIS, the path is
  * case-insensitive; operation names are case-sensitive.
  *
  * @throws {ContractError} the contract and the service object do not have the same operations.
@@ -32,13 +32,13 @@ export async function endpoint(contract: Contract, service: Service, options: En
   routeOperations(router, contract, service, pipeline, options);
   const needsKey = options.access?.proofs.record.includes('key') === true;
   if (options.events !== undefined) router.use(eventsPages(contract, { ...options, needsKey }, options.events));
-  const { documentation } = contract.offer;
+  const { documentation } = contract.protocols;
   router.use(documentation ? await documents(contract, service, soap, options) : withoutDocuments(contract, options));
   // A router works without an Express application, although its type asks for its requests and responses.
   const withoutSoap = router as unknown as Handler;
   const path = options.path.toLowerCase();
   const isNear = nearTo(`${path}/RecordEvent`);
-  const takesWebhooks = contract.offer.bindings.has('httppost');
+  const takesWebhooks = contract.protocols.bindings.has('httppost');
 
   return (request, response, next) => {
     const requested = pathOf(request.url ?? '');

@@ -9,7 +9,7 @@ import {
   type Common,
   type Texts,
 } from './environment';
-import { ConfigError, readSettings, variablesOf, type Problem, type Settings, type Variable } from './variable';
+import { ConfigError, readSettings, variablesOf, type Problem, type SettingsOf, type Variable } from './variable';
 import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
 
@@ -26,7 +26,7 @@ export interface InheritedSocket {
 export type Access = 'open' | 'record' | 'read';
 
 /** What {@link VARIABLES} describes. */
-type AllSettings = Settings<typeof VARIABLES>;
+type AllSettings = SettingsOf<typeof VARIABLES>;
 
 /** Settings of which some are known to be set. */
 type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNullable<Part[K]> };
@@ -179,7 +179,7 @@ export function eventLogSettings(config: Config) {
 }
 
 /** Finds the settings that are valid alone but not together. */
-function contradictions(settings: Settings<typeof VARIABLES>, texts: Texts): Problem[] {
+function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): Problem[] {
   const { host, port, admin, tls, limits, protocols, access } = settings;
   const problems: Problem[] = [];
   const wrong = (variable: Variable<unknown>, message: string): void => {

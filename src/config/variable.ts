@@ -36,13 +36,13 @@ export function isQuoted(text: string): boolean {
 }
 
 /** The sections in which the variables are documented. */
-export type Group = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
+export type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 
 /** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
-const GUARDS: readonly Group[] = ['Protocols', 'Access', 'TLS'];
+const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
-  readonly group: Group;
+  readonly group: SettingGroup;
   /** What it sets, in one line. */
   readonly description: string;
   /** The text that counts when the variable is not set. */
@@ -59,7 +59,7 @@ interface Description {
 
 /** An environment variable: its name, what it may hold, and what the documentation says about it. */
 export class Variable<Value> {
-  readonly group: Group;
+  readonly group: SettingGroup;
   readonly description: string;
   readonly default: string | undefined;
   readonly otherwise: string;
@@ -138,8 +138,8 @@ export interface VariableTable {
 }
 
 /** The settings that a table of variables describes. */
-export type Settings<Table> = {
-  readonly [Key in keyof Table]: Table[Key] extends Variable<infer Value> ? Value : Settings<Table[Key]>;
+export type SettingsOf<Table> = {
+  readonly [Key in keyof Table]: Table[Key] extends Variable<infer Value> ? Value : SettingsOf<Table[Key]>;
 };
 
 /** All variables of a table, in its order. */
@@ -155,7 +155,7 @@ export function variablesOf(table: VariableTable): Variable<unknown>[] {
 export function readSettings<Table extends VariableTable>(
   table: Table,
   texts: Readonly<Record<string, string | undefined>>,
-): { readonly settings: Settings<Table>; readonly problems: readonly Problem[] } {
+): { readonly settings: SettingsOf<Table>; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const read = (part: VariableTable): object =>
     Object.fromEntries(
@@ -167,5 +167,5 @@ export function readSettings<Table extends VariableTable>(
         return [setting, undefined];
       }),
     );
-  return { settings: read(table) as Settings<Table>, problems };
+  return { settings: read(table) as SettingsOf<Table>, problems };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation, Service } from '../service/call';
-import { namesOf, WHOLE_OFFER, offeredWsdl, type Offer } from './offer';
+import { namesOf, Protocols, wsdlWith } from './protocols';
 import { operationInput, type OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';
@@ -28,15 +28,15 @@ export interface Contract {
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
-  /** What of the contract this service offers. */
-  readonly offer: Offer;
+  /** Those that are on. */
+  readonly protocols: Protocols;
   /** Names the operation whose element has this namespace and local name. */
   operation(namespace: string, localName: string): string | undefined;
   /** Names the operation with this SOAP action. */
   action(soapAction: string): string | undefined;
   /** Describes the operation with this name. */
   describe(operation: string): ContractOperation | undefined;
-  /** Writes the WSDL 1.1 document of what is offered, with this address for every port. */
+  /** Writes the WSDL 1.1 document of the bindings that are on, with this address for every port. */
   wsdl(address: string): string;
   /** Writes the WSDL 1.1 document that also describes the parameters. */
   extendedWsdl(address: string): string;
@@ -55,16 +55,20 @@ export class ContractError extends Error {
 /**
  * Loads the contract for a namespace.
  *
+ * @param protocols - those that are on.
  * @param folder - where the two WSDLs are.
- * @param offer - what of it the service offers.
  * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
  *   extended WSDL lacks a parameter.
  * @throws {SchemaError} the schema describes parameters that the service cannot read.
  */
-export async function loadContract(namespace: string, folder = WSDL_FOLDER, offer = WHOLE_OFFER): Promise<Contract> {
+export async function loadContract(
+  namespace: string,
+  protocols = new Protocols(),
+  folder = WSDL_FOLDER,
+): Promise<Contract> {
   const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
   const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
-  const whole = (text: string) => wsdlWriter(text, namespace, offer)(namespace);
+  const whole = (text: string) => wsdlWriter(text, namespace, protocols)(namespace);
   const original = definitionsOf(whole(wsdl), 'the WSDL');
   // The extended WSDL says everything that the other says, and what the operations take.
   const { service, schema, portType } = definitionsOf(whole(extendedWsdl), 'the extended WSDL');
@@ -87,9 +91,9 @@ export async function loadContract(namespace: string, folder = WSDL_FOLDER, offe
     serviceName: nameOf(service),
     serviceDocumentation: documentationOf(service),
     operations,
-    offer,
-    wsdl: wsdlWriter(offeredWsdl(wsdl, offer.bindings), namespace, offer),
-    extendedWsdl: wsdlWriter(offeredWsdl(extendedWsdl, offer.bindings), namespace, offer),
+    protocols,
+    wsdl: wsdlWriter(wsdlWith(wsdl, protocols.bindings), namespace, protocols),
+    extendedWsdl: wsdlWriter(wsdlWith(extendedWsdl, protocols.bindings), namespace, protocols),
   };
 }
 
@@ -104,8 +108,8 @@ export function maxBytesAroundResult(namespace: string): number {
 /** Where the WSDLs of the service are. */
 export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
-/** Makes the function that writes a WSDL with an address for its ports. */
-function wsdlWriter(template: string, namespace: string, { bindings }: Offer): (address: string) => string {
+/** Returns a function that writes a WSDL with an address for its ports. */
+function wsdlWriter(template: string, namespace: string, { bindings }: Protocols): (address: string) => string {
   // Functions, since in a replacement text `$` has a meaning.
   const named = template
     .replaceAll('{namespace}', () => xmlAttribute(namespace))

@@ -8,7 +8,6 @@ import { messageChain } from '../util/text';
 import type { Content, ParameterValues, Service } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type EndpointOptions, type Pipeline } from '../call/pipeline';
-import { unofferedCall } from '../contract/offer';
 import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
 import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
@@ -51,8 +50,8 @@ export function routeOperations(
   endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
 ): void {
   const { handshake } = endpoint;
-  const { bindings: offered } = contract.offer;
-  const methods = [...(offered.has('httpget') ? ['GET'] : []), ...(offered.has('httppost') ? ['POST'] : [])];
+  const { bindings: on } = contract.protocols;
+  const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
   const allow = ['OPTIONS', ...methods].sort().join(', ');
   const writeString = stringElement(contract.namespace);
   const methodText =
@@ -151,9 +150,9 @@ class HttpCall extends IncomingCall {
 
   override route(): void {
     const { contract, allow, methodText } = this.#bindings;
-    const { offer } = contract;
+    const { protocols } = contract;
     if (this.method !== (this.binding === 'httpget' ? 'GET' : 'POST')) throw HTTP_ERRORS.method(methodText, allow);
-    if (!offer.bindings.has(this.binding)) throw unofferedCall(offer, this.binding, this.#name, allow);
+    if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
   }
 

@@ -14,9 +14,6 @@ import {
   type NamedValues,
 } from './http-payload';
 
-/** The texts of a parameter, in order. */
-type Texts = readonly string[];
-
 /**
  * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members
  * of a JSON object in the body, which replace fields of the same name. As over SOAP, what the operation does not take is
@@ -34,7 +31,7 @@ export function* httpParameters(input: HttpInput, parameters: readonly Parameter
 function* bodyParameters(
   { mediaType, body }: HttpInput,
   parameters: readonly Parameter[],
-): Steps<((parameter: Parameter) => Texts | undefined) | undefined> {
+): Steps<((parameter: Parameter) => readonly string[] | undefined) | undefined> {
   if (mediaType === undefined || body.length === 0) return undefined;
   const isForm = mediaType.essence === FORM;
   if (!isForm && !isJsonType(mediaType.essence)) return undefined;
@@ -42,7 +39,7 @@ function* bodyParameters(
   if (json === undefined)
     return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
   const members = yield* membersOf(json);
-  const given = new Map<string, Texts>();
+  const given = new Map<string, readonly string[]>();
   for (const { name } of parameters) {
     const member = members.get(name);
     if (member !== undefined) given.set(name, yield* jsonTexts(name, member.value.trim()));
@@ -50,7 +47,7 @@ function* bodyParameters(
   return ({ name }) => given.get(name);
 }
 
-function formParameters(fields: NamedValues): (parameter: Parameter) => Texts | undefined {
+function formParameters(fields: NamedValues): (parameter: Parameter) => readonly string[] | undefined {
   return ({ name, isRequired }) => {
     const texts = textsOf(fields[name]);
     if (isRequired) return texts;
@@ -65,7 +62,7 @@ function* fieldValues(encoded: string, charset?: string): Steps<NamedValues> {
   return fields.values;
 }
 
-function textsOf(value: string | Texts | undefined): Texts | undefined {
+function textsOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof value === 'string' ? [value] : value;
 }
 
@@ -77,13 +74,13 @@ function* membersOf(json: string): Steps<ReadonlyMap<string, MemberText>> {
 }
 
 /** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
-function* jsonTexts(name: string, value: string): Steps<Texts> {
+function* jsonTexts(name: string, value: string): Steps<readonly string[]> {
   if (!value.startsWith('[')) return jsonText(name, value);
   const elements = (yield* elementSteps(value, 2)) ?? [];
   return elements.flatMap((element) => jsonText(name, element));
 }
 
-function jsonText(name: string, value: string): Texts {
+function jsonText(name: string, value: string): readonly string[] {
   if (value === 'null') return [];
   if (value.startsWith('"')) return [JSON.parse(value) as string];
   if (/^[[{]/.test(value)) throw ParameterError.mustBe(name, 'a string, a number, true or false, or an array of these');

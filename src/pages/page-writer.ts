@@ -16,7 +16,7 @@ export const SECURITY_HEADERS = helmet({
 });
 
 /** A page, and the header fields that it needs. */
-export interface Page {
+export interface HtmlPage {
   readonly contentType: string;
   readonly body: string;
   readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
@@ -29,7 +29,7 @@ export interface Page {
  * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
  * @param values - those of the template.
  */
-export type WritePage<Values> = (title: string | undefined, endpointUrl: string, values: Values) => Page;
+export type WritePage<Values> = (title: string | undefined, endpointUrl: string, values: Values) => HtmlPage;
 
 /** The entry of the navigation to which the pages belong. */
 type Section = 'operations' | 'events';

@@ -4,7 +4,7 @@ import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
-import { BINDING_NAMES } from '../contract/offer';
+import { BINDING_NAMES } from '../contract/protocols';
 import type { ElementName, QualifiedName } from '../xml/handler';
 import type { SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';

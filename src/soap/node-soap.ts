@@ -14,7 +14,7 @@ const ADDRESS = 'a:';
 const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
 
 /** A message in the form in which node-soap reads one: the element of an operation, with what stands in it. */
-interface Message {
+interface ReadMessage {
   readonly Header: MessageHeader;
   readonly Body: Readonly<Record<string, ParameterValues>>;
 }
@@ -72,7 +72,7 @@ export class NodeSoap {
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
-    const message: Message = { Header: header, Body: body };
+    const message: ReadMessage = { Header: header, Body: body };
     // The type is that of a message to be parsed. What it is given goes to `xmlToObject` and nowhere else.
     const reply = await this.#server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;
@@ -115,7 +115,7 @@ class ReadWsdl extends WSDL {
     return wsdl;
   }
 
-  override xmlToObject(message: Message): Message {
+  override xmlToObject(message: ReadMessage): ReadMessage {
     return message;
   }
 }

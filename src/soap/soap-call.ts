@@ -23,13 +23,13 @@ export interface SoapBindings {
   readonly contract: Contract;
   readonly messages: MessageContract;
   readonly lastBeginning: LastBeginning;
-  /** For each version that is offered. */
+  /** For each version that is on. */
   readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
 
-/** Makes the SOAP bindings of a service that are offered, if any are. */
+/** Returns the SOAP bindings of a service that are on, if any are. */
 export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
-  const versions = SOAP_VERSIONS.filter(({ binding }) => contract.offer.bindings.has(binding));
+  const versions = SOAP_VERSIONS.filter(({ binding }) => contract.protocols.bindings.has(binding));
   if (versions.length === 0) return undefined;
   const servers = await Promise.all(
     versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
@@ -57,7 +57,7 @@ export class SoapCall extends IncomingCall {
   override readonly hasBody = true;
   override readonly hasEnvelope = true;
   readonly #bindings: SoapBindings;
-  /** The version to answer in: that of the content type, if it is offered, until the envelope has been read. */
+  /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;
   #envelope: Envelope | undefined;
 
@@ -136,7 +136,7 @@ export class SoapCall extends IncomingCall {
 
   #unsupported(contentType: string | undefined): Fault {
     const { contract, messages } = this.#bindings;
-    const webhooks = contract.offer.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
+    const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
     return FAULTS.contentType(contentType, messages.versions, webhooks);
   }
 

@@ -103,7 +103,7 @@ describe('the contract', () => {
       expect(changed === text).toBe(name !== file);
       await writeFile(join(folder.path, name), changed);
     }
-    await expect(loadContract('http://tempuri.org/', folder.path)).rejects.toThrow(message);
+    await expect(loadContract('http://tempuri.org/', undefined, folder.path)).rejects.toThrow(message);
     await folder.remove();
   });
 

@@ -25,7 +25,7 @@ const service: Service = Object.fromEntries(
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(service, await loadContract(NAMESPACE, WSDL_FOLDER));
+  endpoint = await startEndpoint(service, await loadContract(NAMESPACE, undefined, WSDL_FOLDER));
 });
 beforeEach(() => {
   ran.length = 0;

@@ -34,7 +34,7 @@ export async function contractWhereHelloWorldTakes(sequence: string, types = '')
     if (changed === extended) throw new Error('the WSDL has no HelloWorld without parameters');
     await writeFile(join(folder.path, 'WebHooks.extended.wsdl'), changed);
     await writeFile(join(folder.path, 'WebHooks.wsdl'), await readFile(join(WSDLS, 'WebHooks.wsdl')));
-    return await loadContract(NAMESPACE, folder.path);
+    return await loadContract(NAMESPACE, undefined, folder.path);
   } finally {
     await folder.remove();
   }

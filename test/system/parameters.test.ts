@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(SERVICE, await loadContract(NAMESPACE, WSDL_FOLDER));
+  endpoint = await startEndpoint(SERVICE, await loadContract(NAMESPACE, undefined, WSDL_FOLDER));
 });
 afterAll(() => endpoint.stop());
 

@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { parseEnvFile, readEnvFile } from '../../config/environment';
 import { baseUrl, namespace, pathSegment } from '../../config/values';
 import { isValue } from '../../config/variable';
-import { BINDING_NAMES, BINDINGS } from '../../contract/offer';
+import { BINDING_NAMES, BINDINGS } from '../../contract/protocols';
 import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
 

@@ -1,4 +1,4 @@
-import { BINDING_NAMES } from '../../contract/offer';
+import { BINDING_NAMES } from '../../contract/protocols';
 import { shortened } from '../../util/text';
 import { shownText } from './markup';
 

@@ -8,12 +8,11 @@ import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
 import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
-import { takesSoap, unofferedAtEndpoint } from '../../contract/offer';
 import type { EndpointOptions } from '../../call/pipeline';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
 import { Turns } from '../../util/promises';
-import { SECURITY_HEADERS, type Page } from '../page-writer';
+import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import type { EventsPagesParts } from '../events/events-pages';
 import { eventNumbers } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
@@ -26,7 +25,7 @@ interface Document {
   readonly refusal?: RequestError;
   readonly contentType: string;
   readonly body: string;
-  readonly headers?: Page['headers'];
+  readonly headers?: HtmlPage['headers'];
 }
 
 const XML = 'text/xml; charset=utf-8';
@@ -47,7 +46,7 @@ export async function documents(
     return { access: needed, proofs: access?.proofs[needed] ?? [] };
   });
   const turns = new Turns(1);
-  const hasSoap = takesSoap(contract.offer.bindings);
+  const { hasSoap } = contract.protocols;
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
   router
@@ -69,7 +68,7 @@ export async function documents(
     })
     .post(() => {
       // Only for what is not a message: SOAP is answered before.
-      throw unofferedAtEndpoint(contract.offer, 'POST', allow);
+      throw contract.protocols.endpointRefusal('POST', allow);
     })
     .all(() => {
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
@@ -119,13 +118,14 @@ function send(request: IncomingMessage, response: ServerResponse, document: Docu
 }
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
-function discoveryDocument({ namespace, serviceName, offer }: Contract, endpointUrl: string): string {
+function discoveryDocument({ namespace, serviceName, protocols }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
   discovery
     .ele('http://schemas.xmlsoap.org/disco/scl/', 'contractRef')
     .att({ ref: `${address}?wsdl`, docRef: address });
-  const soap = [...(offer.bindings.has('soap11') ? ['Soap'] : []), ...(offer.bindings.has('soap12') ? ['Soap12'] : [])];
+  const { bindings } = protocols;
+  const soap = [...(bindings.has('soap11') ? ['Soap'] : []), ...(bindings.has('soap12') ? ['Soap12'] : [])];
   for (const binding of soap) {
     discovery
       .ele('http://schemas.xmlsoap.org/disco/soap/', 'soap')
@@ -137,15 +137,15 @@ function discoveryDocument({ namespace, serviceName, offer }: Contract, endpoint
 }
 
 /** Refuses everything but messages and OPTIONS, for an endpoint whose documentation is off. */
-export function withoutDocuments({ offer }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
-  const allow = takesSoap(offer.bindings) ? 'OPTIONS, POST' : 'OPTIONS';
+export function withoutDocuments({ protocols }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
+  const allow = protocols.hasSoap ? 'OPTIONS, POST' : 'OPTIONS';
   const router = Router({ strict: true });
   const route = router.route(path).options((_request, response) => {
     replyWithoutBody(response, 204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
     route[method](() => {
-      throw unofferedAtEndpoint(offer, method.toUpperCase(), allow);
+      throw protocols.endpointRefusal(method.toUpperCase(), allow);
     });
   }
   route.all(() => {

@@ -8,7 +8,7 @@ import type { Contract, ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
-import { PageWriter, type Page } from '../page-writer';
+import { PageWriter, type HtmlPage } from '../page-writer';
 import type { EventNumbers } from '../events/rate-view';
 import { exampleValue, sampleWriter, type Sample } from './samples';
 
@@ -39,7 +39,7 @@ interface OperationView {
   readonly needsKey: boolean;
   /** Whether the page has a form that calls the operation. */
   readonly canInvoke: boolean;
-  offers(this: void, binding: Binding): boolean;
+  isOn(this: void, binding: Binding): boolean;
   readonly fields: readonly ReturnType<typeof formField>[];
   readonly samples: readonly Sample[];
 }
@@ -59,7 +59,7 @@ export async function loadPages(
   const operationPage = writer.page('operation', ['copy.js']);
   const invokingPage = writer.page('operation', ['copy.js', 'invoke.js'], { connects: true });
   const samples = await sampleWriter(contract, soap);
-  const { bindings: offered } = contract.offer;
+  const { bindings: on } = contract.protocols;
 
   return {
     /**
@@ -67,30 +67,30 @@ export async function loadPages(
      *
      * @param numbers - how many events there are, for callers who may know.
      */
-    service: (url: string, numbers: EventNumbers | undefined): Page => servicePage(undefined, url, { numbers }),
+    service: (url: string, numbers: EventNumbers | undefined): HtmlPage => servicePage(undefined, url, { numbers }),
 
     /** Shows one operation: a form that calls it, and its messages. */
-    operation(name: string, url: string): Page | undefined {
+    operation(name: string, url: string): HtmlPage | undefined {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
       const rules = rulesOf(name);
       const needsKey = rules.proofs.includes('key');
       // A page cannot sign what it sends, and its form is a call over HTTP POST.
-      const canInvoke = offered.has('httppost') && (needsKey || rules.proofs.length === 0);
+      const canInvoke = on.has('httppost') && (needsKey || rules.proofs.length === 0);
       return (canInvoke ? invokingPage : operationPage)(name, url, {
         operation,
         rules,
         records: rules.access === 'record',
         needsKey,
         canInvoke,
-        offers: (binding: Binding) => offered.has(binding),
+        isOn: (binding: Binding) => on.has(binding),
         fields: operation.parameters.map(formField),
         samples: samples(operation, needsKey, url),
       });
     },
 
     /** Says that the service has no operation of this name, and suggests a similar one. */
-    unknownOperation(name: string, url: string): Page {
+    unknownOperation(name: string, url: string): HtmlPage {
       const names = contract.operations.map((operation) => operation.name);
       return unknownPage('Operation not found', url, { name: shortened(name), meant: meantOperation(name, names) });
     },

@@ -3,7 +3,7 @@ import type { Contract, ContractOperation } from '../../contract/contract';
 import type { BuiltInName, SimpleType } from '../../contract/simple-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
-import { BINDING_NAMES } from '../../contract/offer';
+import { BINDING_NAMES } from '../../contract/protocols';
 import type { SoapBindings } from '../../soap/soap-call';
 import type { Binding } from '../../service/call';
 import { SOAP_11, SOAP_12, soapRequest, type ArgumentTexts, type SoapVersion } from '../../soap/soap-version';
@@ -39,7 +39,7 @@ interface SampleRequest {
 export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
   const soap11 = await soapReplies(soap, SOAP_11);
   const soap12 = await soapReplies(soap, SOAP_12);
-  const { bindings } = contract.offer;
+  const { bindings } = contract.protocols;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
   return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { offeredWsdl } from '../../../src/contract/offer';
+import { wsdlWith } from '../../../src/contract/protocols';
 import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { endpointPath, readConfig } from '../../../src/config/config';
@@ -48,7 +48,7 @@ describe('the settings that an old WSDL asks for', () => {
     ['soap11,soap12,httpget', undefined, 'soap11,soap12,httpget'],
     ['soap11,soap12', 'soap11,soap12,httppost', 'soap11,soap12'],
   ])('switch off what a WSDL with %s lacks, and HTTP POST only in a comment', (ports, setting, comment) => {
-    const { lines } = settingsFor(new Wsdl(offeredWsdl(RECORDED_WSDL, protocols(ports))));
+    const { lines } = settingsFor(new Wsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
     const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
     expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
     if (setting !== undefined) expect(readConfig({ PROTOCOLS: setting }).protocols).toEqual(protocols(setting));

@@ -1,5 +1,6 @@
 import { createClientAsync } from 'soap';
-import { loadContract, WSDL_FOLDER } from '../../src/contract/contract';
+import { loadContract } from '../../src/contract/contract';
+import { Protocols } from '../../src/contract/protocols';
 import type { Operation, Service } from '../../src/service/call';
 import {
   BINDINGS,
@@ -17,7 +18,7 @@ const hello: Operation = { access: 'open', run: () => Promise.resolve('Hello Wor
 const SERVICE: Service = { RecordEvent: { ...hello, access: 'record' }, GetEvents: hello, HelloWorld: hello };
 
 const start = async (bindings: readonly BindingName[], documentation = true): Promise<TestEndpoint> =>
-  startEndpoint(SERVICE, await loadContract(NAMESPACE, WSDL_FOLDER, { bindings: new Set(bindings), documentation }));
+  startEndpoint(SERVICE, await loadContract(NAMESPACE, new Protocols(new Set(bindings), documentation)));
 
 const SUBSETS = Array.from({ length: 15 }, (_, index) => BINDINGS.filter((_name, bit) => ((index + 1) >> bit) & 1));
 const PORTS = {

@@ -3,14 +3,6 @@ import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
 import { attributeOf, childrenOf, readXml, type XmlElement } from '../xml/xml-tree';
 
-/** What of the contract a service offers. */
-export interface Offer {
-  /** The bindings over which it can be called; one at least. */
-  readonly bindings: ReadonlySet<Binding>;
-  /** Whether the endpoint describes itself: the WSDLs, the discovery document, the service page and those of the operations. */
-  readonly documentation: boolean;
-}
-
 /** The bindings by their names for people, in the order of the WSDL. */
 export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
   soap11: 'SOAP 1.1',
@@ -21,45 +13,54 @@ export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
 
 export const BINDINGS = Object.keys(BINDING_NAMES) as readonly Binding[];
 
-/** The offer of a service with nothing switched off. */
-export const WHOLE_OFFER: Offer = { bindings: new Set(BINDINGS), documentation: true };
-
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {
   const names = BINDINGS.filter((binding) => bindings.has(binding)).map((binding) => BINDING_NAMES[binding]);
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
-/** Whether SOAP messages are taken, of either version. */
-export function takesSoap(bindings: ReadonlySet<Binding>): boolean {
-  return bindings.has('soap11') || bindings.has('soap12');
-}
+/** The protocols that are on, as `<protocols>` in a `web.config` lists them: bindings, and the documentation. */
+export class Protocols {
+  /**
+   * @param bindings - those over which the service can be called; one at least.
+   * @param documentation - whether the endpoint describes itself: the WSDLs, the discovery document, the service page and those
+   *   of the operations.
+   */
+  constructor(
+    readonly bindings: ReadonlySet<Binding> = new Set(BINDINGS),
+    readonly documentation = true,
+  ) {}
 
-/**
- * Makes the refusal of a call over HTTP GET or POST where that binding is off.
- *
- * ASP.NET (`WebServiceHandlerFactory`) asks the protocols that are on, in the order SOAP, HTTP POST, HTTP GET, documentation.
- * Only what the last one says counts: 405 if it would take the path with another method, 500 if the path is not for it.
- */
-export function unofferedCall(
-  { bindings, documentation }: Offer,
-  binding: 'httpget' | 'httppost',
-  operation: string,
-  allow: string,
-): RequestError {
-  const isForLast = !documentation && (bindings.has('httpget') || bindings.has('httppost'));
-  const ending = isForLast ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
-  return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${BINDING_NAMES[binding]} is off (PROTOCOLS).`, allow);
-}
+  /** Whether a version of SOAP is on. */
+  get hasSoap(): boolean {
+    return this.bindings.has('soap11') || this.bindings.has('soap12');
+  }
 
-/**
- * Makes the refusal of a document where the documentation is off, or of a message where both SOAP bindings are; by the rule of
- * {@link unofferedCall}.
- */
-export function unofferedAtEndpoint({ bindings, documentation }: Offer, method: string, allow: string): RequestError {
-  const isForLast = documentation || !(bindings.has('httpget') || bindings.has('httppost'));
-  const off = method === 'POST' ? 'SOAP is off (PROTOCOLS).' : 'The documentation is off (DOCUMENTATION).';
-  return HTTP_ERRORS.unrecognizedFormat(isForLast, '', off, allow);
+  get #hasHttp(): boolean {
+    return this.bindings.has('httpget') || this.bindings.has('httppost');
+  }
+
+  /**
+   * The refusal of a call over HTTP GET or POST if that binding is off.
+   *
+   * ASP.NET (`WebServiceHandlerFactory`) asks the protocols that are on, in the order SOAP, HTTP POST, HTTP GET, documentation.
+   * The answer is that of the last one: 405 if it would accept the path with another method, 500 if the path is not for it.
+   */
+  callRefusal(binding: 'httpget' | 'httppost', operation: string, allow: string): RequestError {
+    const isForLast = !this.documentation && this.#hasHttp;
+    const ending = isForLast ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
+    return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${BINDING_NAMES[binding]} is off (PROTOCOLS).`, allow);
+  }
+
+  /**
+   * The refusal of a document if the documentation is off, or of a message if both SOAP bindings are; by the rule of
+   * {@link callRefusal}.
+   */
+  endpointRefusal(method: string, allow: string): RequestError {
+    const isForLast = this.documentation || !this.#hasHttp;
+    const off = method === 'POST' ? 'SOAP is off (PROTOCOLS).' : 'The documentation is off (DOCUMENTATION).';
+    return HTTP_ERRORS.unrecognizedFormat(isForLast, '', off, allow);
+  }
 }
 
 const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
@@ -68,14 +69,14 @@ const SOAP12 = `${WSDL}soap12/`;
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 
 /**
- * Leaves out of a WSDL what is only there for bindings that are not offered, as ASP.NET does: the bindings and their ports, and
- * the port types, messages and schema elements to which nothing refers then. One other thing changes, as in ASP.NET: without
- * SOAP 1.1, port type and messages of SOAP 1.2 have names of their own. A WSDL with all bindings stays as it is to the byte.
+ * Leaves out of a WSDL the bindings that are off, as ASP.NET does, with their ports, and the port types, messages and schema
+ * elements to which nothing refers then. One other thing changes, as in ASP.NET: without SOAP 1.1, port type and messages of
+ * SOAP 1.2 have names of their own. A WSDL with all bindings stays as it is to the byte.
  *
  * @param wsdl - of one service, with one schema.
  */
-export function offeredWsdl(wsdl: string, offered: ReadonlySet<Binding>): string {
-  if (BINDINGS.every((binding) => offered.has(binding))) return wsdl;
+export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
+  if (BINDINGS.every((binding) => on.has(binding))) return wsdl;
   const definitions = readXml(wsdl);
   const leftOut: XmlElement[] = [];
   const keep = (elements: readonly XmlElement[], isKept: (element: XmlElement) => boolean) => {
@@ -88,7 +89,7 @@ export function offeredWsdl(wsdl: string, offered: ReadonlySet<Binding>): string
   const named = (names: readonly string[]) => (element: XmlElement) =>
     names.includes(attributeOf(element, 'name') ?? '');
 
-  const bindings = keep(child('binding'), (binding) => offered.has(kindOf(binding)));
+  const bindings = keep(child('binding'), (binding) => on.has(kindOf(binding)));
   const bindingNames = bindings.map((binding) => attributeOf(binding, 'name') ?? '');
   keep(inside(child('service'), 'port'), (port) => bindingNames.includes(reference(port, 'binding')));
   const portTypes = keep(child('portType'), named(bindings.map((binding) => reference(binding, 'type'))));
@@ -99,7 +100,7 @@ export function offeredWsdl(wsdl: string, offered: ReadonlySet<Binding>): string
   keep(schemaElements, named(inside(messages, 'part').map((part) => reference(part, 'element'))));
 
   const kept = without(leftOut, wsdl);
-  return offered.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
+  return on.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
 }
 
 /** Cuts elements out of a document, each with the space before it. */
