@@ -1,6 +1,6 @@
 // Lets accidents happen to a SQLite log beside load: restores, files removed, replaced, cut off or not to be looked at (no free
 // descriptor, changed modes, read errors, a newer schema), kills and stalls of the service, with a forwarder to a slow target on the
-// same file, other connections of SQLite, and `--follow`, `--backup` and `--restore` of the tool. Afterwards every answered event is
+// same file, other connections of SQLite, and `follow`, `backup` and `restore` of the tool. Afterwards every answered event is
 // in the log or in a file that was kept beside it, a line of the log names each of those that hold lost events, no file is
 // malformed, and the service became ready after each accident: node scripts/accidents.mjs [MINUTES] [SEED] [WORKERS] [PART OF NAMES].
 // Build first. Read errors need gcc, lower limits prlimit.
@@ -107,8 +107,8 @@ async function tool(...args) {
 /** Keeps a copy of the events that are readable now, for what an accident is about to replace on purpose. */
 let copies = 0;
 async function keep() {
-  const { code, errors } = await tool('--backup', `${kept}-${copies++}.db`);
-  if (code !== 0) throw new Error(`--backup: ${errors}`);
+  const { code, errors } = await tool('backup', `${kept}-${copies++}.db`);
+  if (code !== 0) throw new Error(`backup: ${errors}`);
 }
 
 /**
@@ -140,7 +140,7 @@ async function forward() {
   const { port } = target.address();
   const position = join(folder, 'position.json');
   while (isForwarding) {
-    const options = ['--follow', '--forward', `http://127.0.0.1:${port}/`, '--position', position, '--since', '0'];
+    const options = ['forward', `http://127.0.0.1:${port}/`, '--follow', '--position', position, '--since', '0'];
     forwarder = run([process.execPath, TOOL, ...options], surroundings);
     try {
       if ((await forwarder.ended) === 1) rmSync(position, { force: true });
@@ -222,24 +222,24 @@ const ACCIDENTS = {
     database.close();
     await start();
   },
-  async '--restore while it runs'() {
-    await tool('--backup', `${backup}-${copies}`);
-    const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
-    if (code === 0 || !/is open in/.test(errors)) throw new Error(`--restore did not refuse: ${errors}`);
+  async 'restore while it runs'() {
+    await tool('backup', `${backup}-${copies}`);
+    const { code, errors } = await tool('restore', `${backup}-${copies++}`);
+    if (code === 0 || !/is open in/.test(errors)) throw new Error(`restore did not refuse: ${errors}`);
   },
-  async '--restore'() {
+  async restore() {
     await service.end('SIGTERM');
     await other?.ended;
     await stopForwarder();
-    await tool('--backup', `${backup}-${copies}`);
-    const { code, errors } = await tool('--restore', `${backup}-${copies++}`);
-    if (code !== 0) throw new Error(`--restore: ${errors}`);
+    await tool('backup', `${backup}-${copies}`);
+    const { code, errors } = await tool('restore', `${backup}-${copies++}`);
+    if (code !== 0) throw new Error(`restore: ${errors}`);
     isForwarding = true;
     forwarding = forward();
     await start();
   },
   async 'restored by cp beside a process that is stopped'() {
-    const follower = (other = run([process.execPath, TOOL, '--follow'], surroundings));
+    const follower = (other = run([process.execPath, TOOL, 'follow'], surroundings));
     await delay(500 + random() * 500);
     const { child } = random() < 0.5 ? follower : forwarder;
     child.kill('SIGSTOP');

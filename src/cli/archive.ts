@@ -11,12 +11,19 @@ import { progressBar } from './progress';
 import { positionBefore } from './scan';
 import { fileError, print, quoted, stopSignal } from './terminal';
 
-/** Prints the events from a start on, and with `follow` also those recorded later, until SIGINT or SIGTERM. */
-export async function printEvents(log: EventLog, start: Start, follow: boolean): Promise<void> {
+/** Prints the events from a start on. */
+export function printEvents(log: EventLog, start: Start): Promise<void> {
+  return printPages(pagesOf(log, start), stopSignal());
+}
+
+/** Prints the events from a start on, and those that are recorded until SIGINT or SIGTERM. */
+export async function followEvents(log: EventLog, start: Start): Promise<void> {
   const stop = stopSignal();
-  const pages = follow
-    ? followedPages(log, { after: await positionBefore(log, start) }, stop, sayChange)
-    : pagesOf(log, start);
+  const after = await positionBefore(log, start);
+  await printPages(followedPages(log, { after }, stop, sayChange), stop);
+}
+
+async function printPages(pages: AsyncIterable<readonly StoredEvent[]>, stop: AbortSignal): Promise<void> {
   for await (const page of pages) {
     await print(pageText(page), stop).catch((error: unknown) => {
       if (!stop.aborted) throw error;

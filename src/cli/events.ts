@@ -1,78 +1,84 @@
 #!/usr/bin/env node
-import { requireNode, VERSION } from '../config/package-info';
+import { requireNode } from '../config/package-info';
 requireNode();
 import { eventLogSettings, loadConfig, type Config } from '../config/config';
 import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../log/event-log';
 import { openEventLog, openExistingEventLog } from '../log/open-event-log';
-import { parseTask, USAGE, type LogTask } from './events-task';
-import { endOf, FROM_THE_FIRST } from './scan';
+import { eventsCommand, type LogCommands } from './events-commands';
+import { inCommands } from './old-spelling';
+import { endOf } from './scan';
 import { runProgram, UsageError } from './terminal';
 
-/** How a task opens the log; `import` makes one where it is missing. */
+/** How a command opens the log; `import` makes one if there is none. */
 type Access = 'read' | 'write' | 'import';
 
+/** Each loads only what it needs. */
+const COMMANDS: LogCommands = {
+  async print(start) {
+    const { printEvents } = await import('./archive.js');
+    await withLog('read', (log) => printEvents(log, start));
+  },
+  async follow(start) {
+    const { followEvents } = await import('./archive.js');
+    await withLog('read', async (log) => followEvents(log, start ?? (await endOf(log))));
+  },
+  async forward(task) {
+    const { forwardEvents } = await import('./forward/forward.js');
+    await withLog('read', (log, { forwardSecrets }) =>
+      forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
+    );
+  },
+  async export(file, start) {
+    const { exportEvents } = await import('./archive.js');
+    await withLog('read', async (log) => failUnless(await exportEvents(file, log, start)));
+  },
+  async import(file) {
+    const { importEvents, openInput } = await import('./archive.js');
+    // Opened first: a mistyped name must not leave an empty log.
+    const input = await openInput(file);
+    await withLog('import', async (log) => failUnless(await importEvents(input, log)));
+  },
+  async verify() {
+    const { verifyLog } = await import('./upkeep.js');
+    await withLog('read', async (log) => failUnless(await verifyLog(log)));
+  },
+  async forget(names) {
+    const { forgetEvents } = await import('./upkeep.js');
+    await withLog('write', (log) => forgetEvents(names, log));
+  },
+  async compact() {
+    const { compact } = await import('./upkeep.js');
+    await withLog('write', compact);
+  },
+  async backup(file) {
+    const { backUp } = await import('./upkeep.js');
+    await withLog('write', (log) => backUp(file, log));
+  },
+  async restore(file) {
+    const { restore } = await import('./upkeep.js');
+    await restore(file, loadConfig().eventLog);
+  },
+};
+
 async function main(): Promise<void> {
-  const task = parseTask(process.argv.slice(2));
-  if (task.name === 'help') console.log(USAGE);
-  else if (task.name === 'version') console.log(VERSION);
-  else await perform(task);
+  const args = process.argv.slice(2);
+  const program = eventsCommand(COMMANDS);
+  const rewritten = inCommands(args);
+  const command = program.commands.find((each) => each.name() === rewritten?.[0]);
+  if (command !== undefined) {
+    const spelling = `${program.name()} ${command.name()} ${command.usage()}`;
+    console.error(`The new spelling is: ${spelling}. The old one still works.`);
+  }
+  await program.run(rewritten ?? args);
 }
 
-/** Loads only what the task needs. */
-async function perform(task: LogTask): Promise<void> {
-  switch (task.name) {
-    case 'print': {
-      const { printEvents } = await import('./archive.js');
-      return withLog('read', async (log) => printEvents(log, task.since ?? (await endOf(log)), task.follow));
-    }
-    case 'forward': {
-      const { forwardEvents } = await import('./forward/forward.js');
-      return withLog('read', (log, { forwardSecrets }) =>
-        forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
-      );
-    }
-    case 'export': {
-      const { exportEvents } = await import('./archive.js');
-      return withLog('read', async (log) => {
-        if (!(await exportEvents(task.file, log, task.since ?? FROM_THE_FIRST))) process.exitCode = 1;
-      });
-    }
-    case 'import': {
-      const { importEvents, openInput } = await import('./archive.js');
-      // Opened first: a mistyped name must not leave an empty log.
-      const input = await openInput(task.file);
-      return withLog('import', async (log) => {
-        if (!(await importEvents(input, log))) process.exitCode = 1;
-      });
-    }
-    case 'backup': {
-      const { backUp } = await import('./upkeep.js');
-      return withLog('write', (log) => backUp(task.file, log));
-    }
-    case 'restore': {
-      const { restore } = await import('./upkeep.js');
-      return restore(task.file, loadConfig().eventLog);
-    }
-    case 'compact': {
-      const { compact } = await import('./upkeep.js');
-      return withLog('write', compact);
-    }
-    case 'verify': {
-      const { verifyLog } = await import('./upkeep.js');
-      return withLog('read', async (log) => {
-        if (!(await verifyLog(log))) process.exitCode = 1;
-      });
-    }
-    case 'forget': {
-      const { forgetEvents } = await import('./upkeep.js');
-      return withLog('write', (log) => forgetEvents(task.events, log));
-    }
-  }
+function failUnless(isDone: boolean): void {
+  if (!isDone) process.exitCode = 1;
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(access: Access, work: (log: EventLog, config: Config) => Promise<void>): Promise<void> {
+async function withLog(access: Access, work: (log: EventLog, config: Config) => Promise<void> | void): Promise<void> {
   const config = loadConfig();
   const log = await openLog(access, config).catch(async (error: unknown) => {
     const problem = await logProblem(config, access === 'read' ? 'read' : 'write');

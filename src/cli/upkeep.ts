@@ -14,7 +14,7 @@ import { UsageError } from './terminal';
  */
 export async function backUp(file: string, log: EventLog): Promise<void> {
   if (log.backup === undefined) {
-    throw new UsageError('--backup copies a SQLite file. Use --export for an event log on NATS JetStream.');
+    throw new UsageError('backup copies a SQLite file. Use export for an event log on NATS JetStream.');
   }
   await log.backup(file);
   console.error(`${file} is a copy of the log.`);
@@ -27,7 +27,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
  */
 export async function restore(backup: string, location: EventLogLocation): Promise<void> {
   if (location.engine !== 'sqlite')
-    throw new UsageError('--restore works on a SQLite file. Use --import for NATS JetStream.');
+    throw new UsageError('restore works on a SQLite file. Use import for NATS JetStream.');
   const { restoreLog } = await import('../log/sqlite/upkeep/restore.js');
   const { before, goesOn } = await restoreLog(backup, location.file);
   console.error(before === undefined ? 'Restored.' : `Restored. The previous log is kept as ${before}.`);
@@ -47,7 +47,7 @@ export async function restore(backup: string, location: EventLogLocation): Promi
 export async function compact(log: EventLog): Promise<void> {
   const giveBack = log.compact?.bind(log);
   if (giveBack === undefined) {
-    throw new UsageError('--compact works on a SQLite file. NATS servers give space back by themselves.');
+    throw new UsageError('compact works on a SQLite file. NATS servers give space back by themselves.');
   }
   console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
 }

@@ -53,7 +53,7 @@ describe('the service as a process', () => {
   it('shares its log with the tool', async () => {
     const service = await startProcess({}, folder.path);
     const id = await callOperation(service.url, 'httppost', 'RecordEvent');
-    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, '--since', '0'], { cwd: folder.path });
+    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, 'print'], { cwd: folder.path });
     expect(stdout).toContain(id);
     await service.end('SIGTERM');
   });

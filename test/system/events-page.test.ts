@@ -284,7 +284,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await button.click();
     await button.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^node '.*events\.js' --forward URL --text='it'\\''s'$/,
+      /^node '.*events\.js' forward URL --text='it'\\''s'$/,
     );
   });
 

@@ -42,7 +42,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
     await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
     const run = async () => {
       const tool = startTool(
-        ['--forward', target.url, '--since', '0', '--position', 'position'],
+        ['forward', target.url, '--since', '0', '--position', 'position'],
         { EVENT_LOG: name },
         folder.path,
       );
@@ -71,7 +71,7 @@ describeWith({ script: 'bsdutils' }, 'forwarding on a terminal', () => {
     const file = join(folder.path, 'events.db');
     const log = await SqliteEventLog.open({ file });
     await log.appendAll(Array.from({ length: 7 }, () => newEvent()));
-    const command = `exec ${process.execPath} ${TOOL} --follow --since 0 --forward ${target.url}`;
+    const command = `exec ${process.execPath} ${TOOL} forward ${target.url} --follow --since 0`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       env: { ...process.env, EVENT_LOG: `sqlite:${file}` },
     });
@@ -114,7 +114,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     const log = await SqliteEventLog.open({ file: file('events.db') });
     await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
     await log.close();
-    const args = ['--forward', target.url, '--since', '0'];
+    const args = ['forward', target.url, '--since', '0'];
     const variables = { EVENT_LOG: `sqlite:${file('events.db')}` };
 
     const wary = startTool(args, variables, folder.path);

@@ -110,7 +110,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
 
     it('is not sent such an event for ever', async () => {
       await start();
-      const forward = ['--forward', `${service.url}/RecordEvent`, '--since', '0'];
+      const forward = ['forward', `${service.url}/RecordEvent`, '--since', '0'];
       expect(await run({}, ...forward)).toEqual([3, expect.stringMatching(/Event 1 was refused by [^]*: 413 /)]);
       expect(await recorded()).toEqual([]);
       expect((await run({}, ...forward, '--skip-refused'))[0]).toBe(0);
@@ -119,8 +119,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
 
     it('says which event it cannot import', async () => {
       await start();
-      await run({}, '--export', 'events.ndjson');
-      const [code, errors] = await run({ EVENT_LOG: name }, '--import', 'events.ndjson');
+      await run({}, 'export', 'events.ndjson');
+      const [code, errors] = await run({ EVENT_LOG: name }, 'import', 'events.ndjson');
       expect([code, errors]).toEqual([1, expect.stringMatching(/^The import stopped.*: The event large has /)]);
     });
   });

@@ -51,17 +51,17 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     }
     await service.end('SIGTERM');
 
-    expect(await tool(sqlite, '--export', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: '65 events exported.\n' });
+    expect(await tool(sqlite, 'export', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: '65 events exported.\n' });
     const recorded = '65 recorded, 0 already in the log.\n';
-    expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: recorded });
+    expect(await tool(stream('MOVED'), 'import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: recorded });
     const again = '0 recorded, 65 already in the log.\n';
-    expect(await tool(stream('MOVED'), '--import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: again });
-    await tool(stream('MOVED'), '--export', 'jetstream.ndjson');
+    expect(await tool(stream('MOVED'), 'import', 'sqlite.ndjson')).toMatchObject({ code: 0, errors: again });
+    await tool(stream('MOVED'), 'export', 'jetstream.ndjson');
     expect(await lines('jetstream.ndjson')).toEqual(await lines('sqlite.ndjson'));
 
     const back = `sqlite:${join(folder.path, 'back.db')}`;
-    expect(await tool(back, '--import', 'jetstream.ndjson')).toMatchObject({ code: 0, errors: recorded });
-    await tool(back, '--export', 'back.ndjson');
+    expect(await tool(back, 'import', 'jetstream.ndjson')).toMatchObject({ code: 0, errors: recorded });
+    await tool(back, 'export', 'back.ndjson');
     expect(await lines('back.ndjson')).toEqual(await lines('sqlite.ndjson'));
   });
 
@@ -74,9 +74,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     };
     const id = await record('secret-mark');
     await record('public-mark');
-    expect((await tool(log, '--forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
-    expect((await tool(log, '--verify')).errors).toBe('1 events verified. The log is whole.\n');
-    expect(await tool(log, '--compact')).toMatchObject({ code: 2 });
+    expect((await tool(log, 'forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
+    expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
+    expect(await tool(log, 'compact')).toMatchObject({ code: 2 });
     const names = await readdir(join(folder.path, 'jetstream'), { recursive: true, withFileTypes: true });
     const files = names
       .filter((entry) => entry.isFile())
@@ -101,10 +101,10 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     for (const id of ['kept', 'gone', 'twice']) await record(id, '/a');
     await record('twice', '/b');
     await withStreams(server.port, ({ streams }) => streams.purge('SOURCES_KEYS'), { user: 'u', pass: 'p@ss' });
-    expect(await tool(log, '--forget', own, 'gone')).toMatchObject({ code: 0, errors: '2 removed.\n' });
-    expect((await tool(log, '--forget', 'twice')).errors).toMatch(/^0 removed\.\ntwice names several events\./);
+    expect(await tool(log, 'forget', own, 'gone')).toMatchObject({ code: 0, errors: '2 removed.\n' });
+    expect((await tool(log, 'forget', 'twice')).errors).toMatch(/^0 removed\.\ntwice names several events\./);
     const target = await startTarget();
-    const forwarded = await tool(log, '--forward', target.url, '--event', 'kept');
+    const forwarded = await tool(log, 'forward', target.url, '--event', 'kept');
     expect([forwarded.code, target.received.map(({ body }) => body.toString())]).toEqual([
       0,
       [expect.stringContaining('"id":"kept"')],
@@ -117,18 +117,18 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
   it('print, follow and do not copy the log', async () => {
     const service = await startProcess({ EVENT_LOG: stream('SERVED') }, folder.path);
     const id = await callOperation(service.url, 'httpget', 'RecordEvent');
-    const { output } = await tool(stream('SERVED'), '--since', '1h');
+    const { output } = await tool(stream('SERVED'), 'print', '--since', '1h');
     expect(output).toContain(`"id":"${id}"`);
-    const { code, errors } = await tool(stream('SERVED'), '--backup', 'copy.db');
+    const { code, errors } = await tool(stream('SERVED'), 'backup', 'copy.db');
     expect([code, errors]).toEqual([
       2,
-      '--backup copies a SQLite file. Use --export for an event log on NATS JetStream.\n',
+      'backup copies a SQLite file. Use export for an event log on NATS JetStream.\n',
     ]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('say what is wrong without the password', async () => {
-    const missing = await tool(stream('NOWHERE'), '--since', '1h');
+    const missing = await tool(stream('NOWHERE'), 'print', '--since', '1h');
     expect(missing.code).toBe(1);
     expect(missing.errors).toContain('the stream NOWHERE does not exist');
     const wrong = stream('SERVED').replace('p%40ss', 'Geheim');

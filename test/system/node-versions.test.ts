@@ -64,12 +64,12 @@ describe('on another version of Node', () => {
       const node = nodeOf(version);
       const tool = (program: string, args: readonly string[], variables = {}) =>
         run(node, [program, ...args], { cwd: folder.path, env: { PATH: process.env.PATH ?? '', ...variables } });
-      const printed = (await tool(TOOL, ['--since', '0'])).stdout.trim().split('\n');
+      const printed = (await tool(TOOL, ['print'])).stdout.trim().split('\n');
       expect(printed.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(expect.arrayContaining(ids));
-      expect((await tool(TOOL, ['--verify'])).stderr).toContain('The log is whole.');
-      await tool(TOOL, ['--export', 'events.ndjson']);
-      await tool(TOOL, ['--backup', 'copy.db']);
-      const imported = await tool(TOOL, ['--import', 'events.ndjson'], { EVENT_LOG: 'sqlite:other.db' });
+      expect((await tool(TOOL, ['verify'])).stderr).toContain('The log is whole.');
+      await tool(TOOL, ['export', 'events.ndjson']);
+      await tool(TOOL, ['backup', 'copy.db']);
+      const imported = await tool(TOOL, ['import', 'events.ndjson'], { EVENT_LOG: 'sqlite:other.db' });
       expect(imported.stderr).toBe(`${String(printed.length)} recorded, 0 already in the log.\n`);
       expect((await readFile(join(folder.path, 'copy.db'))).subarray(0, 15).toString()).toBe('SQLite format 3');
       const compared = await tool(join(TOOL, '..', 'compare', 'main.js'), [service.url, service.url, '--brief']);

@@ -2,12 +2,26 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { changeAt, followedPages, pagesOf, type Start } from '../../log/readers';
 import { eventAt } from '../../log/stored-events';
-import type { ForwardTask } from '../events-task';
 import { ForwardProgress } from '../progress';
 import { endOf, positionBefore, selectedEvents, type Selection } from '../scan';
 import { stopSignal } from '../terminal';
+import type { MessageOptions } from './message';
 import { missingBetween, PositionFile, refuseChange, targetKey, type Position } from './position';
 import { Target } from './target';
+
+/** Posting events to addresses. */
+export interface ForwardTask extends MessageOptions {
+  /** At least one: an http or https address, which may hold a user and a password, and the file that keeps its position. */
+  readonly targets: readonly { readonly url: URL; readonly position: string | undefined }[];
+  /** Where to begin; by default with the events that are yet to be recorded. A position that was kept comes first. */
+  readonly since: Start | undefined;
+  /** Whether to go on with events that are recorded meanwhile. */
+  readonly follow: boolean;
+  /** Only some events, once each; by default those from `since` on. Leaves the positions alone. */
+  readonly selection: Selection | undefined;
+  /** Whether to go on after an event that the target refused. */
+  readonly skipRefused: boolean;
+}
 
 /** How often a line says how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
@@ -163,7 +177,7 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
     const saved = await file?.read();
     // A file of an address that is not among these is that of a target that has moved.
     if (saved?.target !== undefined && saved.target !== target && keys.includes(saved.target))
-      throw new Error(`${name ?? ''} is the --position of another --forward. Give both in the same order.`);
+      throw new Error(`${name ?? ''} is the --position of another address. Give both in the same order.`);
     const { sequence, event, since: from } = saved ?? first;
     const change = await changeAt(log, sequence, event);
     if (change !== undefined) refuseChange(change, sequence);

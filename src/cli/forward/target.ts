@@ -78,7 +78,7 @@ export class Target {
       return { outcome: 'refused', reason: `${event} was refused by ${this.name}: ${summaryOf(answer)}` };
     const location = headers.get('location');
     const to = location === undefined ? '' : ` to ${quoted(withoutSecrets(location))}`;
-    const advice = 'Redirects are not followed: give --forward the new address.';
+    const advice = 'Redirects are not followed: forward to the new address.';
     const reason = `${event} was redirected by ${this.name}: ${statusText(status)}${to}. ${advice}`;
     return { outcome: 'redirected', reason };
   }

@@ -66,8 +66,8 @@ export function requireSettings({ name }: Stream, found: Settings, wanted: Setti
 export function keysMissing({ events, keys }: LogStreams): string {
   return (
     `the stream ${keys.name} is missing, so repeated calls with a key of an event in ${events.name} would be recorded again. ` +
-    `To restore the keys, export the events (npm run events -- --export FILE), remove the stream (nats stream rm ${events.name}) ` +
-    'and import them (npm run events -- --import FILE)'
+    `To restore the keys, export the events (npm run events -- export FILE), remove the stream (nats stream rm ${events.name}) ` +
+    'and import them (npm run events -- import FILE)'
   );
 }
 

@@ -281,5 +281,7 @@ class EventsPages {
 function damagedEvents(sequences: readonly string[]): EventLogError {
   const some = sequences.slice(0, MAX_NAMED).join(', ');
   const others = sequences.length > MAX_NAMED ? ` and ${String(sequences.length - MAX_NAMED)} more` : '';
-  return new EventLogError(`Damaged events were left out of a download: ${some}${others}. --verify says more.`);
+  return new EventLogError(
+    `Damaged events were left out of a download: ${some}${others}. npm run events -- verify says more.`,
+  );
 }

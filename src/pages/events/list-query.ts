@@ -105,7 +105,7 @@ const COMMAND_BYTES = 8000;
  */
 export function forwardCommand(selected: { readonly sequence: string } | Filter): string | undefined {
   const options = 'sequence' in selected ? [`--event ${selected.sequence}`] : searchOptions(selected);
-  const command = [`${TOOL} --forward URL`, ...options].join(' ');
+  const command = [`${TOOL} forward URL`, ...options].join(' ');
   const { html, isCut } = markup(command, COMMAND_BYTES);
   return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { parseTask } from '../../../src/cli/events-task';
+import { askedFor } from '../../support/events-command';
 import { send } from '../../support/http';
 import { codeOf } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
@@ -25,8 +25,8 @@ describe('the command that forwards what a page shows', () => {
     const script = `node() { test -f "$1" && shift && printf '%s\\0' "$@"; }\nURL=\n${codeOf(body, 'forward-command')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder.path });
     const args = stdout.split('\0').slice(0, -1);
-    expect(args.slice(0, 2)).toEqual(['--forward', 'URL']);
-    return parseTask(['--forward', 'http://h', ...args.slice(2)]);
+    expect(args.slice(0, 2)).toEqual(['forward', 'URL']);
+    return (await askedFor(['forward', 'http://h', ...args.slice(2)]))[1];
   };
 
   it('names an event by its whole sequence', async () => {

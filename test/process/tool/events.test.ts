@@ -55,23 +55,23 @@ describe('the tool for the event log', () => {
   it('exports everything, and imports it into an empty log unchanged', async () => {
     await fill(2500);
     const archive = join(folder.path, 'events.ndjson');
-    expect(await run(['--export', archive])).toMatchObject({ code: 0, errors: '2500 events exported.\n' });
+    expect(await run(['export', archive])).toMatchObject({ code: 0, errors: '2500 events exported.\n' });
     const other = join(folder.path, 'other.db');
-    expect(await run(['--import', archive], other)).toMatchObject({
+    expect(await run(['import', archive], other)).toMatchObject({
       code: 0,
       errors: '2500 recorded, 0 already in the log.\n',
     });
     expect(await stored(other)).toEqual(await stored(file));
     const again = join(folder.path, 'again.ndjson');
-    await run(['--export', again], other);
+    await run(['export', again], other);
     expect(await readFile(again, 'utf8')).toBe(await readFile(archive, 'utf8'));
   });
 
   it('imports nothing twice', async () => {
     await fill(20);
     const archive = join(folder.path, 'events.ndjson');
-    await run(['--export', archive]);
-    const { errors } = await run(['--import', archive]);
+    await run(['export', archive]);
+    const { errors } = await run(['import', archive]);
     expect(errors).toBe('0 recorded, 20 already in the log.\n');
     expect(await stored(file)).toHaveLength(20);
   });
@@ -79,13 +79,13 @@ describe('the tool for the event log', () => {
   it('leaves out an event whose Idempotency-Key another one has, says so, and imports the rest', async () => {
     await fill(1);
     const archive = join(folder.path, 'events.ndjson');
-    await run(['--export', archive]);
+    await run(['export', archive]);
     const [line = ''] = (await readFile(archive, 'utf8')).split('\n');
     const another = line.replaceAll(/"event-\d+"/g, '"another"').replace('"n":0.0', '"n":1');
     await writeFile(archive, `${another}\n${another.replace('"key 0"', '"key 1"').replace('"hook 0"', '"hook 1"')}\n`);
     const [first] = await stored(file);
     for (const summary of ['1 recorded, 0 already in the log', '0 recorded, 1 already in the log']) {
-      expect(await run(['--import', archive])).toMatchObject({
+      expect(await run(['import', archive])).toMatchObject({
         code: 1,
         errors:
           `Event another is left out: ${first?.id ?? ''} has its Idempotency-Key, with another type or other data.\n` +
@@ -99,7 +99,7 @@ describe('the tool for the event log', () => {
     const archive = join(folder.path, 'foreign.ndjson');
     const event = { specversion: '1.0', id: 'a', source: '/old', type: 't', data: [1] };
     await writeFile(archive, `${JSON.stringify(event)}\n\n${JSON.stringify({ ...event, id: 'b', type: '' })}\n`);
-    const { code, errors } = await run(['--import', archive]);
+    const { code, errors } = await run(['import', archive]);
     expect(code).toBe(1);
     expect(errors).toBe(
       `Line 3 of ${archive} cannot be imported. Before it: 1 recorded, 0 already in the log: ` +
@@ -125,9 +125,9 @@ describe('the tool for the event log', () => {
     await record({ 'Content-Type': 'application/json' }, ' {"n":12345678901234567890.10,"s":"\\ud800"}\r\n');
     await service.end('SIGTERM');
     const archive = join(folder.path, 'events.ndjson');
-    await run(['--export', archive]);
+    await run(['export', archive]);
     const other = join(folder.path, 'other.db');
-    expect((await run(['--import', archive], other)).errors).toBe('11 recorded, 0 already in the log.\n');
+    expect((await run(['import', archive], other)).errors).toBe('11 recorded, 0 already in the log.\n');
     expect(await stored(other)).toEqual(await stored(file));
   });
 
@@ -135,7 +135,7 @@ describe('the tool for the event log', () => {
     it('finds a log whole', async () => {
       await fill(30);
       const whole = { code: 0, output: '', errors: '30 events verified. The log is whole.\n' };
-      expect(await run(['--verify'])).toEqual(whole);
+      expect(await run(['verify'])).toEqual(whole);
     });
 
     it('has a line for each event that is damaged', async () => {
@@ -152,7 +152,7 @@ describe('the tool for the event log', () => {
         database.exec(`UPDATE events SET ${change} WHERE sequence = ${String(i + 1)}`);
       }
       database.close();
-      const { code, output, errors } = await run(['--verify']);
+      const { code, output, errors } = await run(['verify']);
       expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
         'Event 1 has another size than was noted.',
         'Event 2 has another size than was noted.',
@@ -176,7 +176,7 @@ describe('the tool for the event log', () => {
       const bytes = await readFile(file);
       bytes.fill(0xff, 20 * 4096, 24 * 4096);
       await writeFile(file, bytes);
-      const { code, output } = await run(['--verify']);
+      const { code, output } = await run(['verify']);
       expect(code).toBe(1);
       expect(output).toMatch(/^The file is damaged: /);
     });
@@ -190,7 +190,7 @@ describe('the tool for the event log', () => {
        UPDATE events SET arrival = CAST(x'7b2261223a22ff227d' AS TEXT) WHERE sequence = 3`,
     );
     const archive = join(folder.path, 'events.ndjson');
-    const { code, errors } = await run(['--export', archive]);
+    const { code, errors } = await run(['export', archive]);
     expect({ code, errors: errors.replaceAll(/0{19}/g, '') }).toEqual({
       code: 1,
       errors:
@@ -198,16 +198,16 @@ describe('the tool for the event log', () => {
         'Event 3 is left out: one of its texts is not UTF-8.\n3 events exported.\n',
     });
     const other = join(folder.path, 'other.db');
-    expect(await run(['--import', archive], other)).toMatchObject({ code: 0 });
+    expect(await run(['import', archive], other)).toMatchObject({ code: 0 });
     expect((await stored(other)).map(({ id }) => id)).toEqual(
       (await stored(file)).filter((_, i) => i !== 1 && i !== 2).map(({ id }) => id),
     );
   });
 
   it.each([
-    ['--since', '0'],
-    ['--since', '0', '--follow'],
-  ])('prints every event, also those that are damaged, with %s %s', async (...args) => {
+    ['print', '--since', '0'],
+    ['follow', '--since', '0'],
+  ])('prints every event, also those that are damaged, with %s', async (...args) => {
     await fill(4);
     directly(
       file,
@@ -220,7 +220,7 @@ describe('the tool for the event log', () => {
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await eventually('all is printed', () => output.split('\n').length === 5);
-    if (args.includes('--follow')) child.kill('SIGTERM');
+    if (args.includes('follow')) child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
     const events = output
       .trimEnd()
@@ -235,7 +235,7 @@ describe('the tool for the event log', () => {
     it('removes those that are named by id or sequence, and says which are unknown', async () => {
       await fill(20);
       const [first, second, third] = await stored(file);
-      const args = ['--forget', first?.id ?? '', second?.sequence ?? '', '3', 'nobody\u001b', '99'];
+      const args = ['forget', first?.id ?? '', second?.sequence ?? '', '3', 'nobody\u001b', '99'];
       expect(await run(args)).toEqual({
         code: 1,
         output: '',
@@ -243,7 +243,7 @@ describe('the tool for the event log', () => {
       });
       const gone = [first?.sequence, second?.sequence, third?.sequence];
       expect((await stored(file)).map(({ sequence }) => sequence)).not.toEqual(expect.arrayContaining(gone));
-      expect(await run(['--verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
+      expect(await run(['verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
     });
 
     it('removes one beside a running service, whose pages, totals and waiting readers go on', async () => {
@@ -253,13 +253,13 @@ describe('the tool for the event log', () => {
       const second = await record('mark-2');
       const after = String(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).at(-1)?.sequence);
       const waiting = send(`${service.url}/GetEvents?after=${after}&wait=30s`);
-      expect(await run(['--forget', first, second])).toMatchObject({ code: 0, errors: '2 removed.\n' });
+      expect(await run(['forget', first, second])).toMatchObject({ code: 0, errors: '2 removed.\n' });
       const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
       expect(files.filter((bytes) => bytes.includes('mark-') || bytes.includes(first))).toEqual([]);
       expect(eventsOf(await callOperation(service.url, 'soap12', 'GetEvents'))).toEqual([]);
       const third = await record('mark-3');
       expect((await waiting).body.toString()).toContain(third);
-      expect(await run(['--verify'])).toMatchObject({ errors: '1 events verified. The log is whole.\n' });
+      expect(await run(['verify'])).toMatchObject({ errors: '1 events verified. The log is whole.\n' });
       await service.end('SIGTERM');
     });
 
@@ -269,7 +269,7 @@ describe('the tool for the event log', () => {
       await log.append(newEvent({ id: '2' }));
       await log.close();
       const [one, two, three] = ['1', '2', '3'].map((position) => position.padStart(20, '0'));
-      const { code, errors } = await run(['--forget', 'same', '2']);
+      const { code, errors } = await run(['forget', 'same', '2']);
       expect({ code, errors }).toEqual({
         code: 1,
         errors:
@@ -277,7 +277,7 @@ describe('the tool for the event log', () => {
           `same names several events. Give the whole sequence of each that is meant: ${one}, ${two}.\n` +
           `2 names several events. Give the whole sequence of each that is meant: ${two}, ${three}.\n`,
       });
-      expect(await run(['--forget', two ?? ''])).toMatchObject({ code: 0, errors: '1 removed.\n' });
+      expect(await run(['forget', two ?? ''])).toMatchObject({ code: 0, errors: '1 removed.\n' });
       expect((await stored(file)).map(({ id }) => id)).toEqual(['same', '2']);
     });
   });
@@ -286,15 +286,15 @@ describe('the tool for the event log', () => {
     await fill(2000);
     directly(file, 'DELETE FROM events WHERE sequence > 10; UPDATE totals SET events = 10');
     const before = (await readFile(file)).length;
-    const { code, errors } = await run(['--compact']);
+    const { code, errors } = await run(['compact']);
     expect(code).toBe(0);
     expect(errors).toBe(`${String(before - (await readFile(file)).length)} bytes given back.\n`);
-    expect(await run(['--compact'])).toMatchObject({ errors: '0 bytes given back.\n' });
+    expect(await run(['compact'])).toMatchObject({ errors: '0 bytes given back.\n' });
   });
 
   it('never overwrites a file', async () => {
     await fill(1);
-    for (const option of ['--export', '--backup']) {
+    for (const option of ['export', 'backup']) {
       const target = join(folder.path, `kept${option}`);
       await writeFile(target, 'mine');
       const { code, errors } = await run([option, target]);
@@ -313,7 +313,7 @@ describe('the tool for the event log', () => {
       const target = join(folder.path, 'exports');
       await mkdir(target);
       const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-      const child = spawn(process.execPath, [TOOL, '--export', join(target, 'events.ndjson')], { env });
+      const child = spawn(process.execPath, [TOOL, 'export', join(target, 'events.ndjson')], { env });
       const ended = once(child, 'exit');
       while ((await readdir(target)).length === 0 && child.exitCode === null) await setTimeout(1);
       child.kill(signal);
@@ -329,7 +329,7 @@ describe('the tool for the event log', () => {
     const line = (id: string) =>
       JSON.stringify({ specversion: '1.0', id, source: '/old', type: 't', subject: '\u00e4' });
     await writeFile(archive, Buffer.from(`${line('a')}\n${line('b')}\n`, 'latin1'));
-    const { code, errors } = await run(['--import', archive]);
+    const { code, errors } = await run(['import', archive]);
     expect([code, errors]).toEqual([
       1,
       `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log: It is not UTF-8: ` +
@@ -344,27 +344,25 @@ describe('the tool for the event log', () => {
   ])('says in one line why it cannot import %s, and creates no log', async (name, reason) => {
     await mkdir(join(folder.path, 'folder'));
     await writeFile(join(folder.path, 'file'), '');
-    const { code, errors } = await run(['--import', name]);
+    const { code, errors } = await run(['import', name]);
     expect([code, errors]).toEqual([1, `${name} cannot be read: ${reason}.\n`]);
     await expect(readFile(file)).rejects.toThrow('ENOENT');
   });
 
   it('says in one line why it cannot export', async () => {
     await fill(1);
-    const { code, errors } = await run(['--export', 'nowhere/events.ndjson']);
+    const { code, errors } = await run(['export', 'nowhere/events.ndjson']);
     expect([code, errors]).toEqual([1, 'nowhere/events.ndjson cannot be written: its folder does not exist.\n']);
     if (process.getuid?.() === 0) return;
     await mkdir(join(folder.path, 'closed'));
     await chmod(join(folder.path, 'closed'), 0o500);
-    expect((await run(['--export', 'closed/events.ndjson'])).errors).toMatch(
-      /cannot be written: .* no permission\.\n$/,
-    );
+    expect((await run(['export', 'closed/events.ndjson'])).errors).toMatch(/cannot be written: .* no permission\.\n$/);
   });
 
   it('prints what was recorded since a time, a sequence or a duration ago', async () => {
     await fill(10);
     const ids = async (since: string) =>
-      (await run(['--since', since])).output
+      (await run(['print', '--since', since])).output
         .split('\n')
         .filter(Boolean)
         .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
@@ -379,7 +377,7 @@ describe('the tool for the event log', () => {
   it('follows what a running service records, and ends on SIGTERM', async () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const child = spawn(process.execPath, [TOOL, '--follow', '--since', '0'], { env });
+    const child = spawn(process.execPath, [TOOL, 'follow', '--since', '0'], { env });
     const seen: string[] = [];
     const both = new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: Buffer) => {
@@ -402,7 +400,7 @@ describe('the tool for the event log', () => {
   it('follows from a time on, without the events before it, also where it starts with none', async () => {
     await fill(5);
     const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const child = spawn(process.execPath, [TOOL, '--follow', '--since', '1h'], { env });
+    const child = spawn(process.execPath, [TOOL, 'follow', '--since', '1h'], { env });
     const ended = once(child, 'exit');
     const printed = once(child.stdout, 'data') as Promise<[Buffer]>;
     // Long enough for it to look at the log more than once.
@@ -420,7 +418,7 @@ describe('the tool for the event log', () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const id = await callOperation(service.url, 'soap11', 'RecordEvent');
     const copy = join(folder.path, 'copy.db');
-    expect(await run(['--backup', copy])).toMatchObject({ code: 0, errors: `${copy} is a copy of the log.\n` });
+    expect(await run(['backup', copy])).toMatchObject({ code: 0, errors: `${copy} is a copy of the log.\n` });
     await callOperation(service.url, 'soap11', 'RecordEvent');
     await service.end('SIGTERM');
     expect(rowsOf(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
@@ -432,16 +430,16 @@ describe('the tool for the event log', () => {
   it('puts a copy in the place of the log, which it keeps, but not beside a service that has it open', async () => {
     await fill(2);
     const copy = join(folder.path, 'copy.db');
-    await run(['--backup', copy]);
+    await run(['backup', copy]);
     const log = await SqliteEventLog.open({ file });
     await log.append(newEvent());
     await log.close();
-    const { code, errors } = await run(['--restore', copy]);
+    const { code, errors } = await run(['restore', copy]);
     const [, before = ''] = /^Restored\. The previous log is kept as (.*)\.\n$/.exec(errors) ?? [];
     expect([code, before]).toEqual([0, expect.stringContaining(`${file}.replaced-`)]);
     expect([await stored(file), await stored(before)].map(({ length }) => length)).toEqual([2, 3]);
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
-    const refused = await run(['--restore', copy]);
+    const refused = await run(['restore', copy]);
     expect([refused.code, refused.errors.trimEnd().split('\n')]).toEqual([
       1,
       [expect.stringMatching(/ open in .*process /)],
@@ -452,7 +450,7 @@ describe('the tool for the event log', () => {
   it('explains itself', async () => {
     const { code, output, errors } = await run(['--help']);
     expect([code, errors]).toEqual([0, '']);
-    expect(output).toContain('--export FILE');
+    expect(output).toContain('export [options] <file>');
     const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as {
       version: string;
     };
@@ -463,19 +461,31 @@ describe('the tool for the event log', () => {
     expect(await run(['--nonsense'])).toEqual({
       code: 2,
       output: '',
-      errors: '--nonsense is not an option. See --help.\n',
+      errors: "Unknown option '--nonsense'. See --help.\n",
     });
+  });
+
+  it.each([
+    [['--since', '1'], ['print', '--since', '1'], 'print [options]'],
+    [['--verify'], ['verify'], 'verify [options]'],
+    [['--import', 'nowhere'], ['import', 'nowhere'], 'import [options] <file>'],
+    [['--backup', '-'], ['backup', '-'], 'backup [options] <file>'],
+  ])('does the same for %j as for %j, and says the new spelling once', async (old, today, spelling) => {
+    await fill(2);
+    const { errors, ...others } = await run(today);
+    const note = `The new spelling is: asmx-webhook-events ${spelling}. The old one still works.\n`;
+    expect(await run(old)).toEqual({ ...others, errors: note + errors });
   });
 
   it('does not create a log that it was asked to read', async () => {
     const mistyped = join(folder.path, 'mistyped.db');
-    const { code, errors } = await run(['--export', '-'], mistyped);
+    const { code, errors } = await run(['export', '-'], mistyped);
     expect([code, errors]).toEqual([1, `There is no event log at ${mistyped}. Set EVENT_LOG to where it is.\n`]);
     await expect(readFile(mistyped)).rejects.toThrow('ENOENT');
   });
 
   it('says in one line what to do where EVENT_LOG is a folder', async () => {
-    const { code, errors } = await run(['--since', '1h'], folder.path);
+    const { code, errors } = await run(['print', '--since', '1h'], folder.path);
     expect([code, errors]).toEqual([
       1,
       `The event log ${folder.path} cannot be opened: it is a folder. Set EVENT_LOG to sqlite: and the path of a file.\n`,

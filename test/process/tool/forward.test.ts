@@ -33,7 +33,7 @@ describe('forwarding', () => {
   };
   const forward = (args: readonly string[], variables: Readonly<Record<string, string>> = {}, file = 'events.db') =>
     startTool(
-      ['--forward', target?.url ?? '', ...args],
+      ['forward', target?.url ?? '', ...args],
       { EVENT_LOG: `sqlite:${path(file)}`, ...variables },
       folder.path,
     );
@@ -73,7 +73,7 @@ describe('forwarding', () => {
   it('can be received by this service, which records what is sent twice once', async () => {
     const service = await startService({ WEBHOOK_SECRETS: SECRET });
     await record('a', 'b');
-    const args = ['--since', '0', '--forward', `${service.url}/RecordEvent`];
+    const args = ['forward', '--since', '0', `${service.url}/RecordEvent`];
     const variables = { EVENT_LOG: `sqlite:${path('events.db')}`, FORWARD_SECRETS: SECRET };
     for (let i = 0; i < 2; i++) expect(await startTool(args, variables, folder.path).ended).toBe(0);
     const recorded = await service.log.scan({ after: 0n, limit: 10 });
@@ -223,7 +223,7 @@ describe('forwarding', () => {
     expect([code, line]).toEqual([
       3,
       `Event 1 was redirected by ${target.url}: 301 Moved Permanently to ${shown}. ` +
-        'Redirects are not followed: give --forward the new address.',
+        'Redirects are not followed: forward to the new address.',
     ]);
   });
 
@@ -258,11 +258,7 @@ describe('forwarding', () => {
     target = await startTarget((_request, before) => [503, 400][before] ?? 200);
     await record('a');
     const url = target.url.replace('://', '://us-er:ge%2fheim@') + '/pa-th?to-ken=1';
-    const tool = startTool(
-      ['--since', '0', '--forward', url],
-      { EVENT_LOG: `sqlite:${path('events.db')}` },
-      folder.path,
-    );
+    const tool = startTool(['forward', '--since', '0', url], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
     expect(await tool.ended).toBe(3);
     expect(tool.errors()).not.toMatch(/us-er|heim|pa-th|to-ken/);
     expect(target.received[0]).toMatchObject({
@@ -416,11 +412,7 @@ describe('forwarding', () => {
 
     const idsOf = ({ received }: Target) => received.map(idOf);
     const others = (positions = false) =>
-      [second, third].flatMap(({ url }, i) => [
-        '--forward',
-        url,
-        ...(positions ? ['--position', `position-${String(i)}`] : []),
-      ]);
+      [second, third].flatMap(({ url }, i) => [url, ...(positions ? ['--position', `position-${String(i)}`] : [])]);
 
     it('posts all events to each at once, and to one that is down in order when it is back', async () => {
       await record('a', 'b');
@@ -476,13 +468,13 @@ describe('forwarding', () => {
     it('keeps the position of a target that moves, and refuses that of another one', async () => {
       isDown = false;
       await record('a', 'b');
-      const to = (one: Target | undefined, file: string) => ['--forward', one?.url ?? '', '--position', file];
+      const to = (one: Target | undefined, file: string) => [one?.url ?? '', '--position', file];
       const run = (...args: string[]) =>
-        startTool(['--since', '0', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
+        startTool(['forward', '--since', '0', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
       await run(...to(target, 'p'), ...to(second, 'q')).ended;
       expect((await endOf(run(...to(target, 'q'), ...to(second, 'p')))).slice(0, 2)).toEqual([
         1,
-        'q is the --position of another --forward. Give both in the same order.',
+        'q is the --position of another address. Give both in the same order.',
       ]);
       await record('c');
       expect(await run(...to(second, 'q'), ...to(third, 'p')).ended).toBe(0);
@@ -500,7 +492,7 @@ describe('forwarding', () => {
 
     it('tells targets of one origin apart, and shows no path', async () => {
       await record('a');
-      const tool = forward(['--since', '0', '--forward', `${target?.url ?? ''}/secret`]);
+      const tool = forward(['--since', '0', `${target?.url ?? ''}/secret`]);
       expect(await tool.ended).toBe(0);
       expect(target?.received.map((one) => one.path).sort()).toEqual(['/', '/secret']);
       expect(tool.errors()).toContain(`${target?.url ?? ''} (address 2): 1 event forwarded.`);

@@ -48,9 +48,9 @@ export function itForwardsThroughKills(kills: number, make: () => Promise<Forwar
         takenByOther.push(sequenceOf(request));
         return 200;
       });
-      const args = ['--follow', '--since', '0'];
+      const args = ['forward', '--follow', '--since', '0'];
       for (const { url } of [target, other])
-        args.push('--forward', url, '--position', join(folder, `position-${new URL(url).port}`));
+        args.push(url, '--position', join(folder, `position-${new URL(url).port}`));
       const start = () => startTool(args, { EVENT_LOG: name }, folder);
       const recorder = new Recorder(log, target);
 

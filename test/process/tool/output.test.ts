@@ -31,10 +31,10 @@ describe('what the tool prints', () => {
     return [code, errors];
   };
 
-  it.each(['--export -', '--since 0', '--since 0 --follow'])(
+  it.each(['export -', 'print', 'follow --since 0'])(
     'ends with 1 where a file takes only part of the last page, with %s',
     async (args) => {
-      expect(await shell('exec "$0" "$1" --export - > whole')).toEqual([0, '1500 events exported.\n']);
+      expect(await shell('exec "$0" "$1" export - > whole')).toEqual([0, '1500 events exported.\n']);
       const { size } = await stat(path('whole'));
       // A file may have so many blocks of 512 bytes.
       const blocks = String(Math.floor(size / 512) - 1);
@@ -46,31 +46,31 @@ describe('what the tool prints', () => {
   );
 
   (existsSync('/dev/full') ? it : it.skip)('says that the disk is full', async () => {
-    expect(await shell('exec "$0" "$1" --export - > /dev/full')).toEqual([
+    expect(await shell('exec "$0" "$1" export - > /dev/full')).toEqual([
       1,
       'Standard output cannot be written: the disk is full.\n',
     ]);
   });
 
   it('tells a removal that could not be completed from one that was not made', async () => {
-    const [code, errors] = await shell('ulimit -f 1000; exec "$0" "$1" --forget 1');
+    const [code, errors] = await shell('ulimit -f 1000; exec "$0" "$1" forget 1');
     expect(code).toBe(1);
     expect(errors).toMatch(
       /^The events could not be removed completely: 1 of 1 removed from the log, whose files may still hold their bytes\. Run this again once the reason is gone: /,
     );
-    expect(await shell('exec "$0" "$1" --forget 1')).toEqual([1, '0 removed.\nThere is no event 1.\n']);
+    expect(await shell('exec "$0" "$1" forget 1')).toEqual([1, '0 removed.\nThere is no event 1.\n']);
   });
 
   it('imports what is past retention once', async () => {
-    const imported = 'EVENT_LOG=sqlite:other.db RETENTION_MAX_EVENTS=10 exec "$0" "$1" --import whole';
-    await shell('exec "$0" "$1" --export - > whole');
+    const imported = 'EVENT_LOG=sqlite:other.db RETENTION_MAX_EVENTS=10 exec "$0" "$1" import whole';
+    await shell('exec "$0" "$1" export - > whole');
     expect(await shell(imported)).toEqual([0, '1500 recorded, 0 already in the log.\n']);
     expect(await shell(imported)).toEqual([0, '0 recorded, 1500 already in the log.\n']);
   });
 
   it.each([
-    [0, ['--since', '0', '--follow']],
-    [1, ['--export', '-']],
+    [0, ['follow', '--since', '0']],
+    [1, ['export', '-']],
   ])('ends with %d on SIGTERM where nobody reads it, with %j', async (expected, args) => {
     const child = start(process.execPath, [TOOL, ...args]);
     const ended = once(child, 'exit');

@@ -27,7 +27,9 @@ export interface Restored {
 export async function restoreLog(backup: string, log: string): Promise<Restored> {
   if (statsOf(backup) === undefined) throw new EventLogError(`There is no backup at ${backup}.`);
   if ((statsOf(`${backup}-wal`)?.size ?? 0) > 0) {
-    throw new EventLogError(`${backup} is a log in use, since a write-ahead log is beside it. Copy it with --backup.`);
+    throw new EventLogError(
+      `${backup} is a log in use, since a write-ahead log is beside it. Copy it with the tool: backup FILE.`,
+    );
   }
   const file = pathOf(log);
   const stats = statsOf(file);

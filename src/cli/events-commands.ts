@@ -1,0 +1,234 @@
+import { resolve } from 'node:path';
+import { urlToHttpOptions } from 'node:url';
+import type { Option } from 'commander';
+import { PROTOCOLS, standardSecrets } from '../config/values';
+import { ValueError } from '../config/variable';
+import { MAX_SEARCH_TEXT } from '../log/event-log';
+import type { Start } from '../log/readers';
+import type { ForwardTask } from './forward/forward';
+import { FROM_THE_FIRST, parseSince, type Selection } from './scan';
+import { misuse, quoted } from './terminal';
+import { option, repeatable, ToolCommand } from './tool-command';
+
+/** What the commands do with the event log; `-` is standard output or input. */
+export interface LogCommands {
+  print(start: Start): Promise<void>;
+  /** @param start - undefined: the events that are yet to be recorded. */
+  follow(start: Start | undefined): Promise<void>;
+  forward(task: ForwardTask): Promise<void>;
+  export(file: string, start: Start): Promise<void>;
+  import(file: string): Promise<void>;
+  verify(): Promise<void>;
+  /** @param names - an id or a sequence each. */
+  forget(names: readonly string[]): Promise<void>;
+  compact(): Promise<void>;
+  backup(file: string): Promise<void>;
+  restore(file: string): Promise<void>;
+}
+
+interface SinceValue {
+  readonly since?: Start;
+}
+
+/** Returns the command line of the tool for the event log. */
+export function eventsCommand(log: LogCommands): ToolCommand {
+  const program = new ToolCommand('asmx-webhook-events').asTool();
+  program
+    .description('Works on the event log that EVENT_LOG names, also while the service runs.')
+    .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
+  program
+    .command('print')
+    .description('Print all events, or those --since')
+    .addOption(sinceOption())
+    .action(({ since = FROM_THE_FIRST }: SinceValue) => log.print(since));
+  program
+    .command('follow')
+    .description('Print events as they are recorded, and before them those --since')
+    .addOption(sinceOption())
+    .action(({ since }: SinceValue) => log.follow(since));
+  addForward(program, log);
+  program
+    .command('export')
+    .description('Write all events, or those --since, to a new file')
+    .argument('<file>')
+    .addOption(sinceOption())
+    .action((file: string, { since = FROM_THE_FIRST }: SinceValue) => log.export(file, since));
+  program
+    .command('import')
+    .description('Record the events of a file that are not in the log yet')
+    .argument('<file>')
+    .action((file: string) => log.import(file));
+  program
+    .command('verify')
+    .description('Look for damage in the log and in each event; a line for each finding')
+    .action(() => log.verify());
+  program
+    .command('forget')
+    .description('Remove events for good, each named by its id or its sequence')
+    .argument('<id...>')
+    .action((names: string[]) => log.forget(names));
+  program
+    .command('compact')
+    .description('Give the space of forgotten events in a SQLite file back to the file system')
+    .action(() => log.compact());
+  program
+    .command('backup')
+    .description('Copy a log in SQLite, as it is at one moment, to a new file')
+    .argument('<file>', '', namedFile)
+    .action((file: string) => log.backup(file));
+  program
+    .command('restore')
+    .description('Put such a copy in the place of the log, which is kept beside it; stop the service first')
+    .argument('<file>', '', namedFile)
+    .action((file: string) => log.restore(file));
+  return program;
+}
+
+const NOTES = `Events are printed, exported and imported as one CloudEvent a line (NDJSON), with
+what the log keeps beside it in the member _log. A <file> may be - for standard
+output or input, except for backup, restore and --position.`;
+
+const EXIT_CODES = `Exit code: 0 done, 1 failed, (verify) not whole, or (--event, a search) some not
+found or not taken, 2 arguments that make no sense, 3 the address refused an
+event or redirected it.`;
+
+const FORWARD_NOTES = `Events are posted in order, each until the address took it. None of several
+addresses waits for another.
+
+--event, --type, --binding, --sender, --text and --until select events, which are
+posted once and oldest first; an event must match all of them. Positions are then
+neither read nor changed.
+
+FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
+
+/** The options of `forward`, as commander reads them. */
+interface ForwardValues extends Partial<Record<'type' | 'binding' | 'sender' | 'text', string>> {
+  readonly follow?: true;
+  readonly since?: Start;
+  readonly position?: readonly string[];
+  readonly raw?: true;
+  readonly skipRefused?: true;
+  readonly secret?: readonly string[];
+  readonly event?: readonly string[];
+  readonly until?: Start;
+}
+
+function addForward(program: ToolCommand, log: LogCommands): void {
+  const search = [
+    option('--type <type>', 'only events with exactly this type'),
+    option('--binding <name>', `only events that came over ${PROTOCOLS.join(', ')}`, binding),
+    option('--sender <ip>', 'only events that came from this address'),
+    option(
+      '--text <text>',
+      'only events with this text in their attributes, their data or how they arrived',
+      searchText,
+    ),
+    option('--until <when>', 'only events before a time, or up to a sequence', startOf('until')),
+  ];
+  const names = search.map((each) => each.attributeName());
+  const command = program
+    .command('forward')
+    .description('Post events to addresses')
+    .argument('<url...>', 'http or https addresses', (text, before: readonly URL[] = []) => [...before, target(text)])
+    .option('--follow', 'go on with events as they are recorded')
+    .addOption(sinceOption())
+    .addOption(
+      repeatable(
+        '--position <file>',
+        'keep in a file how far that came, and go on from there the next time; for several addresses give one for each, ' +
+          'in the same order',
+        namedFile,
+      ),
+    )
+    .option('--raw', 'post the payload as it came, instead of the CloudEvent')
+    .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
+    .addOption(option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets))
+    .addOption(
+      repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
+        'follow',
+        'since',
+        ...names,
+      ]),
+    )
+    .addHelpText('after', `\n${FORWARD_NOTES}\n\n${EXIT_CODES}`);
+  for (const each of search) command.addOption(each.conflicts('follow'));
+  command.action((urls: URL[], values: ForwardValues) => log.forward(forwardTask(urls, values)));
+}
+
+function forwardTask(urls: readonly URL[], values: ForwardValues): ForwardTask {
+  const { since, follow = false, position, raw = false, skipRefused = false, secret } = values;
+  const selection = selectionOf(values);
+  if (!follow && since === undefined && position === undefined && selection === undefined)
+    throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
+  return { targets: targetsOf(urls, position ?? []), since, follow, selection, secrets: secret, raw, skipRefused };
+}
+
+function selectionOf({ event, since, until, type, binding, sender, text }: ForwardValues): Selection | undefined {
+  if (event !== undefined) return { names: event };
+  if ([until, type, binding, sender, text].every((value) => value === undefined)) return undefined;
+  // A sequence stands for its event and those before it.
+  const before = until?.since === undefined ? until && until.after + 1n : undefined;
+  return { search: { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since } };
+}
+
+/** Each target has the position that is given in the same place, so that none is left without one by mistake. */
+function targetsOf(urls: readonly URL[], files: readonly string[]): ForwardTask['targets'] {
+  if (files.length > 0 && files.length !== urls.length)
+    throw misuse('--position is needed once for each address, in the same order, or not at all.');
+  if (new Set(files.map((file) => resolve(file))).size < files.length)
+    throw misuse('Each address needs a --position of its own.');
+  if (new Set(urls.map(String)).size < urls.length) throw misuse('An address is given twice.');
+  return urls.map((url, i) => ({ url, position: files[i] }));
+}
+
+function sinceOption(): Option {
+  return option(
+    '--since <when>',
+    'begin with the first event since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence',
+    startOf('since'),
+  );
+}
+
+function startOf(name: string): (text: string) => Start {
+  return (text) => {
+    const start = parseSince(text);
+    if (start !== undefined) return start;
+    throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
+  };
+}
+
+function namedFile(text: string): string {
+  if (text === '-') throw misuse('Standard input and output cannot be used here: name a file.');
+  return text;
+}
+
+function binding(name: string): string {
+  if (PROTOCOLS.some((each) => each === name)) return name;
+  throw misuse(`--binding ${quoted(name)} is not one of ${PROTOCOLS.join(', ')}.`);
+}
+
+function searchText(text: string): string {
+  if (text.length <= MAX_SEARCH_TEXT) return text;
+  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
+}
+
+/** Messages do not show the address, which may hold a password. */
+function target(text: string): URL {
+  try {
+    const url = new URL(text);
+    // Throws where user or password cannot be decoded.
+    urlToHttpOptions(url);
+    if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  } catch {
+    // The error shows the text.
+  }
+  throw misuse('forward needs http or https addresses, as in http://127.0.0.1:3000/hook.');
+}
+
+function secrets(text: string): readonly string[] {
+  try {
+    return standardSecrets(text);
+  } catch (error) {
+    throw error instanceof ValueError ? misuse(`--secret ${error.message}.`) : error;
+  }
+}

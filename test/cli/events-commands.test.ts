@@ -1,0 +1,251 @@
+import { inCommands } from '../../src/cli/old-spelling';
+import { UsageError } from '../../src/cli/terminal';
+import { askedFor } from '../support/events-command';
+
+const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
+const to = (url: string, position?: string) => ({ url: new URL(url), position });
+const FORWARD = {
+  targets: [to('http://h/')],
+  since: undefined,
+  follow: false,
+  selection: undefined,
+  secrets: undefined,
+  raw: false,
+  skipRefused: false,
+} as const;
+
+describe('the arguments of the tool', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each<[string[], unknown[]]>([
+    [['print'], ['print', { after: 0n }]],
+    [
+      ['print', '--since=7'],
+      ['print', { after: 7n }],
+    ],
+    [['follow'], ['follow', undefined]],
+    [
+      ['follow', '--since', '2026-01-31'],
+      ['follow', { after: 0n, since: Date.UTC(2026, 0, 31) }],
+    ],
+    [
+      ['export', '-'],
+      ['export', '-', { after: 0n }],
+    ],
+    [
+      ['export', 'a', '--since', '2026-01-31T12:00:00+01:00'],
+      ['export', 'a', { after: 0n, since: Date.UTC(2026, 0, 31, 11) }],
+    ],
+    [
+      ['import', '--', '-x'],
+      ['import', '-x'],
+    ],
+    [
+      ['backup', 'a'],
+      ['backup', 'a'],
+    ],
+    [
+      ['restore', 'a'],
+      ['restore', 'a'],
+    ],
+    [['verify'], ['verify']],
+    [['compact'], ['compact']],
+    [
+      ['forget', 'b', '7', '--', '-c'],
+      ['forget', ['b', '7', '-c']],
+    ],
+    [
+      ['forward', 'http://u:p@[::1]:3000/hook?a=b', '--follow'],
+      ['forward', { ...FORWARD, targets: [to('http://u:p@[::1]:3000/hook?a=b')], follow: true }],
+    ],
+    [
+      ['forward', '--since', '7', 'HTTPS://h'],
+      ['forward', { ...FORWARD, targets: [to('https://h/')], since: { after: 7n } }],
+    ],
+    [
+      ['forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
+      [
+        'forward',
+        { ...FORWARD, targets: [to('http://h/', 'p')], raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
+      ],
+    ],
+    [
+      ['forward', 'http://h', '--position', 'p', 'http://h/b', '--position', 'q'],
+      ['forward', { ...FORWARD, targets: [to('http://h/', 'p'), to('http://h/b', 'q')] }],
+    ],
+    [
+      ['forward', 'http://h', 'http://h/b', '--follow'],
+      ['forward', { ...FORWARD, targets: [to('http://h/'), to('http://h/b')], follow: true }],
+    ],
+    [
+      ['forward', '--event', '17', 'http://h', '--event=-a', '--position', 'p'],
+      ['forward', { ...FORWARD, targets: [to('http://h/', 'p')], selection: { names: ['17', '-a'] } }],
+    ],
+    [
+      [
+        ...['forward', 'http://h', '--type', 't', '--binding=soap11', '--sender', '::1', '--text=-x'],
+        ...['--since', '7', '--until', '9'],
+      ],
+      [
+        'forward',
+        {
+          ...FORWARD,
+          since: { after: 7n },
+          selection: { search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7n, before: 10n } },
+        },
+      ],
+    ],
+    [
+      ['forward', 'http://h', '--since', '2026-01-30', '--until', '2026-01-31T12:00:00Z'],
+      [
+        'forward',
+        {
+          ...FORWARD,
+          since: { after: 0n, since: Date.UTC(2026, 0, 30) },
+          selection: { search: { after: 0n, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) } },
+        },
+      ],
+    ],
+  ])('%j are understood', async (args, asked) => {
+    expect(await askedFor(args)).toEqual(asked);
+  });
+
+  it.each([
+    [['--help'], /^Usage: asmx-webhook-events \[options\] \[command\]\n[^]* {2}export \[options\] <file> /],
+    [['-h'], /^Usage: asmx-webhook-events \[options\] \[command\]\n/],
+    [['export', '--help'], /^Usage: asmx-webhook-events export \[options\] <file>\n[^]* {2}--since <when> /],
+    [['--import', 'x', '--help'], /^Usage: asmx-webhook-events import \[options\] <file>\n/],
+    [['help', 'forward'], /^Usage: asmx-webhook-events forward \[options\] <url...>\n[^]*Exit code: /],
+    [['--version'], /^\d+\.\d+\.\d+\n$/],
+    [['-v'], /^\d+\.\d+\.\d+\n$/],
+  ])('%j are answered', async (args, page) => {
+    const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    expect(await askedFor(args)).toEqual([]);
+    expect(write.mock.calls.map(([text]) => text).join('')).toMatch(page);
+  });
+
+  it.each([
+    [['--nonsense'], "Unknown option '--nonsense'."],
+    [['print', '--nonsense=secret'], "Unknown option '--nonsense'."],
+    [['print', '--sinec', '2h'], "Unknown option '--sinec'. Did you mean --since?"],
+    [['forward', 'http://h', '--secrte', SECRET], "Unknown option '--secrte'. Did you mean --secret?"],
+    [['print', '-x'], "Unknown option '-x'."],
+    [['events.ndjson'], "Unknown command 'events.ndjson'."],
+    [['exprot', 'a'], "Unknown command 'exprot'. Did you mean export?"],
+    [['a\nb\u009b'], "Unknown command 'a\\nb\\u009b'."],
+    [['export'], "Missing required argument 'file'."],
+    [['export', 'a', 'b'], "Too many arguments for 'export'. Expected 1 argument but got 2."],
+    [['export', 'a', '--follow'], "Unknown option '--follow'."],
+    [['import', 'a', '--since', '1h'], "Unknown option '--since'."],
+    [['forget'], "Missing required argument 'id'."],
+    [['print', '--since', '1', '--since', '2'], '--since is given twice.'],
+    [['forward', 'http://h', '--type', 't', '--type=u'], '--type is given twice.'],
+    [['print', '--since'], "Option '--since <when>' argument missing."],
+    [['export', ''], 'The argument after export is empty.'],
+    [['print', '--since='], '--since= is empty.'],
+    [['forward', 'http://h', '--type', ''], 'The argument after --type is empty.'],
+    [
+      ['forward', 'http://h', '--position', '--raw'],
+      '--position needs a value. One that begins with - is written --position=--raw.',
+    ],
+    [['backup', '-'], 'Standard input and output cannot be used here: name a file.'],
+    [['restore', '-'], 'Standard input and output cannot be used here: name a file.'],
+    [['forward', 'http://h', '--position', '-'], 'Standard input and output cannot be used here: name a file.'],
+    [['forward'], "Missing required argument 'url'."],
+    [['forward', 'http://h'], 'Say what to forward: give --follow, --since, --position, --event or a search.'],
+    ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=soap11', '--sender=s'].map(
+      (option): [string[], RegExp] => [
+        ['forward', 'http://h', '--event', 'a', option],
+        new RegExp(`^Option '--event <id>' cannot be used with option '${option.replace(/=.*/, '')}( <\\w+>)?'\\.`),
+      ],
+    ),
+    [
+      ['forward', 'http://h', '--until', '1h', '--follow'],
+      "Option '--until <when>' cannot be used with option '--follow'.",
+    ],
+    ...[
+      ['forward', 'http://h', 'http://i', '--position', 'p'],
+      ['forward', 'http://h', '--position', 'p', '--position', 'q'],
+    ].map((args): [string[], string] => [
+      args,
+      '--position is needed once for each address, in the same order, or not at all.',
+    ]),
+    [
+      ['forward', 'http://h', 'http://i', '--position', 'p', '--position', './p'],
+      'Each address needs a --position of its own.',
+    ],
+    [['forward', 'http://h', 'http://h/', '--follow'], 'An address is given twice.'],
+    [
+      ['forward', 'http://h', '--binding', 'soap13'],
+      '--binding soap13 is not one of soap11, soap12, httpget, httppost.',
+    ],
+    [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
+    [
+      ['forward', 'http://h', '--until', 'tomorrow'],
+      '--until tomorrow is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.',
+    ],
+    ...['h:80', '/hook', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h', 'http://us-er:heim@h:99999'].map(
+      (url): [string[], string] => [
+        ['forward', url, '--follow'],
+        'forward needs http or https addresses, as in http://127.0.0.1:3000/hook.',
+      ],
+    ),
+    ...['heim', 'whsec_heim', `${SECRET},heim`, `WHSEC_${SECRET.slice(6)}`].map((secret): [string[], string] => [
+      ['forward', 'http://h', '--follow', '--secret', secret],
+      '--secret must be whsec_ and base64 of 16 bytes or more; several are separated by commas' +
+        (secret.includes(',') ? '; number 2 of the list is wrong.' : '.'),
+    ]),
+    ...[
+      'yesterday',
+      '2018-02-30T00:00:00Z',
+      '2018-02-30',
+      '2018-04-05T24:00:00Z',
+      '2018-04-05T17:31:00+24:00',
+      '1w',
+    ].map((when): [string[], string] => [
+      ['print', '--since', when],
+      `--since ${when} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`,
+    ]),
+  ])('are refused in one line as %j', async (args, problem) => {
+    const expected = typeof problem === 'string' ? new UsageError(`${problem} See --help.`) : problem;
+    await expect(askedFor(args)).rejects.toThrow(expected);
+  });
+});
+
+describe('the spelling of version 1.0', () => {
+  it.each([
+    ['--follow', 'follow'],
+    ['--since 2', 'print --since 2'],
+    ['--since=2 --follow', 'follow --since=2'],
+    ['--export f --since 7', 'export f --since 7'],
+    ['--since 7 --export=f', 'export --since 7 f'],
+    ['--import=-x', 'import -- -x'],
+    ['--backup f', 'backup f'],
+    ['--restore f', 'restore f'],
+    ['--verify', 'verify'],
+    ['--compact', 'compact'],
+    ['--forget=-a b --forget 7 -- -c', 'forget b 7 -- -c -a'],
+    ['--follow --forward http://h --position p --raw', 'forward --follow http://h --position p --raw'],
+    [
+      '--forward http://h --position p --forward http://i --position q --skip-refused',
+      'forward http://h http://i --position p --position q --skip-refused',
+    ],
+    ['--event 17 --forward=http://h', 'forward --event 17 http://h'],
+    ['--forward http://h --since 1 --type=t --text=--follow', 'forward http://h --since 1 --type=t --text=--follow'],
+  ])('%s means %s', async (old, today) => {
+    expect(inCommands(old.split(' '))?.[0]).toBe(today.split(' ')[0]);
+    expect(inCommands(today.split(' '))).toBeUndefined();
+    expect(await askedFor(old.split(' '))).toEqual(await askedFor(today.split(' ')));
+  });
+
+  it.each([
+    ['--export a --import b', 'export and import cannot be used together.'],
+    ['--forward http://h --forget 1', 'forward and forget cannot be used together.'],
+    ['--follow --raw', "Unknown option '--raw'."],
+    ['--verify --since 1h', "Unknown option '--since'."],
+    ['--export --since 1h', "Missing required argument 'file'."],
+    ['--export= --since 1h', 'The argument after export is empty.'],
+  ])('%s is refused', async (args, problem) => {
+    await expect(askedFor(args.split(' '))).rejects.toThrow(new UsageError(`${problem} See --help.`));
+  });
+});
