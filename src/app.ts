@@ -1,14 +1,13 @@
 import type { Registry } from 'prom-client';
 import { loadContract, maxBytesAroundResult } from './contract/contract';
 import { Protocols } from './contract/protocols';
-import { endpoint } from './endpoint';
-import { Admission } from './call/admission';
+import { endpointHandler } from './endpoint';
+import { admission } from './call/admission';
 import { endpointPath, type Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { callersOf, rateLimit } from './http/callers';
 import { Readiness } from './http/admin';
-import { accessControl, viewerCheck } from './http/access';
-import { localCallerCheck, otherSites } from './http/cross-site';
+import { AccessControl } from './access/access-control';
 import { BodyReader } from './http/content/body';
 import { parseMediaType } from './http/content/content-type';
 import { startServers } from './http/servers';
@@ -80,10 +79,10 @@ export async function startApp(
   });
   const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
-  const admission = new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint));
+  const calls = admission(limits);
   const metrics: Metrics = new Metrics({
-    inFlight: () => admission.inFlight,
-    waiting: () => admission.waiting,
+    inFlight: () => calls.inFlight,
+    waiting: () => calls.waiting,
     connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
     events: async () => (await log.stats()).events,
@@ -101,29 +100,28 @@ export async function startApp(
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const refusedCalls = new RefusedCalls();
   const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
-  const otherSite = otherSites(callers);
-  const access = accessControl(config.access, otherSite, localCallerCheck(config, otherSite));
+  const access = new AccessControl(config, callers);
   const service = webhookService(log, {
     defaults: { source: endpointPath(config), type: config.eventType },
     limit: config.getEventsLimit,
     maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
   });
-  const rate = limits.rate && rateLimit(limits.rate, addressOf);
-  const handler = await endpoint(contract, service, {
+  const rate = rateLimit(limits.rate, addressOf);
+  const handler = await endpointHandler({
+    config,
     path: endpointPath(config),
+    contract,
+    service,
+    log,
     callers,
-    mediaType: memoized(parseMediaType),
-    admission,
     rate,
     access,
+    admission: calls,
+    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
+    mediaType: memoized(parseMediaType),
     hint,
-    events: {
-      log,
-      mayLook: viewerCheck(config, otherSite, access),
-      refusals: () => refusalsOfAll(refusedCalls),
-    },
-    handshake: config.webhookOrigins && { origins: config.webhookOrigins, rate: limits.rate },
     report: observer.call,
+    refusals: () => refusalsOfAll(refusedCalls),
   });
 
   const servers = await startServers(config, {
@@ -135,8 +133,8 @@ export async function startApp(
     // On the public address the metrics need a read key, on the admin address nothing.
     checkMetricsReader: (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (config.access.readKeys !== undefined) rate?.(request);
-      access?.afterBody('read', { request });
+      if (config.access.readKeys !== undefined) rate(request);
+      access.checkReader(request);
     },
   });
   return {
@@ -147,7 +145,7 @@ export async function startApp(
     reloadTls: () => servers.reloadTls(),
     close(idleTimeout) {
       readiness.stop();
-      admission.endWaits();
+      calls.endWaits();
       return servers.close(idleTimeout);
     },
   };

@@ -19,7 +19,7 @@ import {
 } from './config/config';
 import { withinDescriptors } from './config/descriptors';
 import { locationName } from './config/event-log-location';
-import { openServiceWarnings } from './config/open-service';
+import { openServiceWarnings } from './access/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Channel } from './log/engine';

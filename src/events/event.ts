@@ -1,8 +1,7 @@
 import { V7Generator } from 'uuidv7';
-import { mayBeSecret } from '../http/access';
 import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders/senders';
 import { inParts, type Steps } from '../util/promises';
-import { memoized } from '../util/text';
+import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
 import { parsedSteps } from './cloudevents/json-text';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
@@ -13,19 +12,23 @@ import { dataMember, xmlSafe, type Payload } from './payload';
 export interface Arrival {
   /** The binding over which the call came. */
   readonly binding: string;
-  /** HTTP method. */
+  /** The method of the request that brought the call. */
   readonly method: string;
-  /** Request target as it was received: path and query. */
+  /** The target of that request as it was received: path and query. */
   readonly target: string;
-  /** HTTP header fields, names in lower case. */
+  /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The caller's network address. */
-  readonly remoteAddress: string | undefined;
-  /** The sender whose signature was verified: nobody else decides about the event's type, source and key. */
+  /** The sender whose signature was verified: it alone decides about the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
-  /** The sender's context attributes, where it sent a CloudEvent. */
-  readonly attributes: SenderAttributes | undefined;
-  readonly payload: Payload | undefined;
+  /** The caller's network address. */
+  remoteAddress(): string | undefined;
+}
+
+/** The content of one event. */
+export interface EventContent {
+  /** The context attributes, if the caller sent a CloudEvent. */
+  readonly attributes?: SenderAttributes | undefined;
+  readonly payload?: Payload | undefined;
 }
 
 /** CloudEvents attributes of an event whose sender named none. */
@@ -64,24 +67,33 @@ export class EventFactory {
    * Makes the event that a call records, at once unless its payload is large. What the sender left out is filled in: the `id`
    * with a UUID version 7, the trace context from the header fields of the request.
    */
-  make(arrival: Arrival): NewEvent | Promise<NewEvent> {
+  make(arrival: Arrival, content: EventContent): NewEvent | Promise<NewEvent> {
     const recordedAt = Date.now();
-    const data = arrival.payload && dataMember(arrival.payload);
-    const body = membersOf(arrival.payload, arrival.signedBy?.body);
+    const { payload } = content;
+    const data = payload && dataMember(payload);
+    const body = membersOf(payload, arrival.signedBy?.body);
     if (data instanceof Promise || body instanceof Promise)
-      return Promise.all([data, body]).then((made) => this.#event(arrival, ...made, recordedAt));
-    return this.#event(arrival, data, body, recordedAt);
+      return Promise.all([data, body]).then((made) => this.#event(arrival, content, ...made, recordedAt));
+    return this.#event(arrival, content, data, body, recordedAt);
   }
 
-  #event(arrival: Arrival, data: string | undefined, body: Members, recordedAt: number): NewEvent {
-    const { headers, signedBy } = arrival;
+  #event(
+    arrival: Arrival,
+    content: EventContent,
+    data: string | undefined,
+    body: Members,
+    recordedAt: number,
+  ): NewEvent {
+    const { binding, headers, signedBy } = arrival;
+    const mediaType = content.payload?.mediaType;
     const sender = signedBy?.sender ?? senderOf(headers);
     const key = sender && keyOf(sender, headers, body, signedBy?.body);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
-    const { id, source, attributes } = arrival.attributes
-      ? this.#withSenderAttributes(arrival, arrival.attributes, trace, recordedAt)
+    const { id, source, attributes } = content.attributes
+      ? this.#withSenderAttributes(binding, mediaType, content.attributes, trace, recordedAt)
       : this.#withDefaults(
-          arrival,
+          binding,
+          mediaType,
           this.#defaults.type ?? (sender && typeOf(sender, headers, body)),
           trace,
           recordedAt,
@@ -114,13 +126,14 @@ export class EventFactory {
 
   /** Writes the attributes as text: `JSON.stringify` takes twice as long, and nearly every event is made here. */
   #withDefaults(
-    { binding, payload }: Arrival,
+    binding: string,
+    mediaType: string | undefined,
     type: string | undefined,
     trace: TraceAttributes | undefined,
     recordedAt: number,
   ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
     const id = this.#uuids.next();
-    const contentType = payload?.mediaType === undefined ? '' : this.#contentTypeMember(payload.mediaType);
+    const contentType = mediaType === undefined ? '' : this.#contentTypeMember(mediaType);
     const time = this.#timeText(recordedAt);
     const traceMembers = trace === undefined ? '' : `,${JSON.stringify(trace).slice(1, -1)}`;
     const attributes =
@@ -130,7 +143,8 @@ export class EventFactory {
   }
 
   #withSenderAttributes(
-    { binding, payload }: Arrival,
+    binding: string,
+    mediaType: string | undefined,
     attributes: SenderAttributes,
     trace: TraceAttributes | undefined,
     recordedAt: number,
@@ -139,7 +153,6 @@ export class EventFactory {
     const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
     const missing = isTraced ? undefined : trace;
     const context = { id, source, type, time, binding, ...withoutReservedNames(others), ...missing };
-    const mediaType = payload?.mediaType;
     const contentType = mediaType !== undefined && isContentType(mediaType) ? mediaType : datacontenttype;
     return {
       id,
@@ -156,11 +169,12 @@ export class EventFactory {
     return this.#lastTime.text;
   }
 
-  #describe({ method, target, headers, remoteAddress, signedBy }: Arrival): string {
+  #describe(arrival: Arrival): string {
+    const { method, target, headers, signedBy } = arrival;
     return JSON.stringify({
       method,
       path: target,
-      remoteAddress,
+      remoteAddress: arrival.remoteAddress(),
       signedBy: signedBy?.sender.name,
       headers: this.#withoutSecrets(headers),
     });

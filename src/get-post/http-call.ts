@@ -5,9 +5,10 @@ import type { HttpRequest } from '../http/request';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
-import type { Content, ParameterValues, Service } from '../service/call';
+import type { CallContent, ParameterValues } from '../service/call';
 import type { Contract } from '../contract/contract';
-import { IncomingCall, type EndpointOptions, type Pipeline } from '../call/pipeline';
+import type { Endpoint } from '../call/endpoint';
+import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
 import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
@@ -15,21 +16,9 @@ import { httpParameters } from './http-parameters';
 import type { HttpInput } from './http-payload';
 import { errorIn, resultIn, stringElement, type Representation } from './reply-format';
 
-/** Which webhook senders may deliver events, and how often. */
-export interface HandshakeOptions {
-  /** Origins of senders, as host names; `*` allows all. */
-  readonly origins: readonly string[];
-  /** The most calls of one sender in a period; without it there is no limit. */
-  readonly rate: { readonly calls: number; readonly milliseconds: number } | undefined;
-}
-
-/** What the HTTP GET and POST calls of one endpoint share. */
+/** What the HTTP GET and POST calls share beside the endpoint. */
 interface HttpBindings {
-  readonly contract: Contract;
-  readonly service: Service;
   readonly writeString: WriteText;
-  /** Without it no webhook sender is granted the delivery of events. */
-  readonly handshake: HandshakeOptions | undefined;
   /** The methods, for `Allow`. */
   readonly allow: string;
   /** How to call an operation, for those who use another method. */
@@ -39,17 +28,11 @@ interface HttpBindings {
 type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<string, string>> };
 
 /**
- * Routes HTTP GET and POST on `{path}/<Operation>` into the pipeline, and answers OPTIONS. Other methods and calls over a binding
- * that is off are refused in the pipeline.
+ * Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods and calls over a binding that is off are calls
+ * too, which are refused.
  */
-export function routeOperations(
-  router: Router,
-  contract: Contract,
-  service: Service,
-  pipeline: Pipeline,
-  endpoint: EndpointOptions & { readonly handshake?: HandshakeOptions | undefined },
-): void {
-  const { handshake } = endpoint;
+export function routeOperations(router: Router, endpoint: Endpoint): void {
+  const { contract } = endpoint;
   const { bindings: on } = contract.protocols;
   const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
   const allow = ['OPTIONS', ...methods].sort().join(', ');
@@ -58,16 +41,16 @@ export function routeOperations(
     methods.length === 0
       ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
       : `Call an operation with ${methods.join(' or ')}.`;
-  const bindings: HttpBindings = { contract, service, writeString, handshake, allow, methodText };
+  const bindings: HttpBindings = { writeString, allow, methodText };
   const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: ServerResponse) =>
-    pipeline.answer(new HttpCall(request, response, binding, endpoint, bindings));
+    new HttpCall(request, response, binding, endpoint, bindings).answer();
   router
     .route(operationPath(endpoint.path))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(answer('httpget'))
     .get(answer('httpget'))
     .options((request, response) => {
-      answerOptions(request, response, bindings);
+      answerOptions(request, response, allow, endpoint);
     })
     // Methods other than POST are refused.
     .all(answer('httppost'));
@@ -87,36 +70,44 @@ function operationPath(path: string): RegExp {
  *
  * @throws {RequestError} 405: it may not.
  */
-function answerOptions(request: OperationRequest, response: ServerResponse, bindings: HttpBindings): void {
+function answerOptions(
+  request: OperationRequest,
+  response: ServerResponse,
+  allow: string,
+  { service, config }: Endpoint,
+): void {
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
-    replyWithoutBody(response, 204, { Allow: bindings.allow });
+    replyWithoutBody(response, 204, { Allow: allow });
     return;
   }
-  const isRecording = bindings.service[request.params.operation ?? '']?.access === 'record';
-  const granted = isRecording ? grantedFields(String(origin), bindings.handshake) : undefined;
+  const isRecording = service[request.params.operation ?? '']?.access === 'record';
+  const granted = isRecording ? grantedFields(String(origin), config) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
-    throw HTTP_ERRORS.method(message, bindings.allow);
+    throw HTTP_ERRORS.method(message, allow);
   }
-  replyWithoutBody(response, 204, { Allow: bindings.allow, ...granted });
+  replyWithoutBody(response, 204, { Allow: allow, ...granted });
 }
 
 const ORIGIN = /^[\x21-\x7e]{1,255}$/;
 const MINUTE = 60_000;
 
 /**
- * Makes the header fields that grant a sender the delivery of events (section 4.2). The answer itself grants it: no
+ * Returns the header fields that grant a sender the delivery of events (section 4.2). The answer itself grants it: no
  * `WebHook-Request-Callback` is ever called. Returns undefined if the sender's origin may not deliver.
  */
-function grantedFields(origin: string, options: HandshakeOptions | undefined): OutgoingHttpHeaders | undefined {
-  if (options === undefined || !ORIGIN.test(origin)) return undefined;
+function grantedFields(
+  origin: string,
+  { webhookOrigins, limits }: Endpoint['config'],
+): OutgoingHttpHeaders | undefined {
+  if (webhookOrigins === undefined || !ORIGIN.test(origin)) return undefined;
   const isNamed = (name: string): boolean => name.toLowerCase() === origin.toLowerCase();
-  if (origin === '*' || !options.origins.some((name) => name === '*' || isNamed(name))) return undefined;
-  return { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': callsPerMinute(options.rate) };
+  if (origin === '*' || !webhookOrigins.some((name) => name === '*' || isNamed(name))) return undefined;
+  return { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': callsPerMinute(limits.rate) };
 }
 
-function callsPerMinute(rate: HandshakeOptions['rate']): string {
+function callsPerMinute(rate: Endpoint['config']['limits']['rate']): string {
   if (rate === undefined) return '*';
   return String(Math.max(1, Math.floor((rate.calls * MINUTE) / rate.milliseconds)));
 }
@@ -134,7 +125,7 @@ class HttpCall extends IncomingCall {
     request: OperationRequest,
     response: ServerResponse,
     binding: 'httpget' | 'httppost',
-    endpoint: EndpointOptions,
+    endpoint: Endpoint,
     bindings: HttpBindings,
   ) {
     // The server makes every request an HttpRequest, which Express's types do not say.
@@ -149,8 +140,9 @@ class HttpCall extends IncomingCall {
   }
 
   override route(): void {
-    const { contract, allow, methodText } = this.#bindings;
+    const { contract } = this.endpoint;
     const { protocols } = contract;
+    const { allow, methodText } = this.#bindings;
     if (this.method !== (this.binding === 'httpget' ? 'GET' : 'POST')) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
@@ -161,12 +153,11 @@ class HttpCall extends IncomingCall {
   }
 
   override async invoke(name: string): Promise<string> {
-    const { service, writeString } = this.#bindings;
-    const operation = service[name];
+    const operation = this.endpoint.service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
     const parameters = this.#parameters(name);
     const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
-    this.#result = resultIn(this.headers.accept, result, operation.resultType, writeString);
+    this.#result = resultIn(this.headers.accept, result, operation.resultType, this.#bindings.writeString);
     return this.#result.body;
   }
 
@@ -183,7 +174,7 @@ class HttpCall extends IncomingCall {
     reply(this.response, status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
   }
 
-  protected override readContent(): Steps<Content> {
+  protected override readContent(): Steps<CallContent> {
     return httpContent(this.#input());
   }
 
@@ -192,7 +183,7 @@ class HttpCall extends IncomingCall {
   }
 
   #parameters(operation: string): ParameterValues | Promise<ParameterValues> {
-    const { parameters = [] } = this.#bindings.contract.describe(operation) ?? {};
+    const { parameters = [] } = this.endpoint.contract.describe(operation) ?? {};
     return parameters.length === 0 ? NO_VALUES : this.inParts(this.#values(parameters));
   }
 

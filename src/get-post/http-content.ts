@@ -11,7 +11,7 @@ import {
 } from '../events/cloudevents/cloud-event';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
-import type { Content } from '../service/call';
+import type { CallContent } from '../service/call';
 import type { Steps } from '../util/promises';
 import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
 
@@ -26,7 +26,7 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
  * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
  * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
  */
-export function* httpContent(input: HttpInput): Steps<Content> {
+export function* httpContent(input: HttpInput): Steps<CallContent> {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
   if (essence === STRUCTURED) return yield* structured((yield* bodyText(mediaType, body)) ?? '');
@@ -37,7 +37,7 @@ export function* httpContent(input: HttpInput): Steps<Content> {
   return { attributes, payload: body.length === 0 ? undefined : yield* bodyPayload(input) };
 }
 
-function* structured(json: string): Steps<Content> {
+function* structured(json: string): Steps<CallContent> {
   if (hasTooManyParts(json))
     throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
   return yield* cloudEvent(json);

@@ -249,12 +249,16 @@ export type RateLimit = (request: IncomingMessage & { isCounted?: boolean }) => 
 /** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
 const MAX_CLIENTS = 100_000;
 
-/** Limits the requests of each client, in periods that begin for all of them at the same time. */
+/**
+ * Returns the limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none.
+ */
 export function rateLimit(
-  { calls, milliseconds }: NonNullable<Limits['rate']>,
+  rate: Limits['rate'],
   addressOf: (request: IncomingMessage) => string | undefined,
   maxClients = MAX_CLIENTS,
 ): RateLimit {
+  if (rate === undefined) return () => undefined;
+  const { calls, milliseconds } = rate;
   const counts = new Map<string, number>();
   let ends = performance.now() + milliseconds;
   return (request) => {

@@ -18,8 +18,8 @@ export interface ServerOptions {
   /** Answers what is for no page. */
   readonly handler?: Handler;
   readonly limits: Limits;
-  /** Counts what is refused. Without it no client is limited. */
-  readonly rate?: RateLimit | undefined;
+  /** Counts what is refused. */
+  readonly rate: RateLimit;
   readonly observer: ServerObserver;
   /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
   readonly tls?: SecureContextOptions | undefined;
@@ -147,7 +147,7 @@ export class Reception {
     const { req: request } = response;
     let refusal = refusalOf(error);
     try {
-      rate?.(request);
+      rate(request);
     } catch (limit) {
       // What is wrong with the request may make the rest of its connection unreadable.
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;

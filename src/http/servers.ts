@@ -13,8 +13,7 @@ import { reasonOf } from '../util/reason';
 export interface ServersOptions {
   /** Answers what is not an admin page. */
   readonly handler: Handler;
-  /** Without it no client is limited. */
-  readonly rate: RateLimit | undefined;
+  readonly rate: RateLimit;
   readonly observer: ServerObserver;
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;

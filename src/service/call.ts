@@ -1,6 +1,6 @@
 import type { Access } from '../config/config';
-import type { ParsedCloudEvent, SenderAttributes } from '../events/cloudevents/cloud-event';
-import type { Payload } from '../events/payload';
+import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
+import type { Arrival, EventContent } from '../events/event';
 import type { SignedBy } from '../senders/senders';
 
 /** The four ways of calling an operation. */
@@ -18,42 +18,22 @@ export type SimpleValue = string | boolean | number | bigint | Date;
  */
 export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;
 
-/** What a caller sent with a call: a batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
-export type Content = EventContent | BatchContent;
-
-/** The content of one event. */
-export interface EventContent {
-  readonly batch?: undefined;
-  /** The context attributes, if the caller sent a CloudEvent. */
-  readonly attributes?: SenderAttributes | undefined;
-  readonly payload?: Payload | undefined;
-}
-
-/** A batch of CloudEvents, all of them valid. */
-export interface BatchContent {
-  readonly batch: readonly ParsedCloudEvent[];
-}
+/** The content of a call: a valid batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
+export type CallContent =
+  (EventContent & { readonly batch?: undefined }) | { readonly batch: readonly ParsedCloudEvent[] };
 
 /** One call of an operation, over any binding. What takes work to find out is a method. */
-export interface Call {
+export interface Call extends Arrival {
   readonly binding: Binding;
-  /** The method of the request that brought the call, as the log keeps it. */
-  readonly method: string;
-  /** The target of that request as it was received: path and query. */
-  readonly target: string;
-  /** The header fields of that request, names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
   readonly signedBy?: SignedBy | undefined;
-  /** The caller's network address. */
-  remoteAddress(): string | undefined;
   /**
-   * Returns what the caller sent with the call; of a large message it is read in parts, between which other calls run.
+   * Returns the content of the call; that of a large message is read in parts, between which other calls run.
    *
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
    * @throws after {@link Call.forget} and {@link Call.whileIdle}.
    */
-  content(): Content | Promise<Content>;
+  content(): CallContent | Promise<CallContent>;
   /** Lets go of what the caller sent: the work on it is done, and that on another large message begins. */
   forget(): void;
   /** The absolute URL under which this caller reaches the endpoint. */

@@ -1,4 +1,4 @@
-import { EventFactory, type EventDefaults } from '../events/event';
+import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
 import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
@@ -104,44 +104,41 @@ const EVENTS_IN_ONE_GO = 100;
  * @throws {EventLogError} nothing was recorded.
  */
 export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
-  const { binding, method, target, headers, signedBy } = call;
   const found = call.content();
   const content = found instanceof Promise ? await found : found;
-  const remoteAddress = call.remoteAddress();
   if (content.batch === undefined) {
-    const { attributes, payload } = content;
-    const made = events.make({ binding, method, target, headers, remoteAddress, signedBy, attributes, payload });
+    const made = events.make(call, content);
     const event = made instanceof Promise ? await made : made;
     call.forget();
     const { id, conflict } = await log.append(event);
     if (conflict === true) throw new KeyReuseError();
     return id;
   }
-  const request = { binding, method, target, headers, remoteAddress, signedBy };
-  const made = await batchOf(content.batch, request, events);
+  const made = await batchOf(call, content.batch, events);
   call.forget();
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
 }
 
-/** The request that brought a batch. */
-type BatchRequest = Omit<Parameters<EventFactory['make']>[0], keyof ParsedCloudEvent>;
-
 /**
- * Makes the events of a batch. Each is known by its own `source` and `id`: a key of the request, such as `Idempotency-Key`,
+ * Returns the events of a batch. Each is known by its own `source` and `id`: a key of the request, such as `Idempotency-Key`,
  * could not tell them apart and does not count. The first event keeps the header fields and the query of the request for
  * all of them, so that a batch takes no more room in the log than its size explains.
  */
-async function batchOf(
-  batch: readonly ParsedCloudEvent[],
-  request: BatchRequest,
-  events: EventFactory,
-): Promise<NewEvent[]> {
-  const { traceparent, tracestate } = request.headers;
-  const brief = { ...request, target: request.target.replace(/\?.*/s, ''), headers: { traceparent, tracestate } };
+async function batchOf(call: Call, batch: readonly ParsedCloudEvent[], events: EventFactory): Promise<NewEvent[]> {
+  const { binding, method, target, headers, signedBy } = call;
+  const { traceparent, tracestate } = headers;
+  const brief: Arrival = {
+    binding,
+    method,
+    target: target.replace(/\?.*/s, ''),
+    headers: { traceparent, tracestate },
+    signedBy,
+    remoteAddress: () => call.remoteAddress(),
+  };
   const made: NewEvent[] = [];
   for (const event of batch) {
-    const own = await events.make({ ...(made.length === 0 ? request : brief), ...event });
+    const own = await events.make(made.length === 0 ? call : brief, event);
     made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
     if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
   }

@@ -4,9 +4,10 @@ import type { HttpRequest } from '../http/request';
 import type { Refusal, RequestError } from '../http/errors';
 import { inParts, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
-import type { Content, ParameterValues, Service } from '../service/call';
+import type { CallContent, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
-import { IncomingCall, type EndpointOptions } from '../call/pipeline';
+import type { Endpoint } from '../call/endpoint';
+import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES, parameterValues } from '../contract/schema';
 import { LastBeginning } from '../xml/common-xml-reader';
 import type { ElementName } from '../xml/handler';
@@ -20,7 +21,6 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
 /** What the SOAP calls of one endpoint share. */
 export interface SoapBindings {
-  readonly contract: Contract;
   readonly messages: MessageContract;
   readonly lastBeginning: LastBeginning;
   /** For each version that is on. */
@@ -35,7 +35,6 @@ export async function soapBindings(contract: Contract, service: Service): Promis
     versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
   );
   return {
-    contract,
     messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
     lastBeginning: new LastBeginning(),
     servers: Object.fromEntries(servers),
@@ -61,7 +60,7 @@ export class SoapCall extends IncomingCall {
   #version: SoapVersion;
   #envelope: Envelope | undefined;
 
-  constructor(request: HttpRequest, response: ServerResponse, endpoint: EndpointOptions, bindings: SoapBindings) {
+  constructor(request: HttpRequest, response: ServerResponse, endpoint: Endpoint, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
     const { versions } = bindings.messages;
@@ -114,7 +113,7 @@ export class SoapCall extends IncomingCall {
    * @throws {Fault} they name no operation of the contract.
    */
   #namedInBody({ element }: Envelope): string {
-    const { contract } = this.#bindings;
+    const { contract } = this.endpoint;
     const { soapaction } = this.headers;
     if (this.#version === SOAP_11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
@@ -126,7 +125,7 @@ export class SoapCall extends IncomingCall {
 
   /** The operation that the header fields name, if they name one of the contract. */
   #namedInHeader(): string | undefined {
-    const { contract } = this.#bindings;
+    const { contract } = this.endpoint;
     const { soapaction } = this.headers;
     if (this.#version === SOAP_11 && soapaction !== undefined)
       return operationWithAction(contract, soapActionValue(String(soapaction)));
@@ -135,13 +134,14 @@ export class SoapCall extends IncomingCall {
   }
 
   #unsupported(contentType: string | undefined): Fault {
-    const { contract, messages } = this.#bindings;
+    const { contract } = this.endpoint;
+    const { messages } = this.#bindings;
     const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
     return FAULTS.contentType(contentType, messages.versions, webhooks);
   }
 
   #giveHints({ element, hasAddressing, ignored }: Envelope): void {
-    const { contract } = this.#bindings;
+    const { contract } = this.endpoint;
     if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
     if (ignored !== undefined)
       this.hint('soap-ignored', `A SOAP message has ${ignored}, which SOAP does not allow. It is ignored.`);
@@ -155,9 +155,8 @@ export class SoapCall extends IncomingCall {
   }
 
   override invoke(name: string): Promise<string> {
-    const { contract, servers } = this.#bindings;
-    const server = servers[this.binding];
-    const operation = contract.describe(name);
+    const server = this.#bindings.servers[this.binding];
+    const operation = this.endpoint.contract.describe(name);
     if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
     const values = operation.parameters.length === 0 ? NO_VALUES : this.#parameters(operation);
     return server.answer(name, values, this);
@@ -176,7 +175,7 @@ export class SoapCall extends IncomingCall {
     const found = namespace === '' ? 'no namespace' : `the namespace "${shortened(namespace)}"`;
     return (
       `A SOAP message for ${this.operation ?? ''} has the parameter ${name} in ${found}, so it is ignored. ` +
-      `Let the client send it in "${this.#bindings.contract.namespace}", as one made from ?WSDL=extended does.`
+      `Let the client send it in "${this.endpoint.contract.namespace}", as one made from ?WSDL=extended does.`
     );
   }
 
@@ -193,7 +192,7 @@ export class SoapCall extends IncomingCall {
     reply(this.response, fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
-  protected override *readContent(): Steps<Content> {
+  protected override *readContent(): Steps<CallContent> {
     const payload = this.#envelope?.payload(this.#operationElement);
     const text = payload && (yield* payload.text());
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
@@ -204,7 +203,7 @@ export class SoapCall extends IncomingCall {
   }
 
   get #operationElement(): ElementName {
-    return { namespace: this.#bindings.contract.namespace, name: this.operation ?? '' };
+    return { namespace: this.endpoint.contract.namespace, name: this.operation ?? '' };
   }
 }
 

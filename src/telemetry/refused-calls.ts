@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { mayBeSecret } from '../http/access';
 import { senderOf } from '../senders/senders';
 import type { Refusal } from '../http/errors';
-import { detached, shortened } from '../util/text';
+import { detached, mayBeSecret, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
 export interface RefusedCall {

@@ -74,3 +74,12 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
     return result;
   };
 }
+
+/** In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. */
+const SECRET =
+  /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key/;
+
+/** Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. */
+export function mayBeSecret(name: string): boolean {
+  return SECRET.test(name);
+}

@@ -110,7 +110,7 @@ async function startAdminServer(
   const server = new HttpServer({
     pages,
     limits,
-    rate: limits.rate && rateLimit(limits.rate, addressOf),
+    rate: rateLimit(limits.rate, addressOf),
     observer: observation(reports, logger, config.log.access, addressOf, reports.refusedCalls),
   });
   const port = await server.listen(admin);

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Admission, type Ticket } from '../../src/call/admission';
-import { BodyReader } from '../../src/http/content/body';
+import { admission, type Admission, type Ticket } from '../../src/call/admission';
 import { deferred } from '../../src/util/promises';
 
 /** As much of a response as a ticket listens to. */
@@ -12,20 +11,27 @@ function fakeResponse() {
 }
 
 describe('the ticket of a call', () => {
-  let admission: Admission;
+  let calls: Admission;
   let fake: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    admission = new Admission({ maxInFlight: 2, maxWaiting: 2 }, new BodyReader(1024, 1024));
+    calls = admission({ maxInFlight: 2, maxWaiting: 2 });
     fake = fakeResponse();
-    ticket = admission.ticket(fake.response);
+    ticket = calls.ticket(fake.response);
   });
 
-  const counts = () => [admission.inFlight, admission.waiting];
+  const counts = () => [calls.inFlight, calls.waiting];
+  /** The ticket of another call, which has a slot. */
+  const another = () => {
+    const other = calls.ticket(fakeResponse().response);
+    other.takeSlot();
+    return other;
+  };
   /** Takes a turn as another large message does, and ends it at once. */
   const anotherTurn = async () => {
-    const end = await admission.turn();
-    end();
+    const other = calls.ticket(fakeResponse().response);
+    await other.takeTurn();
+    other.leaveTurn();
   };
 
   it('is given back once, however often that is asked for', () => {
@@ -46,11 +52,22 @@ describe('the ticket of a call', () => {
     await ticket.takeTurn();
     await ticket.takeTurn();
     let had = false;
-    const another = anotherTurn().then(() => (had = true));
+    const others = anotherTurn().then(() => (had = true));
     for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
     expect(had).toBe(false);
     ticket.giveBack();
-    await another;
+    await others;
+  });
+
+  it('gives back a turn that has not come yet', async () => {
+    ticket.takeSlot();
+    await ticket.takeTurn();
+    const next = another();
+    const coming = next.takeTurn();
+    next.giveBack();
+    ticket.giveBack();
+    await coming;
+    await anotherTurn();
   });
 
   it('gives back slot and turn while it waits, and takes the slot again afterwards', async () => {
@@ -71,14 +88,12 @@ describe('the ticket of a call', () => {
     ticket.takeSlot();
     const happened = deferred();
     const waiting = ticket.whileIdle(() => happened.promise);
-    admission.enter();
-    admission.enter();
+    another();
+    another();
     happened.resolve();
     await waiting;
     expect(counts()).toEqual([3, 0]);
-    expect(() => {
-      admission.enter();
-    }).toThrow('MAX_IN_FLIGHT');
+    expect(another).toThrow('MAX_IN_FLIGHT');
   });
 
   it('is given back once where the wait fails, at once or later', async () => {
@@ -105,10 +120,7 @@ describe('the ticket of a call', () => {
   });
 
   it('is kept where too many wait already', async () => {
-    for (let i = 0; i < 2; i++) {
-      admission.enter();
-      admission.pause();
-    }
+    for (let i = 0; i < 2; i++) void another().whileIdle(() => new Promise(() => undefined));
     ticket.takeSlot();
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
@@ -145,7 +157,7 @@ describe('the ticket of a call', () => {
     [
       'the service stops',
       () => {
-        admission.endWaits();
+        calls.endWaits();
       },
     ],
   ])('has its wait told when %s, and leaves no listener behind', async (_when, happen) => {
@@ -166,7 +178,7 @@ describe('the ticket of a call', () => {
     [
       'the service had begun to stop',
       () => {
-        admission.endWaits();
+        calls.endWaits();
       },
     ],
   ])('has its wait told at once where %s before', async (_when, happen) => {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { archiveLine, parseArchiveLine } from '../../src/events/archive';
 import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
-import { EventFactory, type Arrival } from '../../src/events/event';
-import { arrivalOf } from '../support/arrival';
+import { EventFactory } from '../../src/events/event';
+import { arrivalOf, type GivenArrival } from '../support/arrival';
 import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
 import { SqliteEventLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -11,7 +11,7 @@ import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
-const make = async (given: Partial<Arrival>): Promise<NewEvent> => factory.make(arrivalOf(given));
+const make = async (given: GivenArrival): Promise<NewEvent> => factory.make(...arrivalOf(given));
 
 /** What a log in a file of its own holds after it was given these events. */
 const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {
@@ -60,8 +60,8 @@ const NOT_OVER_HTTP: readonly (readonly [object, string])[] = [
 ];
 
 describe('an archive', () => {
-  it.each<[string, Partial<Arrival>]>([
-    ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, Partial<Arrival>] => [
+  it.each<[string, GivenArrival]>([
+    ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, GivenArrival] => [
       `the content type ${JSON.stringify(mediaType.slice(0, 20))}`,
       { headers: { 'content-type': mediaType }, payload: { mediaType, text: 'x' } },
     ]),
@@ -86,7 +86,7 @@ describe('an archive', () => {
         attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }),
       },
     ],
-    ...['idempotency-key', 'webhook-id'].map((name): [string, Partial<Arrival>] => [
+    ...['idempotency-key', 'webhook-id'].map((name): [string, GivenArrival] => [
       `a ${name} of another source`,
       { headers: { [name]: 'k\u00ff' }, attributes: senderAttributes({ ...REQUIRED, source: '/other' }) },
     ]),
@@ -94,7 +94,7 @@ describe('an archive', () => {
       'a time with many digits',
       { attributes: senderAttributes({ ...REQUIRED, time: '1990-12-31T15:59:60.123456789012-08:00' }) },
     ],
-    ...HOSTILE_NAMES.filter((name) => name !== 'time').map((name): [string, Partial<Arrival>] => [
+    ...HOSTILE_NAMES.filter((name) => name !== 'time').map((name): [string, GivenArrival] => [
       `the extension ${name}`,
       { attributes: senderAttributes({ ...REQUIRED, [name]: '2018-02-03T04:05:06Z' }) },
     ]),

@@ -5,7 +5,7 @@ import { parsedSteps } from '../../src/events/cloudevents/json-text';
 import { EventFactory, UuidGenerator, type Arrival } from '../../src/events/event';
 import type { Payload } from '../../src/events/payload';
 import { SENDERS } from '../../src/senders/senders';
-import { arrivalOf } from '../support/arrival';
+import { arrivalOf, type GivenArrival } from '../support/arrival';
 import { atOnce } from '../../src/util/promises';
 
 let factory: EventFactory;
@@ -27,7 +27,7 @@ describe('an event', () => {
       'x-auth-token': 's',
       'ocp-apim-subscription-key': 's',
     };
-    const event = await factory.make(arrivalOf({ headers }));
+    const event = await factory.make(...arrivalOf({ headers }));
     expect(JSON.parse(event.arrival)).toEqual({
       method: 'POST',
       path: '/x?y=1',
@@ -39,14 +39,14 @@ describe('an event', () => {
 
   it('carries the keys by which a sender repeats itself; ignoring empty ones', async () => {
     const headers = { 'idempotency-key': 'k', 'webhook-id': '' };
-    const event = await factory.make(arrivalOf({ headers }));
+    const event = await factory.make(...arrivalOf({ headers }));
     expect([event.idempotencyKey, event.webhookId]).toEqual(['k', undefined]);
   });
 
   it('has attributes that are JSON and survive XML, whatever the defaults', async () => {
     const strange = new EventFactory({ source: '/"\\', type: '\uFFFE\uD800"' });
     const { attributes, id, source, recordedAt } = await strange.make(
-      arrivalOf({ payload: { mediaType: 'a/b', text: '' } }),
+      ...arrivalOf({ payload: { mediaType: 'a/b', text: '' } }),
     );
     expect(attributes).not.toMatch(/[\uFFFE\p{Surrogate}]/u);
     expect(JSON.parse(attributes)).toEqual({
@@ -61,7 +61,7 @@ describe('an event', () => {
     if (sender === undefined) throw new Error('Stripe is not known.');
     const made = async (json: string, payload: Payload) => {
       const { attributes, webhookId } = await factory.make(
-        arrivalOf({ headers: {}, payload, signedBy: { sender, body: Buffer.from(json) } }),
+        ...arrivalOf({ headers: {}, payload, signedBy: { sender, body: Buffer.from(json) } }),
       );
       return [(JSON.parse(attributes) as { type: string }).type, webhookId];
     };
@@ -77,7 +77,7 @@ describe('an event', () => {
 
   it('carries the delivery of GitHub as a webhook-id that no webhook-id can be', async () => {
     const keys = async (headers: Arrival['headers']) => {
-      const { idempotencyKey, webhookId } = await factory.make(arrivalOf({ headers }));
+      const { idempotencyKey, webhookId } = await factory.make(...arrivalOf({ headers }));
       return [idempotencyKey, webhookId];
     };
     const guid = '72d3162e-cc78-11e3-81ab-4c9367dc0958';
@@ -99,7 +99,7 @@ describe('an event', () => {
     [{ json: '"\uFFFF"' }, '"data":"\\uffff"'],
     [{ bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
   ])('writes the payload %j as %s', async (form, member) => {
-    const event = await factory.make(arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
+    const event = await factory.make(...arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
     expect(event.data).toBe(member);
     expect(JSON.parse(event.attributes)).toMatchObject({
       datacontenttype: 'a/b',
@@ -115,7 +115,7 @@ describe('an event', () => {
   ])('writes large %s part by part, and other calls go on', async (_kind, form) => {
     let turns = 0;
     const counter = setInterval(() => turns++, 1);
-    const { data = '' } = await factory.make(arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
+    const { data = '' } = await factory.make(...arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
     clearInterval(counter);
     expect(turns).toBeGreaterThan(1);
     expect(data).not.toMatch(/[\t\r\n\uFFFE\uFFFF]|\p{Surrogate}/u);
@@ -125,7 +125,7 @@ describe('an event', () => {
 
   it('writes a large text as bytes where it would consist of escapes', async () => {
     const text = '\u0001\u20AC'.repeat(150_000);
-    const { data } = await factory.make(arrivalOf({ payload: { mediaType: 'text/plain', text } }));
+    const { data } = await factory.make(...arrivalOf({ payload: { mediaType: 'text/plain', text } }));
     expect(data).toBe(`"data_base64":"${Buffer.from(text).toString('base64')}"`);
   });
 
@@ -140,7 +140,7 @@ describe('an event', () => {
     ['a/b; c="\\\u0085"', undefined],
     [undefined, undefined],
   ])('with the content type %j has the datacontenttype %j, and can be sent back', async (mediaType, expected) => {
-    const { attributes } = await factory.make(arrivalOf({ payload: { mediaType, text: '' } }));
+    const { attributes } = await factory.make(...arrivalOf({ payload: { mediaType, text: '' } }));
     expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
     expect(atOnce(cloudEventBatch(`[${attributes}]`))).toHaveLength(1);
   });
@@ -148,15 +148,15 @@ describe('an event', () => {
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
   const sent = { specversion: '1.0', id: 'e-1', source: '/s', type: 't' };
-  const made = async (given: Partial<Arrival>): Promise<Record<string, unknown>> => {
-    const event = await factory.make(arrivalOf(given));
+  const made = async (given: GivenArrival): Promise<Record<string, unknown>> => {
+    const event = await factory.make(...arrivalOf(given));
     expect(event.attributes).not.toContain(',,');
     return JSON.parse(event.attributes) as Record<string, unknown>;
   };
 
   it('keeps what its sender said of it, and the binding beside a binding of the sender', async () => {
     const given = { ...sent, time: '2026-01-02T03:04:05Z', subject: 's', datacontenttype: 'a/b', binding: 'x', n: 3 };
-    const event = await factory.make(arrivalOf({ attributes: given }));
+    const event = await factory.make(...arrivalOf({ attributes: given }));
     expect([event.id, event.source]).toEqual(['e-1', '/s']);
     expect(event.attributes).toBe(
       '{"specversion":"1.0","id":"e-1","source":"/s","type":"t","time":"2026-01-02T03:04:05Z","binding":"httppost",' +
@@ -192,7 +192,7 @@ describe('an event', () => {
 
   it('has the trace context of its request, unless its sender traced it', async () => {
     const headers = { traceparent: TRACE, tracestate: 'a=1' };
-    const traceOf = async (given: Partial<Arrival>) => {
+    const traceOf = async (given: GivenArrival) => {
       const { traceparent, tracestate } = await made({ headers, ...given });
       return [traceparent, tracestate];
     };
@@ -215,7 +215,7 @@ describe('an event', () => {
     'apikey',
     'subscription-key',
   ])('does not keep the header field %s', async (name) => {
-    const event = await factory.make(arrivalOf({ headers: { [name]: 's', host: 'x' } }));
+    const event = await factory.make(...arrivalOf({ headers: { [name]: 's', host: 'x' } }));
     expect(JSON.parse(event.arrival)).toMatchObject({ headers: { host: 'x' } });
     expect(event.arrival).not.toContain(name);
   });
@@ -225,7 +225,7 @@ describe('an event', () => {
     [{ 'idempotency-key': ['a', 'b'], 'webhook-id': ['c', 'd'] }, 'a, b', 'c, d'],
     [{ 'idempotency-key': '' }, undefined, undefined],
   ])('of a request with %j has the keys %j and %j', async (headers, idempotencyKey, webhookId) => {
-    expect(await factory.make(arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
+    expect(await factory.make(...arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
   });
 });
 

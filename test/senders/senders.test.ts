@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { keyOf, senderOf, SENDERS, standardHeaders, typeOf, type Members } from '../../src/senders/senders';
-import { signatureCheck, type SenderSecrets } from '../../src/http/access';
+import { signatureCheck, type SenderSecrets } from '../../src/senders/signatures';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService } from '../support/service';

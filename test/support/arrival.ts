@@ -1,15 +1,17 @@
-import type { Arrival } from '../../src/events/event';
+import type { Arrival, EventContent } from '../../src/events/event';
 
-/** A call from which an event is made, with what a test gives it. */
-export function arrivalOf(given: Partial<Arrival>): Arrival {
-  return {
+/** The parts of a call from which an event is made that a test gives. */
+export type GivenArrival = Partial<Omit<Arrival, 'remoteAddress'> & EventContent>;
+
+/** A call from which an event is made and its content, as `EventFactory.make` takes them. */
+export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [Arrival, EventContent] {
+  const arrival: Arrival = {
     binding: 'httppost',
     method: 'POST',
     target: '/x?y=1',
     headers: {},
-    remoteAddress: '192.0.2.1',
-    attributes: undefined,
-    payload: undefined,
+    remoteAddress: () => '192.0.2.1',
     ...given,
   };
+  return [arrival, { attributes, payload }];
 }

@@ -1,12 +1,14 @@
 import { loadContract, type Contract } from '../../src/contract/contract';
-import { endpoint } from '../../src/endpoint';
-import { Admission } from '../../src/call/admission';
+import { AccessControl } from '../../src/access/access-control';
+import { admission } from '../../src/call/admission';
+import { endpointHandler } from '../../src/endpoint';
 import type { CallReport } from '../../src/telemetry/observation';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { parseMediaType } from '../../src/http/content/content-type';
 import { HttpServer } from '../../src/http/server';
+import { MemoryEventLog } from '../../src/log/memory/event-log';
 import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
@@ -42,17 +44,30 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });
   const { limits } = config;
-  const handler = await endpoint(contract, service, {
+  const callers = callersOf(config);
+  const handler = await endpointHandler({
+    config,
     path,
-    callers: callersOf(config),
+    contract,
+    service,
+    log: MemoryEventLog.open(),
+    callers,
     mediaType: parseMediaType,
-    admission: new Admission(limits, new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint)),
-    rate: undefined,
-    access: undefined,
+    admission: admission(limits),
+    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
+    rate: () => undefined,
+    access: new AccessControl(config, callers),
     hint,
     report: (_request, report) => reports.push(report),
+    refusals: () => Promise.resolve({ calls: [], counts: [] }),
   });
-  const server = new HttpServer({ handler, pages: new Map(), limits, observer: { refused: () => undefined } });
+  const server = new HttpServer({
+    handler,
+    pages: new Map(),
+    limits,
+    rate: () => undefined,
+    observer: { refused: () => undefined },
+  });
   const port = await server.listen(config);
   const started: TestEndpoint = {
     url: `http://127.0.0.1:${String(port)}${path}`,

@@ -1,18 +1,14 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { StoredEvent } from '../../events/stored-event';
-import { EventLogError, type EventLog } from '../../log/event-log';
+import { EventLogError } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
-import type { RequestCheck } from '../../http/cross-site';
 import { reply, replyInParts } from '../../http/reply';
-import type { RateLimit } from '../../http/callers';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
-import type { Refusals } from '../../telemetry/refused-calls';
-import type { Contract } from '../../contract/contract';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
-import type { EndpointOptions } from '../../call/pipeline';
+import type { Endpoint } from '../../call/endpoint';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
 import { listQuery, position, type ListQuery } from './list-query';
 import { archiveOf, eventLink, listView, newRows } from './list-view';
@@ -22,30 +18,15 @@ import { refusalsView } from './refusal-view';
 import { eventsText } from './parts';
 import { EventsViews, NO_STORE } from './views';
 
-/** What the pages of the events show, and to whom. */
-export interface EventsPagesParts {
-  readonly log: EventLog;
-  readonly mayLook: RequestCheck;
-  /** The refused and failed calls of all processes of the service. */
-  refusals(this: void): Promise<Refusals>;
-}
-
-/** What the pages need to know of the endpoint. */
-export type EventsPagesOptions = Pick<EndpointOptions, 'path' | 'callers' | 'admission'> & {
-  readonly rate: RateLimit | undefined;
-  /** Whether RecordEvent needs a key. */
-  readonly needsKey: boolean;
-};
-
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
  * `?events=refusals` shows refused calls, `?event=SEQUENCE` or `?event&id=ID` shows one event. Leaves other queries to the next handler.
  */
-export function eventsPages(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts): Router {
-  const pages = new EventsPages(contract, options, parts);
+export function eventsPages(endpoint: Endpoint): Router {
+  const pages = new EventsPages(endpoint);
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
-  router.all(options.path, (request, response, next) => {
+  router.all(endpoint.path, (request, response, next) => {
     const parameters = parametersOf(request.url);
     if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
       next();
@@ -85,21 +66,20 @@ const TITLES: ReadonlyMap<number, string> = new Map([
 const MAX_NAMED = 10;
 
 class EventsPages {
-  readonly #contract: Contract;
-  readonly #options: EventsPagesOptions;
-  readonly #parts: EventsPagesParts;
+  readonly #endpoint: Endpoint;
+  /** Whether RecordEvent needs a key. */
+  readonly #needsKey: boolean;
   readonly #views: EventsViews;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
   #inProgress = 0;
   #downloads = 0;
 
-  constructor(contract: Contract, options: EventsPagesOptions, parts: EventsPagesParts) {
-    this.#contract = contract;
-    this.#options = options;
-    this.#parts = parts;
-    this.#views = new EventsViews(contract, options);
-    this.#maxInProgress = Math.max(1, Math.floor(options.admission.maxInFlight / 4));
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+    this.#needsKey = endpoint.access.credentials.record.includes('key');
+    this.#views = new EventsViews(endpoint);
+    this.#maxInProgress = Math.max(1, Math.floor(endpoint.config.limits.maxInFlight / 4));
   }
 
   /**
@@ -108,10 +88,10 @@ class EventsPages {
    * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
    */
   async answer(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
-    const { rate, admission } = this.#options;
+    const { rate, access, admission } = this.#endpoint;
     try {
-      rate?.(response.req);
-      this.#parts.mayLook(response.req);
+      rate(response.req);
+      access.checkViewer(response.req);
       if (this.#inProgress >= this.#maxInProgress) throw HTTP_ERRORS.pagesInFlight(this.#maxInProgress);
       this.#inProgress++;
       const ticket = admission.ticket(response);
@@ -143,7 +123,7 @@ class EventsPages {
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
   async #showList(response: ServerResponse, query: ListQuery, named: readonly bigint[] = []): Promise<void> {
-    const { log, refusals } = this.#parts;
+    const { log, refusals } = this.#endpoint;
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
@@ -155,7 +135,7 @@ class EventsPages {
       named: named.map((position) => eventLink(position, query.filter)),
       count: eventsText(stats.events),
       refused,
-      needsKey: this.#options.needsKey,
+      needsKey: this.#needsKey,
     };
     await this.#views.send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
@@ -178,7 +158,7 @@ class EventsPages {
 
   /** Finds the events with a sequence or an id. */
   async #namedBy(text: string): Promise<bigint[]> {
-    const { log } = this.#parts;
+    const { log } = this.#endpoint;
     const sequence = position(text);
     const withSequence = sequence === undefined ? undefined : await eventAt(log, sequence);
     const found = [withSequence && sequence, await positionOf(log, text)];
@@ -186,7 +166,7 @@ class EventsPages {
   }
 
   async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#parts;
+    const { log } = this.#endpoint;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     const found = await newRows(log, filter, place.after ?? 0n);
@@ -199,7 +179,7 @@ class EventsPages {
     const { filter, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
     if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
-    const { log } = this.#parts;
+    const { log } = this.#endpoint;
     const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
     const damaged: string[] = [];
     this.#downloads++;
@@ -218,25 +198,25 @@ class EventsPages {
 
   async #showRate(response: ServerResponse, per: string): Promise<void> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
-    const { log, refusals } = this.#parts;
+    const { log, refusals } = this.#endpoint;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
     await this.#views.send(response, 'rate', 'Rate', rate);
   }
 
   async #showRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
-    const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now());
+    const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now());
     await this.#views.send(response, 'refusals', 'Refusals', view);
   }
 
   /** Sends the rows of calls that were refused after a time. */
   async #sendNewRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
     const after = Number(parameters.get('after'));
-    const view = await refusalsView(await this.#parts.refusals(), reasonOf(parameters), Date.now(), after);
+    const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now(), after);
     await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
   }
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#parts;
+    const { log } = this.#endpoint;
     const sequence = position(text) ?? (await positionOf(log, parameters.get('id')));
     if (sequence === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
@@ -256,14 +236,14 @@ class EventsPages {
 
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(sequence: bigint): Promise<StoredEvent> {
-    const event = await eventAt(this.#parts.log, sequence);
+    const event = await eventAt(this.#endpoint.log, sequence);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     return event;
   }
 
   #address(response: ServerResponse): EndpointAddress {
-    const { callers, path, needsKey } = this.#options;
-    return { contract: this.#contract, base: callers.baseUrl(response.req), path, needsKey };
+    const { contract, callers, path } = this.#endpoint;
+    return { contract, base: callers.baseUrl(response.req), path, needsKey: this.#needsKey };
   }
 
   async #refuse(response: ServerResponse, error: unknown): Promise<void> {

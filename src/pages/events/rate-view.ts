@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCheck } from '../../http/cross-site';
+import type { Endpoint } from '../../call/endpoint';
 import { RequestError } from '../../http/errors';
-import { EventLogError, type EventLog, type LogQueries } from '../../log/event-log';
+import { EventLogError, type LogQueries } from '../../log/event-log';
 import { within } from '../../util/promises';
 import {
   callsIn,
@@ -98,10 +98,10 @@ export interface EventNumbers {
 /** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
 export async function eventNumbers(
   request: IncomingMessage,
-  { log, mayLook }: { readonly log: EventLog; readonly mayLook: RequestCheck },
+  { log, access }: Pick<Endpoint, 'log' | 'access'>,
 ): Promise<EventNumbers | undefined> {
   try {
-    mayLook(request);
+    access.checkViewer(request);
     const [{ events }, lastHour] = await within(
       Promise.all([log.stats(), eventsOfLastHour(log, Date.now())]),
       NUMBERS_TIMEOUT,

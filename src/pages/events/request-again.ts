@@ -1,7 +1,7 @@
 import { memberTexts } from '../../events/cloudevents/json-text';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
-import { mayBeSecret } from '../../http/access';
+import { mayBeSecret } from '../../util/text';
 import { SENDERS, typeOf, type Members, type Sender } from '../../senders/senders';
 import { FORM, parseFormFields } from '../../get-post/http-payload';
 import { SOAP_11, SOAP_12, soapRequest } from '../../soap/soap-version';

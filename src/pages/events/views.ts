@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { ServerResponse } from 'node:http';
-import type { EndpointOptions } from '../../call/pipeline';
-import type { Contract } from '../../contract/contract';
+import type { Endpoint } from '../../call/endpoint';
 import { reply, replyCompressed } from '../../http/reply';
 import { HTML, PageWriter, type WritePage } from '../page-writer';
 import type { EventView, Neighbours } from './event-view';
@@ -41,9 +40,10 @@ type PageName = Exclude<keyof EventsTemplates, Rows>;
 export class EventsViews {
   readonly #writer: PageWriter<EventsTemplates>;
   readonly #pages: { readonly [Name in PageName]: WritePage<EventsTemplates[Name]> };
-  readonly #endpoint: Pick<EndpointOptions, 'path' | 'callers'>;
+  readonly #endpoint: Endpoint;
 
-  constructor(contract: Contract, endpoint: Pick<EndpointOptions, 'path' | 'callers'>) {
+  constructor(endpoint: Endpoint) {
+    const { contract } = endpoint;
     this.#writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
     this.#pages = {
       list: this.#writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),

@@ -6,19 +6,14 @@ import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import { reply, replyText, replyWithoutBody } from '../../http/reply';
-import type { Service } from '../../service/call';
 import type { Contract } from '../../contract/contract';
-import type { EndpointOptions } from '../../call/pipeline';
+import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
 import { Turns } from '../../util/promises';
 import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
-import type { EventsPagesParts } from '../events/events-pages';
 import { eventNumbers } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
-
-/** What the documents need to know of the endpoint; the pages say which access a caller needs. */
-export type DocumentOptions = EndpointOptions & { readonly events?: EventsPagesParts | undefined };
 
 interface Document {
   /** Why it stands in for the one that was asked for. */
@@ -35,16 +30,9 @@ const XML = 'text/xml; charset=utf-8';
  * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
  * `/` leads to the service page.
  */
-export async function documents(
-  contract: Contract,
-  service: Service,
-  soap: SoapBindings | undefined,
-  { path, callers, rate, access, events }: DocumentOptions,
-): Promise<Router> {
-  const pages = await loadPages(contract, soap, (name) => {
-    const needed = service[name]?.access ?? 'record';
-    return { access: needed, proofs: access?.proofs[needed] ?? [] };
-  });
+export async function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Promise<Router> {
+  const { contract, path, callers, rate } = endpoint;
+  const pages = await loadPages(endpoint, soap);
   const turns = new Turns(1);
   const { hasSoap } = contract.protocols;
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
@@ -53,13 +41,13 @@ export async function documents(
     .route(path)
     .all(SECURITY_HEADERS)
     .get(async (request, response) => {
-      rate?.(request);
+      rate(request);
       // Pages are no calls, which are counted: of many that are asked for at once, each is made in a turn of its own.
       await turns.take(() => setImmediate());
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
-        pages.service(endpointUrl, events && (await eventNumbers(request, events)));
+        pages.service(endpointUrl, await eventNumbers(request, endpoint));
       send(request, response, document, callers.vary);
       if (document.refusal !== undefined) throw document.refusal;
     })
@@ -137,7 +125,7 @@ function discoveryDocument({ namespace, serviceName, protocols }: Contract, endp
 }
 
 /** Refuses everything but messages and OPTIONS, for an endpoint whose documentation is off. */
-export function withoutDocuments({ protocols }: Contract, { path }: Pick<EndpointOptions, 'path'>): Router {
+export function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
   const allow = protocols.hasSoap ? 'OPTIONS, POST' : 'OPTIONS';
   const router = Router({ strict: true });
   const route = router.route(path).options((_request, response) => {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { distance } from 'fastest-levenshtein';
+import type { Credential } from '../../access/access-control';
+import type { Endpoint } from '../../call/endpoint';
 import type { Access } from '../../config/config';
-import type { Proof } from '../../http/access';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
-import type { Contract, ContractOperation } from '../../contract/contract';
+import type { ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
@@ -14,14 +15,6 @@ import { exampleValue, sampleWriter, type Sample } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export type Pages = Awaited<ReturnType<typeof loadPages>>;
-
-/** Who may call an operation. */
-export interface CallRules {
-  /** The access that a caller needs. A call that needs `record` leaves an event in the log. */
-  readonly access: Access;
-  /** What proves that a caller may call it, any one of them. Empty if everybody may. */
-  readonly proofs: readonly Proof[];
-}
 
 /** The values of each template. */
 type Templates = {
@@ -34,7 +27,9 @@ type Templates = {
 
 interface OperationView {
   readonly operation: ContractOperation;
-  readonly rules: CallRules;
+  /** The access that a caller needs. A call that needs `record` leaves an event in the log. */
+  readonly access: Access;
+  readonly credentials: readonly Credential[];
   readonly records: boolean;
   readonly needsKey: boolean;
   /** Whether the page has a form that calls the operation. */
@@ -44,16 +39,8 @@ interface OperationView {
   readonly samples: readonly Sample[];
 }
 
-/**
- * Loads the templates and prepares everything that does not depend on the request.
- *
- * @param rulesOf - returns who may call an operation.
- */
-export async function loadPages(
-  contract: Contract,
-  soap: SoapBindings | undefined,
-  rulesOf: (operation: string) => CallRules,
-) {
+/** Loads the templates and prepares everything that does not depend on the request. */
+export async function loadPages({ contract, service, access }: Endpoint, soap: SoapBindings | undefined) {
   const writer = new PageWriter<Templates>(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
   const operationPage = writer.page('operation', ['copy.js']);
@@ -73,14 +60,16 @@ export async function loadPages(
     operation(name: string, url: string): HtmlPage | undefined {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
-      const rules = rulesOf(name);
-      const needsKey = rules.proofs.includes('key');
+      const needed = service[name]?.access ?? 'record';
+      const credentials = access.credentials[needed];
+      const needsKey = credentials.includes('key');
       // A page cannot sign what it sends, and its form is a call over HTTP POST.
-      const canInvoke = on.has('httppost') && (needsKey || rules.proofs.length === 0);
+      const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
       return (canInvoke ? invokingPage : operationPage)(name, url, {
         operation,
-        rules,
-        records: rules.access === 'record',
+        access: needed,
+        credentials,
+        records: needed === 'record',
         needsKey,
         canInvoke,
         isOn: (binding: Binding) => on.has(binding),

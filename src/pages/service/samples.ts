@@ -37,8 +37,8 @@ interface SampleRequest {
  * `KEY` in place of the key.
  */
 export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
-  const soap11 = await soapReplies(soap, SOAP_11);
-  const soap12 = await soapReplies(soap, SOAP_12);
+  const soap11 = await soapReplies(contract, soap, SOAP_11);
+  const soap12 = await soapReplies(contract, soap, SOAP_12);
   const { bindings } = contract.protocols;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
@@ -78,10 +78,14 @@ function formFields(given: ArgumentTexts): string {
  * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. Empty for a
  * version that is off.
  */
-async function soapReplies(soap: SoapBindings | undefined, version: SoapVersion): Promise<ReadonlyMap<string, string>> {
+async function soapReplies(
+  { operations }: Contract,
+  soap: SoapBindings | undefined,
+  version: SoapVersion,
+): Promise<ReadonlyMap<string, string>> {
   const server = soap?.servers[version.binding];
-  if (soap === undefined || server === undefined) return new Map();
-  const replies = soap.contract.operations.map(async ({ name }) => {
+  if (server === undefined) return new Map();
+  const replies = operations.map(async ({ name }) => {
     const reply = await server.sample(name, RESULT_PLACEHOLDER);
     return [name, response(version.contentType, indentedXml(reply) ?? reply)] as const;
   });

@@ -1,5 +1,6 @@
 import { cloudEventBatch } from '../../../src/events/cloudevents/cloud-event';
-import { EventFactory, type Arrival } from '../../../src/events/event';
+import { EventFactory } from '../../../src/events/event';
+import { arrivalOf, type GivenArrival } from '../../support/arrival';
 import { atOnce } from '../../../src/util/promises';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
@@ -7,10 +8,9 @@ const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'orde
 const position = (sequence: number) => String(sequence).padStart(20, '0');
 
 /** An event as GetEvents lists it. */
-const listed = async (given: Partial<Arrival>, sequence: number): Promise<string> => {
-  const arrival = { binding: 'httppost', method: 'POST', target: '/', headers: {}, remoteAddress: undefined };
+const listed = async (given: GivenArrival, sequence: number): Promise<string> => {
   const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
-  const event = await factory.make({ ...arrival, attributes: undefined, payload: undefined, ...given });
+  const event = await factory.make(...arrivalOf(given));
   return `${event.attributes.slice(0, -1)},"sequence":"${position(sequence)}"${event.data === undefined ? '' : `,${event.data}`}}`;
 };
 

@@ -1,6 +1,6 @@
-import { BINDINGS, requestOf } from '../../support/bindings';
-import { send, type Answer } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
+import { BINDINGS, requestOf } from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
 
 const call = (service: TestService, binding: (typeof BINDINGS)[number], operation: string, headers = {}) => {
   const { path, ...question } = requestOf(binding, operation);

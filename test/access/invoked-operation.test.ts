@@ -1,6 +1,6 @@
-import { envelope11, envelope12, NAMESPACE, resultOf } from '../../support/bindings';
-import { send, type Question } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
+import { envelope11, envelope12, NAMESPACE, resultOf } from '../support/bindings';
+import { send, type Question } from '../support/http';
+import { startService, type TestService } from '../support/service';
 
 const RECORD_KEY = 'record-key-0123456789';
 const READ_KEY = 'read-key-0123456789abc';

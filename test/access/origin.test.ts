@@ -1,6 +1,6 @@
-import { BINDINGS, requestOf, type BindingName } from '../../support/bindings';
-import { send } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
+import { BINDINGS, requestOf, type BindingName } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
 
 const KEY = 'key-for-everything-01';
 const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'] as const;

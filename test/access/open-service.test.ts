@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config/config';
-import { openServiceWarnings } from '../../src/config/open-service';
+import { openServiceWarnings } from '../../src/access/open-service';
 
 const KEY = 'a-key-of-sixteen-or-more';
 const RECORD = expect.stringContaining(

@@ -1,13 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import type { Access } from '../../../src/config/config';
-import { accessControl, type GuardedCall } from '../../../src/http/access';
-import { callersOf } from '../../../src/http/callers';
-import { otherSites } from '../../../src/http/cross-site';
-import { RequestError } from '../../../src/http/errors';
+import { readConfig, type Access, type AccessConfig } from '../../src/config/config';
+import { AccessControl, type GuardedCall } from '../../src/access/access-control';
+import { callersOf } from '../../src/http/callers';
+import { RequestError } from '../../src/http/errors';
 
-type Credentials = Omit<GuardedCall, 'request'> & { readonly body?: Buffer };
+type Credentials = Pick<GuardedCall, 'password' | 'passwordProblem'> & { readonly body?: Buffer };
 
 const BODY = Buffer.from('{"a":1}');
 const SECRET = 'a secret of GitHub';
@@ -25,19 +24,15 @@ function requestWith(headers: Record<string, string>, method = 'POST'): Incoming
   return Object.assign(request, { method, headers });
 }
 
-type Settings = Parameters<typeof accessControl>[0];
-const settings = (given: Partial<Settings>): Settings => ({
-  recordKeys: undefined,
-  readKeys: undefined,
-  webhookSecrets: undefined,
-  ...given,
-});
-const otherSite = otherSites(callersOf({ baseUrl: undefined, trustProxy: 0 }));
-const controlOf = (given: Partial<Settings>) => {
-  const control = accessControl(settings(given), otherSite);
-  if (control === undefined) throw new Error('no access control');
-  return control;
-};
+type Given = Partial<AccessConfig>;
+const callers = callersOf({ baseUrl: undefined, trustProxy: 0 });
+/** The access control of a service that others reach or, on a loopback address, this machine alone. */
+const controlOf = (given: Given, host = '0.0.0.0') =>
+  new AccessControl(
+    { host, baseUrl: undefined, trustProxy: 0, allowedHosts: undefined, access: { ...NOTHING, ...given } },
+    callers,
+  );
+const NOTHING = readConfig({}).access;
 
 /** What a refusal says, if there was one. */
 function refusalOf(run: () => unknown): Pick<RequestError, 'status' | 'message' | 'refusal' | 'headers'> | undefined {
@@ -60,18 +55,23 @@ const keyRefusal = (message: string) => ({
 
 const GUARDED = { recordKeys: ['record-key'], readKeys: ['read-key'], webhookSecrets: [SECRET] };
 
-it('there is no access control where nothing is set', () => {
-  expect(accessControl(settings({}), otherSite)).toBeUndefined();
+it('nothing is refused where nothing is set and others reach the service', () => {
+  const request = requestWith({ host: 'evil.example', 'sec-fetch-site': 'cross-site' });
+  for (const needs of ['open', 'record', 'read'] as const) {
+    const call = { request, needs, hasEnvelope: true };
+    expect(controlOf({}).beforeBody(call)).toBeUndefined();
+    expect(controlOf({}).afterBody(call, BODY)).toBeUndefined();
+  }
 });
 
-it.each<[Partial<Settings>, Readonly<Record<Access, readonly string[]>>]>([
+it.each<[Given, Readonly<Record<Access, readonly string[]>>]>([
   [GUARDED, { open: [], record: ['key', 'signature'], read: ['key'] }],
   [{ recordKeys: ['record-key'] }, { open: [], record: ['key'], read: [] }],
   [{ readKeys: ['read-key'] }, { open: [], record: [], read: ['key'] }],
   [{ webhookSecrets: [SECRET] }, { open: [], record: ['signature'], read: [] }],
-])('it says what proves that a caller has an access (%#)', (given, expected) => {
+])('it lists the credentials for each access (%#)', (given, expected) => {
   const control = controlOf(given);
-  expect(control.proofs).toEqual(expected);
+  expect(control.credentials).toEqual(expected);
 });
 
 describe('after the body', () => {
@@ -79,12 +79,13 @@ describe('after the body', () => {
     needed: Access,
     headers: Record<string, string>,
     credentials: Credentials = {},
-    given: Partial<Settings> = GUARDED,
+    given: Given = GUARDED,
     method = 'POST',
   ) =>
     refusalOf(() => {
-      const { body, ...passwords } = credentials;
-      controlOf(given).afterBody(needed, { request: requestWith(headers, method), ...passwords }, body);
+      const { body = Buffer.alloc(0), ...passwords } = credentials;
+      const call = { request: requestWith(headers, method), needs: needed, hasEnvelope: true, ...passwords };
+      controlOf(given).afterBody(call, body);
     });
 
   it.each<[string, Access, Record<string, string>, Credentials]>([
@@ -143,7 +144,7 @@ describe('after the body', () => {
     }
   });
 
-  it.each<[Partial<Settings>, boolean, boolean]>([
+  it.each<[Given, boolean, boolean]>([
     [{ recordKeys: ['record-key'] }, true, false],
     [{ readKeys: ['read-key'] }, false, true],
     [{ webhookSecrets: [SECRET] }, true, false],
@@ -158,10 +159,10 @@ describe('before the body', () => {
   const limitOf = (
     needed: Access | undefined,
     headers: Record<string, string>,
-    given: Partial<Settings> = GUARDED,
+    given: Given = GUARDED,
     method = 'POST',
     hasEnvelope = true,
-  ) => controlOf(given).beforeBody(needed, { request: requestWith(headers, method), hasEnvelope });
+  ) => controlOf(given).beforeBody({ request: requestWith(headers, method), needs: needed, hasEnvelope });
 
   it.each<[string, Access | undefined, Record<string, string>]>([
     ['what is open, with a key to record', 'open', key('record-key')],
@@ -230,35 +231,38 @@ describe('before the body', () => {
   });
 });
 
-describe('a check of calls that need no key', () => {
-  const refusing = () => {
-    throw new RequestError(403, 'Not from here.');
-  };
-  const refused = (needed: Access, given: Partial<Settings>, headers = {}) => {
-    const control = accessControl(settings(given), otherSite, refusing);
-    return refusalOf(() => control?.afterBody(needed, { request: requestWith(headers) }))?.message;
+it('what is invoked and is no operation of the service needs the access that guards most', () => {
+  const call = { request: requestWith({}), needs: undefined, hasEnvelope: true };
+  expect(refusalOf(() => controlOf(GUARDED).afterBody(call, BODY))).toEqual(
+    keyRefusal('RecordEvent needs a record key.'),
+  );
+});
+
+describe('where only this machine reaches the service', () => {
+  const refused = (needs: Access, given: Given, headers = {}) => {
+    const call = { request: requestWith({ host: 'evil.example', ...headers }), needs, hasEnvelope: true };
+    return refusalOf(() => controlOf(given, '127.0.0.1').afterBody(call, BODY))?.status;
   };
 
-  it('is made where an operation records or reads, and not where it is open', () => {
-    expect(refused('record', {})).toBe('Not from here.');
-    expect(refused('read', {})).toBe('Not from here.');
+  it('another name is refused where an operation records or reads, and not where it is open', () => {
+    expect(refused('record', {})).toBe(403);
+    expect(refused('read', {})).toBe(403);
     expect(refused('open', {})).toBeUndefined();
+    expect(refused('record', {}, { host: 'localhost' })).toBeUndefined();
   });
 
-  it('is not made where the operation needs a key', () => {
+  it('another name is taken where the operation needs a key', () => {
     expect(refused('record', GUARDED, key('record-key'))).toBeUndefined();
-    expect(refused('read', { recordKeys: ['record-key'] })).toBe('Not from here.');
+    expect(refused('read', { recordKeys: ['record-key'] })).toBe(403);
   });
 
-  it('leaves open operations to pages of other sites', () => {
+  it('open operations are for pages of other sites, too', () => {
     expect(refused('open', {}, { 'sec-fetch-site': 'cross-site' })).toBeUndefined();
-    const control = accessControl(settings({}), otherSite, refusing);
     const request = requestWith({ 'sec-fetch-site': 'cross-site' });
-    expect(refusalOf(() => control?.beforeBody('open', { request, hasEnvelope: true }))).toBeUndefined();
+    expect(controlOf({}, '127.0.0.1').beforeBody({ request, needs: 'open', hasEnvelope: true })).toBeUndefined();
   });
 
-  it('is enough to need an access control, which then takes no keys', () => {
-    expect(accessControl(settings({}), otherSite)).toBeUndefined();
-    expect(accessControl(settings({}), otherSite, refusing)?.proofs).toEqual({ open: [], record: [], read: [] });
+  it('no credential is needed', () => {
+    expect(controlOf({}, '127.0.0.1').credentials).toEqual({ open: [], record: [], read: [] });
   });
 });

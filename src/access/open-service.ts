@@ -1,18 +1,18 @@
 import { BlockList, isIP } from 'node:net';
-import type { Config } from './config';
+import type { Config } from '../config/config';
 
 /**
- * Warns of what anybody who reaches the service may do: one text for each kind of call that no key guards. Only this machine
- * reaches a service that listens on a loopback address and has no proxy in front; `TLS_CLIENT_CA` keeps strangers out as keys do.
+ * Returns a warning for each kind of call that is open to every caller who reaches the service. Only this machine reaches a service
+ * that listens on a loopback address and has no proxy in front; `TLS_CLIENT_CA` keeps others out as keys do.
  */
 export function openServiceWarnings({ host, baseUrl, trustProxy, access, tls }: Config): string[] {
   const hasProxy = trustProxy !== 0 || (baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname));
   if (isLoopback(host) && !hasProxy) return [];
   // A proxy has a certificate of its own; its callers need none.
   if (tls?.clientCa !== undefined && trustProxy === 0) return [];
-  const { readKeys, ...proofs } = access;
+  const { readKeys, ...credentials } = access;
   const warnings: string[] = [];
-  if (Object.values(proofs).every((proof) => proof === undefined))
+  if (Object.values(credentials).every((credential) => credential === undefined))
     warnings.push(
       'anybody who reaches this address may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
     );

@@ -1,4 +1,4 @@
-import { keyCheck, presentedKeys } from '../../../src/http/access';
+import { keyCheck, presentedKeys } from '../../src/access/credentials';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../../src/http/access';
-import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../../support/bindings';
-import { send } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
+import { signatureCheck } from '../../src/senders/signatures';
+import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
 
 const OLD_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;

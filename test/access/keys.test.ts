@@ -6,10 +6,10 @@ import {
   requestOf,
   resultOf,
   type BindingName,
-} from '../../support/bindings';
-import { send, type Answer } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
-import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader } from '../../support/wsse';
+} from '../support/bindings';
+import { send, type Answer } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader } from '../support/wsse';
 
 const RECORD_KEY = 'record-key-0123456789';
 const NEW_RECORD_KEY = 'record-key-9876543210';

@@ -1,0 +1,158 @@
+import type { IncomingMessage } from 'node:http';
+import type { Access } from '../config/config';
+import type { Callers } from '../http/callers';
+import type { BodyLimit } from '../http/content/body';
+import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import type { SignedBy } from '../senders/senders';
+import { signatureCheck } from '../senders/signatures';
+import { keyCheck, presentedKeys } from './credentials';
+import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
+
+/** A call, as far as its access depends on it. */
+export interface GuardedCall {
+  readonly request: IncomingMessage;
+  /** The access to the operation that the header fields or, once it is read, the message name; undefined for none of the service. */
+  readonly needs: Access | undefined;
+  /** Whether its message may hold a key and name another operation. */
+  readonly hasEnvelope: boolean;
+  /** The password of a WS-Security UsernameToken. */
+  readonly password?: string | undefined;
+  /** Why a WS-Security header yields no password. */
+  readonly passwordProblem?: string | undefined;
+}
+
+/** Shows that a caller may make a call: a key, or the signature of a message. */
+export type Credential = 'key' | 'signature';
+
+const MAX_UNAUTHENTICATED = 256 * 1024;
+
+/** The limit for a caller without a valid credential: a key may be in the message, and open operations need no more. */
+const UNAUTHENTICATED_BODY: BodyLimit = {
+  maxBytes: MAX_UNAUTHENTICATED,
+  refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNAUTHENTICATED),
+};
+
+/** Decides who may call, and who may look at the pages of the events. */
+export class AccessControl {
+  /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
+  readonly credentials: Readonly<Record<Access, readonly Credential[]>>;
+  readonly #guards: Readonly<Record<Access, ((key: string) => boolean) | undefined>>;
+  /** Whether a key is valid for any operation. Undefined if the service has no credentials at all. */
+  readonly #isAnyKey: ((key: string) => boolean) | undefined;
+  readonly #signatures: ReturnType<typeof signatureCheck>;
+  readonly #otherSite: OtherSite;
+  readonly #checkLocal: (request: IncomingMessage) => void;
+  readonly #checkLocalViewer: (request: IncomingMessage) => void;
+
+  constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
+    const { recordKeys, readKeys, ...secrets } = config.access;
+    const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
+    this.#signatures = signatureCheck(secrets);
+    this.#guards = {
+      open: undefined,
+      record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
+      read: readKeys && keyCheck(readKeys),
+    };
+    const isGuarded = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
+    this.#isAnyKey = isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined;
+    this.credentials = {
+      open: [],
+      record: [...(recordKeys ? ['key' as const] : []), ...(hasSecrets ? ['signature' as const] : [])],
+      read: readKeys ? ['key'] : [],
+    };
+    this.#otherSite = otherSites(callers);
+    this.#checkLocal = localCallerCheck(config, this.#otherSite);
+    this.#checkLocalViewer = viewerCheck(config);
+  }
+
+  /**
+   * Refuses what the header fields of a call alone rule out. Lets no call through: {@link AccessControl.afterBody} does.
+   *
+   * @returns the limit on the body of a caller who has shown no valid credential so far, if there is one.
+   * @throws {RequestError} as {@link AccessControl.afterBody}.
+   */
+  beforeBody({ request, needs, hasEnvelope }: GuardedCall): BodyLimit | undefined {
+    if (this.#isAnyKey === undefined) return undefined;
+    this.#refuseOtherSites(request);
+    // Without a name the call may be of any operation; the one with large bodies records.
+    const likely = needs ?? 'record';
+    if (likely === 'record' && this.#isSigned(request)) return undefined;
+    const isValid = this.#guards[likely] ?? (likely === 'record' ? undefined : this.#isAnyKey);
+    if (isValid === undefined) return undefined;
+    const given = presentedKeys(request.headers);
+    if (given.some(isValid)) return undefined;
+    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !hasEnvelope))
+      throw keyProblem(needs, given);
+    return UNAUTHENTICATED_BODY;
+  }
+
+  /**
+   * Lets a call through to the operation that it has named, which is invoked next. One that is not of the service needs the access
+   * that guards most.
+   *
+   * @returns the sender whose signature was the credential.
+   * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it, or it
+   * came under a name that is not this machine's.
+   */
+  afterBody({ request, needs = 'record', password, passwordProblem }: GuardedCall, body: Buffer): SignedBy | undefined {
+    if (this.#isAnyKey !== undefined) this.#refuseOtherSites(request);
+    const isValid = this.#guards[needs];
+    if (isValid === undefined) {
+      if (needs !== 'open') this.#checkLocal(request);
+      return undefined;
+    }
+    if (needs === 'record' && this.#isSigned(request)) {
+      // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
+      const { sender, problem } = this.#signatures.check(request.headers, body);
+      if (problem === undefined) return { sender, body };
+      throw HTTP_ERRORS.signature(problem);
+    }
+    const given = presentedKeys(request.headers);
+    if (password !== undefined) given.push(password);
+    if (given.some(isValid)) return undefined;
+    throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
+  }
+
+  /**
+   * Lets a request read events or metrics that no operation returns.
+   *
+   * @throws {RequestError} as {@link AccessControl.afterBody} for an operation that reads.
+   */
+  checkReader(request: IncomingMessage): void {
+    this.afterBody({ request, needs: 'read', hasEnvelope: false }, NO_BODY);
+  }
+
+  /**
+   * Lets a request look at the pages of the events. They show more than `GetEvents` does, so without READ_KEYS they are open to this
+   * machine alone.
+   *
+   * @throws {RequestError} 401: a read key is needed; 403: without one, only this machine may look.
+   */
+  checkViewer(request: IncomingMessage): void {
+    if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
+    if (this.#guards.read !== undefined) this.checkReader(request);
+    else this.#checkLocalViewer(request);
+  }
+
+  #isSigned({ method, headers }: IncomingMessage): boolean {
+    return method === 'POST' && this.#signatures.isSigned(headers);
+  }
+
+  #refuseOtherSites(request: IncomingMessage): void {
+    const shownBy = this.#otherSite(request);
+    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
+  }
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** The answers to callers without a key. */
+const KEY_NEEDED: Readonly<Record<Access, string>> = {
+  open: '',
+  record: 'RecordEvent needs a record key.',
+  read: 'Reading events needs a read key.',
+};
+
+function keyProblem(needed: Access, given: readonly string[]): RequestError {
+  return HTTP_ERRORS.key(given.length === 0 ? KEY_NEEDED[needed] : `This key may not ${needed} events.`);
+}

@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import type { Config } from '../config/config';
+import { isForwarded, type Callers } from '../http/callers';
+import { HTTP_ERRORS } from '../http/errors';
+import { memoized, shortened } from '../util/text';
+import { isLoopback } from './open-service';
+
+/** The settings that say who can reach the service. */
+export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts'>;
+
+/** Returns the sign that a page of another site made a browser send a request; undefined if there is none. */
+export type OtherSite = (request: IncomingMessage) => string | undefined;
+
+/**
+ * Returns a function that recognizes requests of other sites' pages: a browser adds to them the credentials that it keeps for this
+ * address. It says where the page is from (Fetch Metadata), but over plain HTTP to loopback addresses alone; it sends `Origin` with
+ * every POST. Other origins of the same site are not this service either. Programs send neither.
+ */
+export function otherSites({ baseUrl }: Pick<Callers, 'baseUrl'>): OtherSite {
+  return (request) => {
+    const { 'sec-fetch-site': site, origin, host } = request.headers;
+    if (site === 'cross-site' || site === 'same-site') return 'Sec-Fetch-Site';
+    if (origin === undefined || site === 'same-origin' || site === 'none') return undefined;
+    // Behind a proxy about which nothing is configured the scheme may differ.
+    const authority = /^https?:\/\/(.+)$/.exec(origin)?.[1];
+    if (authority !== undefined && (authority === host?.toLowerCase() || authority === new URL(baseUrl(request)).host))
+      return undefined;
+    return `Origin; if ${shortened(origin)} is this service, set BASE_URL to it`;
+  };
+}
+
+/**
+ * Returns the check of calls that no key guards: none for a service that others reach. Otherwise it throws 403 for requests from
+ * pages of other sites, and for every name and address under which a browser would not say so: all but loopback ones may have been
+ * made to lead here, or lead here by themselves, as `0.0.0.0` and the name of this machine do. Another address is that of a program
+ * that passes calls on.
+ */
+export function localCallerCheck(config: LocalConfig, otherSite: OtherSite): (request: IncomingMessage) => void {
+  if (!isLocal(config)) return () => undefined;
+  const { allowedHosts = [] } = config;
+  const isAllowed = memoized((host: string) => {
+    const name = hostName({ host });
+    return allowedHosts.includes(name) || !mayLeadHere(name);
+  });
+  return (request) => {
+    const shownBy = otherSite(request);
+    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
+    const { host } = request.headers;
+    if (host !== undefined && !isAllowed(host)) throw HTTP_ERRORS.unknownHost(hostName({ host }));
+  };
+}
+
+/**
+ * Returns the check of who may look at the pages of the events if no key guards them. It throws 403 unless the service listens on a
+ * loopback address, nothing says that a proxy is in front of it, and the caller addressed it by a loopback name or one of
+ * ALLOWED_HOSTS. The last keeps out web pages whose name was made to lead to this machine (DNS rebinding).
+ */
+export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => void {
+  const { allowedHosts = [] } = config;
+  const isOpen = isLocal(config);
+  return (request) => {
+    if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
+    if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
+      throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
+    const name = hostName(request.headers);
+    const isLocalName = isLoopback(name) && !mayLeadHere(name);
+    if (!isLocalName && !allowedHosts.includes(name))
+      throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
+  };
+}
+
+/** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
+const SENT_ON = [
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-forwarded-server',
+  'x-forwarded-by',
+  'true-client-ip',
+  'cf-connecting-ip',
+];
+
+/** Whether only this machine reaches the service. */
+function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
+  return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
+}
+
+/** Whether a page of another site may reach a loopback address under a name without its browser saying that it is of another site. */
+function mayLeadHere(name: string): boolean {
+  const { hostname } = new URL(`http://${name}`);
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return isIP(address) === 0 ? !isLoopback(address) : /^(?:0\.0\.0\.0|::|::ffff:.*)$/.test(address);
+}
+
+/** The name in `Host`, which the server has checked, without its port. */
+function hostName({ host = '' }: IncomingHttpHeaders): string {
+  return host.replace(/:\d*$/, '').toLowerCase();
+}

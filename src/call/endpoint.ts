@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { AccessControl } from '../access/access-control';
+import type { Config } from '../config/config';
+import type { Contract } from '../contract/contract';
+import type { Callers, RateLimit } from '../http/callers';
+import type { BodyReader } from '../http/content/body';
+import type { MediaType } from '../http/content/content-type';
+import type { EventLog } from '../log/event-log';
+import type { Service } from '../service/call';
+import type { CallReport } from '../telemetry/observation';
+import type { Refusals } from '../telemetry/refused-calls';
+import type { Admission } from './admission';
+
+/** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
+export interface Endpoint {
+  readonly config: Pick<Config, 'limits' | 'webhookOrigins'>;
+  /** Path of the endpoint, with a leading slash. */
+  readonly path: string;
+  readonly contract: Contract;
+  readonly service: Service;
+  readonly log: EventLog;
+  readonly callers: Callers;
+  readonly rate: RateLimit;
+  readonly access: AccessControl;
+  readonly admission: Admission;
+  readonly bodies: BodyReader;
+  /** Reads a `Content-Type`, and remembers those that come again and again. */
+  mediaType(this: void, value: string): MediaType | undefined;
+  /**
+   * Called for each call that suggests a setting. Not deduplicated.
+   *
+   * @param key - names the kind of hint; one of a few.
+   */
+  hint(this: void, key: string, message: string): void;
+  /** Called for every call when it has ended. */
+  report(this: void, request: IncomingMessage, report: CallReport): void;
+  /** The refused and failed calls of all processes of the service. */
+  refusals(this: void): Promise<Refusals>;
+}

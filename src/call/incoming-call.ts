@@ -1,0 +1,250 @@
+import type { ServerResponse } from 'node:http';
+import { CloudEventError } from '../events/cloudevents/cloud-event';
+import type { Access } from '../config/config';
+import { SMALL_BODY } from '../http/content/body';
+import type { MediaType } from '../http/content/content-type';
+import { HTTP_ERRORS, RequestError } from '../http/errors';
+import type { HttpRequest } from '../http/request';
+import { EventTooLargeError } from '../log/event-log';
+import { KeyReuseError, ParameterError, type Binding, type Call, type CallContent } from '../service/call';
+import type { SignedBy } from '../senders/senders';
+import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
+import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
+import type { Ticket } from './admission';
+import type { Endpoint } from './endpoint';
+
+const EMPTY = Buffer.alloc(0);
+
+/** Most characters of a `Content-Type`. */
+const MAX_MEDIA_TYPE_LENGTH = 1000;
+
+/**
+ * The refusal that an error of any step means: the caller made a mistake, or should try again later. Without one the service
+ * failed.
+ */
+function refusalOf(error: unknown): RequestError | undefined {
+  if (error instanceof RequestError) return error;
+  if (error instanceof ParameterError || error instanceof CloudEventError)
+    return HTTP_ERRORS.invalidInput(error.message);
+  if (error instanceof KeyReuseError) return HTTP_ERRORS.keyReuse(error.message);
+  if (error instanceof EventTooLargeError) return HTTP_ERRORS.eventTooLarge(error.message);
+  return undefined;
+}
+
+/**
+ * One call, from the header of its request to its reply. Every call, over any binding, takes the same steps in the same order:
+ *
+ *     header ─► rate ─► route ─► access ─► body ─► slot ─► turn ─► read ─► access ─► invoke ─► reply
+ *                 │       │        │        │       │               │        │         │
+ *                 └───────┴────────┴────────┴───────┴───────┬───────┴────────┴─────────┘
+ *                                                           ▼
+ *                                         refuse (any step throws)        ─► report, in either case
+ *
+ * - rate: its client has not sent too many requests
+ * - route: the header fields alone are right, and name the operation where the binding says it there
+ * - access, before the body: the header fields do not rule the call out, and the body of a caller without a valid credential is
+ *   not large
+ * - body: read whole, within the limits
+ * - slot: there are not too many calls in flight
+ * - turn: large messages run one at a time, so that small ones never wait for more than one of them
+ * - read: the message is right and names the operation
+ * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
+ * - invoke: that operation runs, and its result is written as the binding writes it
+ *
+ * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows. Slot
+ * and turn are on its ticket, which gives them back however the call ends, and earlier while an operation waits (`Call.forget`,
+ * `Call.whileIdle`).
+ */
+export abstract class IncomingCall implements Call {
+  /** The binding; the version of a SOAP message is certain only once it has been read. */
+  abstract readonly binding: Binding;
+  /** The operation, once the header fields or the message have named one of the service. */
+  operation: string | undefined;
+  /** The password in a WS-Security header. */
+  password: string | undefined;
+  /** Why a WS-Security header yields no password. */
+  passwordProblem: string | undefined;
+  signedBy: SignedBy | undefined;
+
+  readonly request: HttpRequest;
+  readonly response: ServerResponse;
+  /** What the call holds while it is in progress. */
+  readonly ticket: Ticket;
+  /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
+  mediaType: MediaType | undefined;
+  /** What the call shares with all others of the endpoint. */
+  protected readonly endpoint: Endpoint;
+  #hasMessage = true;
+  #start: Buffer | undefined;
+  #bytes = 0;
+
+  constructor(request: HttpRequest, response: ServerResponse, endpoint: Endpoint) {
+    this.request = request;
+    request.call = this;
+    this.response = response;
+    this.ticket = endpoint.admission.ticket(response);
+    this.endpoint = endpoint;
+  }
+
+  /** Takes the call through all steps. Rejects only if not even the refusal can be sent. */
+  async answer(): Promise<void> {
+    try {
+      try {
+        const sending = this.reply(await this.invoke(await this.#receive()));
+        if (sending !== undefined) await sending;
+      } finally {
+        this.ticket.giveBack();
+      }
+      this.#report();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      this.refuse(error, refusal);
+      this.#report(error, refusal);
+    }
+  }
+
+  /** Takes the call up to where its operation can run, and resolves to that. A call that waits keeps nothing of its body. */
+  async #receive(): Promise<string> {
+    const { rate, access, bodies } = this.endpoint;
+    const { request, response, ticket } = this;
+    rate(request);
+    this.#readMediaType();
+    this.route();
+    const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
+    this.#keepStart(body);
+    ticket.takeSlot();
+    if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
+    const reading = this.read(body);
+    if (reading !== undefined) await reading;
+    this.signedBy = access.afterBody(this, body);
+    return this.operation ?? '';
+  }
+
+  /** The access to the operation that the call has named so far; undefined if that is none of the service object. */
+  get needs(): Access | undefined {
+    return this.endpoint.service[this.operation ?? '']?.access;
+  }
+
+  #report(error?: unknown, refusal?: RequestError): void {
+    const { binding, operation, request, response, ticket } = this;
+    this.endpoint.report(request, {
+      binding,
+      operation,
+      started: request.receivedAt,
+      waited: ticket.waited,
+      status: response.statusCode,
+      error,
+      refusal: refusal?.refusal,
+      body: error === undefined ? undefined : this.#received,
+    });
+  }
+
+  /** @throws {RequestError} 400: the `Content-Type` is longer than any in use; reading it would take quadratic time. */
+  #readMediaType(): void {
+    const type = this.headers['content-type'];
+    if (type === undefined) return;
+    if (type.length > MAX_MEDIA_TYPE_LENGTH) throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
+    this.mediaType = this.endpoint.mediaType(type);
+  }
+
+  /** Whether the request's body belongs to the call. */
+  abstract readonly hasBody: boolean;
+
+  /** Whether the message may hold a key and name the operation, as the header fields may. */
+  abstract readonly hasEnvelope: boolean;
+
+  /**
+   * Checks what the header fields say, and finds the operation where they name it.
+   *
+   * @throws {RequestError} they are wrong.
+   */
+  abstract route(): void;
+
+  /**
+   * Reads the body, and finds the operation where the header fields did not name it.
+   *
+   * @throws {RequestError} it is wrong.
+   */
+  abstract read(body: Buffer): void | Promise<void>;
+
+  /**
+   * Runs an operation of the service and resolves to the body of the reply.
+   *
+   * @throws whatever the operation throws.
+   */
+  abstract invoke(operation: string): Promise<string>;
+
+  /** Sends the reply. */
+  abstract reply(body: string): void | Promise<void>;
+
+  /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
+  abstract refuse(error: unknown, refusal: RequestError | undefined): void;
+
+  /** Finds in the message what {@link Call.content} promises. */
+  protected abstract readContent(): Steps<CallContent>;
+
+  /** Lets go of the message, which is not asked for again. */
+  protected abstract forgetMessage(): void;
+
+  content(): CallContent | Promise<CallContent> {
+    if (!this.#hasMessage)
+      throw new Error('What the caller sent is gone: call content() before forget() and whileIdle().');
+    return this.inParts(this.readContent());
+  }
+
+  forget(): void {
+    this.#hasMessage = false;
+    // It holds the body.
+    this.signedBy = undefined;
+    this.forgetMessage();
+    this.ticket.leaveTurn();
+  }
+
+  /** Does work on the message, in parts if that is large. */
+  protected inParts<T>(steps: Steps<T>): T | Promise<T> {
+    return inParts(this.#bytes, steps);
+  }
+
+  /** Keeps the beginning of the body, for the report of a call that is refused. A small body is kept as it is, without a copy. */
+  #keepStart(body: Buffer): void {
+    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
+    this.#bytes = body.length;
+  }
+
+  /** The beginning of the body, and its size; undefined if it is empty, and after a wait. */
+  get #received(): ReadBody | undefined {
+    return this.#start && this.#bytes > 0 ? { start: this.#start, bytes: this.#bytes } : undefined;
+  }
+
+  async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.forget();
+    this.#start = undefined;
+    this.endpoint.bodies.release(this.response);
+    return this.ticket.whileIdle(wait);
+  }
+
+  /** Suggests a setting to the operator. */
+  protected hint(key: string, message: string): void {
+    this.endpoint.hint(key, message);
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get target(): string {
+    return this.request.url ?? '';
+  }
+
+  get headers(): HttpRequest['headers'] {
+    return this.request.headers;
+  }
+
+  remoteAddress(): string | undefined {
+    return this.endpoint.callers.address(this.request);
+  }
+
+  endpointUrl(): string {
+    return this.endpoint.callers.baseUrl(this.request) + this.endpoint.path;
+  }
+}
