@@ -79,7 +79,7 @@ async function askReadiness(config: Config): Promise<CommandLineAnswer> {
   const address = localAuthority(admin?.host ?? host, admin?.port ?? port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
-  const client = new HttpClient({ timeout: TIMEOUT, maxBytes: 64 * 1024, isInsecure: true });
+  const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true }, 64 * 1024);
   try {
     const { status, body } = await client.ask(new URL(url), { method: 'GET' });
     return { text: shortened(body.toString().trimEnd()), exitCode: status === 200 ? 0 : 1 };

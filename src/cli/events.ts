@@ -11,7 +11,7 @@ import { endOf } from './scan';
 import { runProgram, UsageError } from './terminal';
 
 /** How a command opens the log; `import` makes one if there is none. */
-type Access = 'read' | 'write' | 'import';
+type LogAccess = 'read' | 'write' | 'import';
 
 /** Each loads only what it needs. */
 const COMMANDS: LogCommands = {
@@ -78,7 +78,10 @@ function failUnless(isDone: boolean): void {
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(access: Access, work: (log: EventLog, config: Config) => Promise<void> | void): Promise<void> {
+async function withLog(
+  access: LogAccess,
+  work: (log: EventLog, config: Config) => Promise<void> | void,
+): Promise<void> {
   const config = loadConfig();
   const log = await openLog(access, config).catch(async (error: unknown) => {
     const problem = await logProblem(config, access === 'read' ? 'read' : 'write');
@@ -96,7 +99,7 @@ async function withLog(access: Access, work: (log: EventLog, config: Config) => 
   }
 }
 
-function openLog(access: Access, config: Config): Promise<EventLog> {
+function openLog(access: LogAccess, config: Config): Promise<EventLog> {
   const settings = eventLogSettings(config);
   if (access !== 'import') return openExistingEventLog(config.eventLog, settings, access);
   // What is past retention would be forgotten meanwhile, and recorded again by the next import.

@@ -5,7 +5,7 @@ import { rootCertificates } from 'node:tls';
 import { reasonOf } from '../util/reason';
 
 /** What a server answered. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. The values of a field that came several times are joined with commas. */
   readonly headers: ReadonlyMap<string, string>;
@@ -15,18 +15,16 @@ export interface Answer {
 }
 
 /** One request. */
-export interface Question {
+export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 }
 
 /** How servers are reached. */
-export interface ClientOptions {
+export interface Reach {
   /** The longest that a whole answer may take, in milliseconds, beside the time that a large request needs to be sent. */
   readonly timeout: number;
-  /** The most bytes of a body that are read. */
-  readonly maxBytes: number;
   /** Authorities in PEM that are trusted besides those that Node knows. */
   readonly ca?: string | undefined;
   /** Accepts any certificate, and versions of TLS that are not safe. */
@@ -52,14 +50,16 @@ export function noAnswer(error: unknown): NoAnswerError {
  * one that is kept, a second answer to the request before would be taken for the answer to the next.
  */
 export class HttpClient {
-  readonly #options: ClientOptions;
+  readonly #timeout: number;
+  readonly #maxBytes: number;
   readonly #tls: RequestOptions & Record<string, unknown>;
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tlsAgent = new Agent();
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
-    const { ca, isInsecure = false } = options;
+  /** @param maxBytes - the most bytes of a body that are read. */
+  constructor({ timeout, ca, isInsecure = false }: Reach, maxBytes: number) {
+    this.#timeout = timeout;
+    this.#maxBytes = maxBytes;
     this.#tls = {
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ...(isInsecure && {
@@ -76,9 +76,9 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} the header did not come in time, or not at all.
    */
-  async send(url: URL, { method, headers, body = '' }: Question): Promise<Answer> {
+  async send(url: URL, { method, headers, body = '' }: HttpRequest): Promise<HttpResponse> {
     const length = Buffer.byteLength(body);
-    const timeout = this.#options.timeout + Math.floor(length / SLOWEST) * 1000;
+    const timeout = this.#timeout + Math.floor(length / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
     const isTls = url.protocol === 'https:';
     const contentLength = method === 'POST' && { 'Content-Length': length };
@@ -113,17 +113,17 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} also where the body was cut off.
    */
-  async ask(url: URL, question: Question): Promise<Answer> {
+  async ask(url: URL, question: HttpRequest): Promise<HttpResponse> {
     const answer = await this.send(url, question);
     if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
     return answer;
   }
 
-  async #answerOf(response: IncomingMessage): Promise<Answer> {
+  async #answerOf(response: IncomingMessage): Promise<HttpResponse> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;
-    const { maxBytes } = this.#options;
+    const maxBytes = this.#maxBytes;
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         chunks.push(chunk);

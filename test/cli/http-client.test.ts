@@ -1,5 +1,5 @@
 import { createServer, type Socket, type AddressInfo } from 'node:net';
-import { HttpClient, NoAnswerError, type ClientOptions } from '../../src/cli/http-client';
+import { HttpClient, NoAnswerError, type Reach } from '../../src/cli/http-client';
 import { startTarget, type Reaction, type Target } from '../support/target';
 
 describe('the HTTP client of the tool', () => {
@@ -29,8 +29,7 @@ describe('the HTTP client of the tool', () => {
     });
     return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   };
-  const clientOf = (options: Partial<ClientOptions> = {}): HttpClient =>
-    new HttpClient({ timeout: 5000, maxBytes: 65_536, ...options });
+  const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options }, 65_536);
   const post = (client: HttpClient, url: string, body = 'x') =>
     client.send(new URL(url), { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
 

@@ -43,7 +43,7 @@ describeWith({ openssl: 'openssl' }, 'comparing a service over HTTPS', () => {
   const read = (ca: string | undefined, isInsecure: boolean) =>
     readService(
       `https://127.0.0.1:${String((server.address() as AddressInfo).port)}/hooks.asmx`,
-      new HttpClient({ ca, isInsecure, timeout: 10_000, maxBytes: 4 * 1024 * 1024 }),
+      new HttpClient({ ca, isInsecure, timeout: 10_000 }, 4 * 1024 * 1024),
     );
 
   it('refuses a certificate of an unknown authority and says what to do', async () => {

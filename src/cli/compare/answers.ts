@@ -3,8 +3,8 @@ import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/
 import { indentedXml } from '../../xml/indented-xml';
 import { childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
-import type { Answer } from '../http-client';
-import type { Call } from './calls';
+import type { HttpResponse } from '../http-client';
+import type { ComparedCall } from './calls';
 
 /** What a client sees of an answer. */
 export interface SeenAnswer {
@@ -40,7 +40,7 @@ export const COMPARED_FIELDS = [
 type Field = (typeof COMPARED_FIELDS)[number];
 
 /** Reads an answer as a client does. */
-export function seen({ status, headers, body }: Answer): SeenAnswer {
+export function seen({ status, headers, body }: HttpResponse): SeenAnswer {
   const type = MIMEType.parse(headers.get('content-type') ?? '');
   const charset = charsetOfMark(body) ?? type?.parameters.get('charset') ?? charsetOfXml(body) ?? 'utf-8';
   const text = (isKnownCharset(charset) ? decode(body, charset) : undefined) ?? body.toString('latin1');
@@ -58,7 +58,7 @@ function xmlOf(text: string): XmlElement | undefined {
 }
 
 /** Says how the answers of the two services to a call differ. */
-export function compareAnswers(call: Call, old: SeenAnswer, other: SeenAnswer): Comparison {
+export function compareAnswers(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): Comparison {
   const differences =
     call.compares === 'status'
       ? statusDifference(old, other)
@@ -76,7 +76,7 @@ function statusDifference(old: SeenAnswer, other: SeenAnswer): string[] {
   return old.status === other.status ? [] : [sentence('the status', String(old.status), String(other.status))];
 }
 
-function fieldDifferences(call: Call, old: SeenAnswer, other: SeenAnswer): string[] {
+function fieldDifferences(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): string[] {
   return COMPARED_FIELDS.filter((field) => isSeen(field, call, old)).flatMap((field) => {
     const [before, after] = [old, other].map(({ headers }) => headers.get(field));
     if (normalized(field, before) === normalized(field, after)) return [];
@@ -85,7 +85,7 @@ function fieldDifferences(call: Call, old: SeenAnswer, other: SeenAnswer): strin
 }
 
 /** Caches keep neither answers to POST nor faults (RFC 9111, section 3). */
-function isSeen(field: Field, { method }: Call, { status }: SeenAnswer): boolean {
+function isSeen(field: Field, { method }: ComparedCall, { status }: SeenAnswer): boolean {
   return field !== 'cache-control' || (method === 'GET' && status === 200);
 }
 
@@ -128,7 +128,7 @@ export function fieldName(field: string): string {
   return field.replace(/(^|-)(www(?=-)|[a-z])/g, (part) => part.toUpperCase());
 }
 
-function bodyDifference(call: Call, old: SeenAnswer, other: SeenAnswer): string[] {
+function bodyDifference(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): string[] {
   const masked = call.compares === 'all but the result';
   const [before, after] = [old, other].map(({ text }) => (masked ? withoutResult(text) : text));
   if (before === after || before === undefined || after === undefined) return [];

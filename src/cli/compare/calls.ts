@@ -2,10 +2,10 @@ import { operationAction } from '../../contract/contract';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OperationCall, Wsdl } from './wsdl';
-import type { Question } from '../http-client';
+import type { HttpRequest } from '../http-client';
 
 /** A request that both services get, in the same bytes. */
-export interface Call extends Question {
+export interface ComparedCall extends HttpRequest {
   /** What it is, as messages call it. */
   readonly name: string;
   /** What follows the endpoint's address. */
@@ -30,10 +30,10 @@ const ALL = { compares: 'all' } as const;
  * The calls to compare two services by, as a client makes them that was generated from the WSDL of the old one: HelloWorld and
  * mistakes over each protocol that both have, the service page, and the operations that are asked for.
  */
-export function callsOf(old: Wsdl, other: Wsdl, asked: readonly AskedOperation[]): Call[] {
+export function callsOf(old: Wsdl, other: Wsdl, asked: readonly AskedOperation[]): ComparedCall[] {
   const have = (protocol: string): boolean => old.protocols.includes(protocol) && other.protocols.includes(protocol);
   const results = asked.flatMap((operation) =>
-    successes(old, operation, have).map((call): Call => ({ ...call, compares: 'all but the result' })),
+    successes(old, operation, have).map((call): ComparedCall => ({ ...call, compares: 'all but the result' })),
   );
   return [
     ...successes(old, HARMLESS, have),
@@ -48,8 +48,11 @@ export function callsOf(old: Wsdl, other: Wsdl, asked: readonly AskedOperation[]
   ];
 }
 
-function successes(old: Wsdl, operation: string, have: (protocol: string) => boolean): Call[] {
-  const calls = (protocol: string, write: (call: OperationCall) => (Question & { location?: string })[]): Call[] => {
+function successes(old: Wsdl, operation: string, have: (protocol: string) => boolean): ComparedCall[] {
+  const calls = (
+    protocol: string,
+    write: (call: OperationCall) => (HttpRequest & { location?: string })[],
+  ): ComparedCall[] => {
     const call = have(protocol) ? old.call(operation, protocol) : undefined;
     const written = call === undefined ? [] : write(call);
     return written.map((question, i) => {
@@ -68,11 +71,11 @@ function successes(old: Wsdl, operation: string, have: (protocol: string) => boo
   ];
 }
 
-function soap11Mistakes(old: Wsdl): Call[] {
+function soap11Mistakes(old: Wsdl): ComparedCall[] {
   const call = old.call(HARMLESS, 'SOAP 1.1');
   const action = call?.action ?? operationAction(old.targetNamespace, HARMLESS);
   const body = envelope(SOAP_11, call?.element ?? { namespace: old.targetNamespace, name: HARMLESS });
-  const mistake = (name: string, question: Question): Call => ({ ...ALL, location: '', ...question, name });
+  const mistake = (name: string, question: HttpRequest): ComparedCall => ({ ...ALL, location: '', ...question, name });
   return [
     mistake('an unknown SOAPAction', soap11(body, operationAction(old.targetNamespace, UNKNOWN))),
     mistake('an empty SOAPAction', soap11(body, '')),
@@ -82,9 +85,9 @@ function soap11Mistakes(old: Wsdl): Call[] {
   ];
 }
 
-function soap12Mistakes(old: Wsdl): Call[] {
+function soap12Mistakes(old: Wsdl): ComparedCall[] {
   const element = old.call(HARMLESS, 'SOAP 1.2')?.element ?? { namespace: old.targetNamespace, name: HARMLESS };
-  const mistake = (name: string, body: string): Call => ({ ...ALL, location: '', ...soap12(body), name });
+  const mistake = (name: string, body: string): ComparedCall => ({ ...ALL, location: '', ...soap12(body), name });
   return [
     mistake('an unknown operation over SOAP 1.2', envelope(SOAP_12, { ...element, name: UNKNOWN })),
     mistake('a SOAP 1.2 envelope that ends too early', unfinished(SOAP_12)),
@@ -92,7 +95,7 @@ function soap12Mistakes(old: Wsdl): Call[] {
   ];
 }
 
-function getMistakes(): Call[] {
+function getMistakes(): ComparedCall[] {
   return [
     { ...ALL, name: 'an unknown operation over HTTP GET', location: `/${UNKNOWN}`, method: 'GET' },
     {
@@ -104,7 +107,7 @@ function getMistakes(): Call[] {
   ];
 }
 
-function soap11(body: string, action: string): Question {
+function soap11(body: string, action: string): HttpRequest {
   return {
     method: 'POST',
     headers: { 'Content-Type': SOAP_11.contentType, SOAPAction: `"${fieldText(action)}"` },
@@ -112,7 +115,7 @@ function soap11(body: string, action: string): Question {
   };
 }
 
-function soap12(body: string, action?: string): Question {
+function soap12(body: string, action?: string): HttpRequest {
   const parameter = action === undefined ? '' : `; action="${fieldText(action)}"`;
   return { method: 'POST', headers: { 'Content-Type': SOAP_12.contentType + parameter }, body };
 }
@@ -122,7 +125,7 @@ function fieldText(address: string): string {
   return address.replace(/[^\x21\x23-\x7e]/gu, encodeURIComponent);
 }
 
-function form(): Question {
+function form(): HttpRequest {
   return { method: 'POST', headers: FORM, body: '' };
 }
 

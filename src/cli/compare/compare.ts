@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { shortened } from '../../util/text';
-import { noAnswer, NoAnswerError, type Answer, type HttpClient } from '../http-client';
+import { noAnswer, NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { printable, quoted } from '../terminal';
 import {
   bodyLines,
@@ -12,14 +12,26 @@ import {
   type Comparison,
   type SeenAnswer,
 } from './answers';
-import { callsOf, type Call } from './calls';
-import type { CompareTask } from './compare-task';
+import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { differencesOf } from './part';
 import { settingsFor } from './settings';
-import { readService, type Service, type Wsdl } from './wsdl';
+import { readService, type ComparedService, type Wsdl } from './wsdl';
 
-/** What comparing two services came to. */
-export interface Outcome {
+/** Comparing two services. */
+export interface CompareTask {
+  /** An address or the name of a file. */
+  readonly old: string;
+  /** An address or the name of a file. */
+  readonly new: string;
+  readonly isBrief: boolean;
+  readonly isVerbose: boolean;
+  readonly makesCalls: boolean;
+  /** Operations to call besides the harmless ones. */
+  readonly asked: readonly AskedOperation[];
+}
+
+/** Counts of a comparison. */
+export interface Tally {
   readonly differences: number;
   /** How many calls could not be compared. */
   readonly failures: number;
@@ -38,7 +50,7 @@ export interface Output {
  *
  * @throws {WsdlError} one of the WSDLs cannot be had.
  */
-export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Outcome> {
+export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Tally> {
   const old = await readService(task.old, client);
   const other = await readService(task.new, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
@@ -58,9 +70,9 @@ export async function compare(task: CompareTask, client: HttpClient, { print, wi
   return { ...calls, differences };
 }
 
-const NO_CALLS: Outcome = { differences: 0, failures: 0, calls: 0 };
+const NO_CALLS: Tally = { differences: 0, failures: 0, calls: 0 };
 
-function contractDifferences(old: Service, other: Service): string[] {
+function contractDifferences(old: ComparedService, other: ComparedService): string[] {
   const namespaces = { old: old.wsdl.targetNamespace, new: other.wsdl.targetNamespace };
   const differences = differencesOf(old.wsdl.contract, other.wsdl.contract, namespaces);
   if (namespaces.old === namespaces.new) return differences;
@@ -69,12 +81,12 @@ function contractDifferences(old: Service, other: Service): string[] {
 }
 
 async function compareCalls(
-  old: Service,
-  other: Service,
+  old: ComparedService,
+  other: ComparedService,
   { asked, isBrief, isVerbose }: CompareTask,
   client: HttpClient,
   { print, width }: Output,
-): Promise<Outcome> {
+): Promise<Tally> {
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
     await print([`Calls: none was made, since the ${which} service is only a document.`]);
@@ -110,11 +122,11 @@ async function compareCalls(
 /** Statuses of services that let a caller in at another time, or with a key: such answers say nothing about the call. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
-function bothRefuse(old: Answer, other: Answer): boolean {
+function bothRefuse(old: HttpResponse, other: HttpResponse): boolean {
   return REFUSALS.has(old.status) && REFUSALS.has(other.status);
 }
 
-function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | NoAnswerError> {
+function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpResponse | NoAnswerError> {
   const url = new URL(endpoint);
   const [path = '', ...query] = call.location.split('?');
   url.pathname += path;
@@ -122,7 +134,11 @@ function ask(call: Call, endpoint: URL, client: HttpClient): Promise<Answer | No
   return client.ask(url, call).catch(noAnswer);
 }
 
-function failureReport(call: Call, old: Answer | NoAnswerError, other: Answer | NoAnswerError): string[] {
+function failureReport(
+  call: ComparedCall,
+  old: HttpResponse | NoAnswerError,
+  other: HttpResponse | NoAnswerError,
+): string[] {
   const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) => {
     if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
     return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
@@ -130,7 +146,7 @@ function failureReport(call: Call, old: Answer | NoAnswerError, other: Answer | 
   return ['', `${call.name}: could not be compared`, ...sides];
 }
 
-function summary(differences: number, { calls, failures }: Outcome): string {
+function summary(differences: number, { calls, failures }: Tally): string {
   const found = differences === 0 ? 'A client sees no difference' : `A client sees ${count(differences)}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
@@ -156,7 +172,7 @@ function addressReport(old: Wsdl, other: Wsdl): string[] {
 
 /** Says how the answers to a call compare and, unless it is brief, shows both. */
 function callReport(
-  call: Call,
+  call: ComparedCall,
   answers: { readonly old: SeenAnswer; readonly new: SeenAnswer },
   { differences, intention, isWrittenDifferently }: Comparison,
   { isBrief, width }: { readonly isBrief: boolean; readonly width: number },
@@ -186,11 +202,11 @@ function otherFields(answers: readonly SeenAnswer[]): string {
   return [...names].sort().map(fieldName).join(', ');
 }
 
-function statusText({ status }: Pick<Answer, 'status'>): string {
+function statusText({ status }: Pick<HttpResponse, 'status'>): string {
   return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-function linesOf({ compares }: Call, { status, headers, text }: SeenAnswer): string[] {
+function linesOf({ compares }: ComparedCall, { status, headers, text }: SeenAnswer): string[] {
   const first = statusText({ status });
   if (compares === 'status') return [first];
   const fields = COMPARED_FIELDS.filter((field) => headers.has(field)).map(

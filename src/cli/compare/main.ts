@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { requireNode, VERSION } from '../../config/package-info';
+import { requireNode } from '../../config/package-info';
 requireNode();
-import { readFile } from 'node:fs/promises';
-import { HttpClient } from '../http-client';
-import { fileError, print, printable, runProgram } from '../terminal';
-import { compare, type Outcome } from './compare';
-import { parseTask, USAGE, type Connection, type SettingsTask } from './compare-task';
+import { HttpClient, type Reach } from '../http-client';
+import { print, printable, runProgram } from '../terminal';
+import { compare } from './compare';
+import { compareCommand, type CompareCommands } from './compare-command';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
@@ -15,34 +14,26 @@ const FILE_WIDTH = 160;
 /** The most bytes of an answer. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-async function main(): Promise<void> {
-  const task = parseTask(process.argv.slice(2));
-  switch (task.name) {
-    case 'help':
-      console.log(USAGE);
-      return;
-    case 'version':
-      console.log(VERSION);
-      return;
-    case 'settings':
-      process.exitCode = (await giveSettings(task)) ? 0 : 1;
-      return;
-    case 'compare': {
-      const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
-      process.exitCode = exitCodeOf(await compare(task, await clientFor(task), { print: printLines, width }));
-    }
-  }
-}
+const COMMANDS: CompareCommands = {
+  async compare(task, reach) {
+    const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
+    const { differences, failures } = await compare(task, clientFor(reach), { print: printLines, width });
+    if (failures > 0) process.exitCode = 2;
+    else if (differences > 0) process.exitCode = 1;
+  },
+  async settings(old, file, reach) {
+    const { wsdl, name } = await readService(old, clientFor(reach));
+    const { lines, isComplete } = settingsFor(wsdl);
+    const conflicts = file === undefined ? [] : await writeSettings(file, lines, name);
+    if (file === undefined) await printLines(lines);
+    if (!isComplete)
+      console.error('These settings alone do not make the new service like the old one: read the comments.');
+    if (!isComplete || conflicts.length > 0) process.exitCode = 1;
+  },
+};
 
-/** Prints or writes settings. Resolves to whether the new service can take the place of the old one with them. */
-async function giveSettings(task: SettingsTask): Promise<boolean> {
-  const { wsdl, name } = await readService(task.old, await clientFor(task));
-  const { lines, isComplete } = settingsFor(wsdl);
-  const conflicts = task.file === undefined ? [] : await writeSettings(task.file, lines, name);
-  if (task.file === undefined) await printLines(lines);
-  if (!isComplete)
-    console.error('These settings alone do not make the new service like the old one: read the comments.');
-  return isComplete && conflicts.length === 0;
+function clientFor(reach: Reach): HttpClient {
+  return new HttpClient(reach, MAX_ANSWER_BYTES);
 }
 
 /** Adds settings to a file, says which, and returns a sentence for each that the file has with another value. */
@@ -54,24 +45,12 @@ async function writeSettings(file: string, lines: readonly string[], name: strin
   return conflicts;
 }
 
-async function clientFor({ caFile, isInsecure, timeout }: Connection): Promise<HttpClient> {
-  const ca =
-    caFile === undefined
-      ? undefined
-      : await readFile(caFile, 'utf8').catch((error: unknown) => {
-          throw fileError(caFile, 'read', error);
-        });
-  return new HttpClient({ ca, isInsecure, timeout, maxBytes: MAX_ANSWER_BYTES });
-}
-
-function exitCodeOf({ differences, failures }: Outcome): number {
-  if (failures > 0) return 2;
-  return differences > 0 ? 1 : 0;
-}
-
 /** Prints lines in which servers may have written. */
 function printLines(lines: readonly string[]): Promise<void> {
   return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-runProgram(main, () => 2);
+runProgram(
+  () => compareCommand(COMMANDS).run(process.argv.slice(2)),
+  () => 2,
+);

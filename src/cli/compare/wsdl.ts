@@ -3,13 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
 import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { NO_TLS } from '../../util/reason';
-import { NoAnswerError, type Answer, type HttpClient } from '../http-client';
+import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import { contractOf, extensionOf, protocolOf, styleOf } from './contract';
 import { nameText, WSDL, XSD, type Part } from './part';
 
 /** A service as it was named: its WSDL, and where it is called. */
-export interface Service {
+export interface ComparedService {
   /** As messages call it, without user and password. */
   readonly name: string;
   readonly wsdl: Wsdl;
@@ -30,11 +30,11 @@ const MAX_REDIRECTS = 5;
  *
  * @throws {WsdlError} it cannot be had, or is not a WSDL that can be compared.
  */
-export async function readService(text: string, client: HttpClient): Promise<Service> {
+export async function readService(text: string, client: HttpClient): Promise<ComparedService> {
   return /^https?:\/\//i.test(text) ? fromAddress(text, client) : fromFile(text);
 }
 
-async function fromFile(file: string): Promise<Service> {
+async function fromFile(file: string): Promise<ComparedService> {
   try {
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) throw new WsdlError(`${file} is longer than 4 MiB.`);
@@ -46,7 +46,7 @@ async function fromFile(file: string): Promise<Service> {
   }
 }
 
-async function fromAddress(text: string, client: HttpClient): Promise<Service> {
+async function fromAddress(text: string, client: HttpClient): Promise<ComparedService> {
   const given = addressOf(text);
   const { url, answer } = await follow(given, client);
   const name = nameOf(url);
@@ -67,7 +67,7 @@ function addressOf(text: string): URL {
   return url;
 }
 
-async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: Answer }> {
+async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: HttpResponse }> {
   let url = given;
   for (let redirects = 0; ; redirects++) {
     const answer = await ask(url, client);
@@ -86,7 +86,7 @@ async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answe
   }
 }
 
-async function ask(url: URL, client: HttpClient): Promise<Answer> {
+async function ask(url: URL, client: HttpClient): Promise<HttpResponse> {
   try {
     return await client.ask(url, { method: 'GET' });
   } catch (error) {
@@ -108,7 +108,7 @@ const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any
 
 const AS_A_FILE = 'Save its ?WSDL with a browser and give the file instead.';
 
-function refusal(name: string, { status, headers }: Answer): string {
+function refusal(name: string, { status, headers }: HttpResponse): string {
   const answered = `${name} answered ${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
   const schemes = headers.get('www-authenticate') ?? '';
   if (status === 401 && /\b(negotiate|ntlm)\b/i.test(schemes))

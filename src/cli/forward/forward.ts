@@ -5,12 +5,12 @@ import { eventAt } from '../../log/stored-events';
 import { ForwardProgress } from '../progress';
 import { endOf, positionBefore, selectedEvents, type Selection } from '../scan';
 import { stopSignal } from '../terminal';
-import type { MessageOptions } from './message';
-import { missingBetween, PositionFile, refuseChange, targetKey, type Position } from './position';
+import type { PostedForm } from './message';
+import { missingBetween, PositionFile, refuseChange, targetKey, type ForwardPosition } from './position';
 import { Target } from './target';
 
 /** Posting events to addresses. */
-export interface ForwardTask extends MessageOptions {
+export interface ForwardTask extends PostedForm {
   /** At least one: an http or https address, which may hold a user and a password, and the file that keeps its position. */
   readonly targets: readonly { readonly url: URL; readonly position: string | undefined }[];
   /** Where to begin; by default with the events that are yet to be recorded. A position that was kept comes first. */
@@ -158,7 +158,7 @@ async function forwardSelected(
 /** Where forwarding to a target begins, and the file that keeps how far it came. */
 interface KeptPosition {
   readonly file: PositionFile | undefined;
-  readonly position: Position;
+  readonly position: ForwardPosition;
 }
 
 /**
@@ -190,7 +190,7 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
   return kept;
 }
 
-async function firstPosition(log: EventLog, start: Start): Promise<Position> {
+async function firstPosition(log: EventLog, start: Start): Promise<ForwardPosition> {
   const sequence = await positionBefore(log, start);
   return { sequence, event: await eventAt(log, sequence) };
 }
@@ -201,7 +201,7 @@ class Forwarder {
   readonly #target: Target;
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
-  #position: Position;
+  #position: ForwardPosition;
 
   constructor(log: EventLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
     this.#log = log;

@@ -7,14 +7,14 @@ import { FORM, isJsonType } from '../../get-post/http-payload';
 import { standardHeaders } from '../../senders/senders';
 
 /** What is sent. */
-export interface Message {
+export interface PostedMessage {
   readonly body: Buffer;
   /** Makes the header fields of an attempt: a signature has the time of its attempt. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
 /** How events are posted. */
-export interface MessageOptions {
+export interface PostedForm {
   /** What each attempt is signed with, as Standard Webhooks says; without it attempts are not signed. */
   readonly secrets: readonly string[] | undefined;
   /** The payload as it came, instead of the CloudEvent. */
@@ -25,7 +25,7 @@ export interface MessageOptions {
  * Makes what is posted of an event: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), or its
  * payload. Its `webhook-id` is the same whenever this event is sent, so that the target can tell a repetition.
  */
-export function messageOf(event: StoredEvent, { secrets, raw }: MessageOptions): Message {
+export function messageOf(event: StoredEvent, { secrets, raw }: PostedForm): PostedMessage {
   const { body, contentType } = raw ? rawContent(event) : structured(event);
   const id = webhookId(event);
   const type = contentType === undefined ? {} : { 'Content-Type': contentType };
@@ -40,7 +40,7 @@ export function messageOf(event: StoredEvent, { secrets, raw }: MessageOptions):
   };
 }
 
-function structured({ attributes, sequence, data }: StoredEvent): Content {
+function structured({ attributes, sequence, data }: StoredEvent): PostedContent {
   return {
     body: Buffer.from(eventJson(attributes, sequence, data)),
     contentType: 'application/cloudevents+json',
@@ -55,7 +55,7 @@ function webhookId({ source, id }: StoredEvent): string {
 }
 
 /** A payload as it is posted. */
-export interface Content {
+export interface PostedContent {
   readonly body: Buffer;
   /** Undefined if its sender named none. */
   readonly contentType: string | undefined;
@@ -68,7 +68,7 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * Restores the body and content type of an event from what the log keeps: text in UTF-8, JSON on one line, the fields of a form
  * or a query string as a form, the XML of a SOAP operation, the data of a CloudEvent.
  */
-export function rawContent({ attributes, data, arrival }: StoredEvent): Content {
+export function rawContent({ attributes, data, arrival }: StoredEvent): PostedContent {
   const { datacontenttype, binding = '' } = stringMembers(JSON.parse(attributes));
   const request = Object(JSON.parse(arrival)) as { readonly headers?: unknown };
   const { path = '' } = stringMembers(request);
@@ -100,7 +100,7 @@ function stringMembers(value: unknown): Readonly<Record<string, string | undefin
   return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
 }
 
-function content(body: Buffer, contentType: string | undefined): Content {
+function content(body: Buffer, contentType: string | undefined): PostedContent {
   return { body, contentType: contentType !== undefined && FIELD_VALUE.test(contentType) ? contentType : undefined };
 }
 

@@ -9,7 +9,7 @@ import type { LogChange } from '../../log/readers';
 import { firstFrom } from '../../log/stored-events';
 
 /** How far a log has been forwarded. */
-export interface Position {
+export interface ForwardPosition {
   /** Everything up to this position was forwarded, or was not meant to be. */
   readonly sequence: bigint;
   /** In files of earlier versions: only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
@@ -28,7 +28,7 @@ export function targetKey(url: URL): string {
 /** Longer than any position: the attributes of an event, its id among them, have at most 8 KiB. */
 const MAX_BYTES = 64 * 1024;
 
-/** A file that holds a {@link Position}, as one line of JSON. */
+/** A file that holds a {@link ForwardPosition}, as one line of JSON. */
 export class PositionFile {
   readonly #given: string;
   #lock: { close(): void } | undefined;
@@ -67,7 +67,7 @@ export class PositionFile {
    *
    * @throws the file cannot be read, or does not hold a position; the message is one line.
    */
-  async read(): Promise<Position | undefined> {
+  async read(): Promise<ForwardPosition | undefined> {
     const text = await this.#text();
     if (text === undefined) return undefined;
     const position = parsePosition(text);
@@ -93,7 +93,7 @@ export class PositionFile {
    *
    * @throws the file cannot be written; the message is one line.
    */
-  async write({ sequence, event, target }: Position): Promise<void> {
+  async write({ sequence, event, target }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
     const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), event: kept, target };
     try {
@@ -108,7 +108,7 @@ function taken(file: string): Error {
   return new Error(`${file} is the --position of another forwarder that is running. Stop that one first.`);
 }
 
-function parsePosition(text: string): Position | undefined {
+function parsePosition(text: string): ForwardPosition | undefined {
   const { sequence, since, event, target } = objectIn(text);
   if (typeof sequence !== 'string' || !/^\d{1,20}$/.test(sequence)) return undefined;
   if (since !== undefined && typeof since !== 'number') return undefined;

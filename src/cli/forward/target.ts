@@ -2,10 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { archiveProblem } from '../../events/archive';
 import type { StoredEvent } from '../../events/stored-event';
-import { HttpClient, noAnswer, NoAnswerError, type Answer } from '../http-client';
+import { HttpClient, noAnswer, NoAnswerError, type HttpResponse } from '../http-client';
 import type { TargetProgress } from '../progress';
 import { quoted } from '../terminal';
-import { messageOf, type MessageOptions } from './message';
+import { messageOf, type PostedForm } from './message';
 
 /** What became of an event. The reason is a line that names the event and the target. */
 export type Delivery =
@@ -31,15 +31,15 @@ const LATER: ReadonlySet<number> = new Set([408, 429]);
 /** An address to which events are posted, one after the other. */
 export class Target {
   readonly #url: URL;
-  readonly #options: MessageOptions;
-  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT, maxBytes: MAX_ANSWER_BYTES });
+  readonly #options: PostedForm;
+  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
 
   /** @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
   constructor(
     readonly name: string,
     readonly progress: TargetProgress,
     url: URL,
-    options: MessageOptions,
+    options: PostedForm,
   ) {
     this.#url = url;
     this.#options = options;
@@ -70,7 +70,7 @@ export class Target {
   }
 
   /** Says what an answer means for the event, unless another attempt may go better. The header alone decides. */
-  #verdict(answer: Answer, event: string): Delivery | undefined {
+  #verdict(answer: HttpResponse, event: string): Delivery | undefined {
     const { status, headers } = answer;
     if (status >= 200 && status < 300) return { outcome: 'delivered' };
     if (status >= 500 || LATER.has(status)) return undefined;
@@ -85,7 +85,7 @@ export class Target {
 }
 
 /** What the target says about the event, on one line. */
-function summaryOf({ status, body }: Answer): string {
+function summaryOf({ status, body }: HttpResponse): string {
   const text = quoted(body.toString().trim());
   return statusText(status) + (text === '' ? '' : `: ${text}`);
 }

@@ -1,28 +1,26 @@
 import { compareAnswers, seen, type Comparison } from '../../../src/cli/compare/answers';
-import { callsOf, type Call } from '../../../src/cli/compare/calls';
-import { HttpClient, type Answer } from '../../../src/cli/http-client';
-import { compare, type Outcome } from '../../../src/cli/compare/compare';
-import type { CompareTask } from '../../../src/cli/compare/compare-task';
+import { callsOf, type ComparedCall } from '../../../src/cli/compare/calls';
+import { HttpClient, type HttpResponse } from '../../../src/cli/http-client';
+import { compare, type CompareTask, type Tally } from '../../../src/cli/compare/compare';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
 import { startService, type TestService } from '../../support/service';
 
-const CONNECTION = { caFile: undefined, isInsecure: false, timeout: 10_000 };
-const client = new HttpClient({ ...CONNECTION, maxBytes: 4 * 1024 * 1024 });
+const client = new HttpClient({ timeout: 10_000 }, 4 * 1024 * 1024);
 
 async function compared(
   old: string,
   other: string,
   options: Partial<CompareTask> = {},
   width = 120,
-): Promise<{ outcome: Outcome; text: string }> {
+): Promise<{ outcome: Tally; text: string }> {
   const lines: string[] = [];
   const print = (printed: readonly string[]): Promise<void> => {
     lines.push(...printed);
     return Promise.resolve();
   };
   const how = { isBrief: true, isVerbose: true, makesCalls: true, asked: [] };
-  const task = { name: 'compare', old, new: other, ...how, ...CONNECTION } as const;
+  const task = { old, new: other, ...how } as const;
   const outcome = await compare({ ...task, ...options }, client, { print, width });
   return { outcome, text: lines.join('\n') };
 }
@@ -52,7 +50,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Map<string, stri
 
 describe('calls on the old service and the new one', () => {
   let service: TestService;
-  const exchanges: { readonly call: Call; readonly old: Answer; readonly other: Answer }[] = [];
+  const exchanges: { readonly call: ComparedCall; readonly old: HttpResponse; readonly other: HttpResponse }[] = [];
   beforeAll(async () => {
     service = await startService();
     const original = await startRecordedService();

@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { HttpClient } from '../../../src/cli/http-client';
-import { readService, WsdlError, type Service } from '../../../src/cli/compare/wsdl';
+import { readService, WsdlError, type ComparedService } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
-const client = new HttpClient({ timeout: 1000, maxBytes: 4 * 1024 * 1024 });
+const client = new HttpClient({ timeout: 5000 }, 4 * 1024 * 1024);
 
 /** Serves one answer; resolves to what reading a service from there came to. */
 async function served(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   path = '/hooks.asmx',
   user = '',
-): Promise<{ service: Service | undefined; error: Error | undefined; requests: IncomingMessage[] }> {
+): Promise<{ service: ComparedService | undefined; error: Error | undefined; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -133,7 +133,7 @@ describe('the WSDL of a service', () => {
   });
 
   it('is not waited for longer than the time limit', async () => {
-    const hasty = new HttpClient({ timeout: 20, maxBytes: 1024 });
+    const hasty = new HttpClient({ timeout: 20 }, 1024);
     const server = createServer(() => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -55,7 +55,7 @@ describe('the program that compares two services', () => {
 
   it('prints the settings of an old service as an .env file', async () => {
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
-    expect(await run('old.wsdl')).toEqual({
+    expect(await run('settings', 'old.wsdl')).toEqual({
       code: 0,
       output: `SERVICE_NAMESPACE=http://tempuri.org/
 SERVICE_ROOT=webhooks
@@ -69,12 +69,12 @@ SERVICE_ROOT=webhooks
   it('leaves the .env file as it is where the old service does not answer, and exits with 2', async () => {
     const file = join(folder.path, '.env');
     await writeFile(file, 'READ_KEYS=0123456789abcdef\n');
-    const { code, output } = await run('http://127.0.0.1:1/hooks.asmx', '--write', '.env');
+    const { code, output } = await run('settings', 'http://127.0.0.1:1/hooks.asmx', '--write', '.env');
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(await readFile(file, 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
-    expect((await run('old.wsdl', '--write', '.env')).code).toBe(0);
-    const again = await run('old.wsdl', '--write', '.env');
+    expect((await run('settings', 'old.wsdl', '--write', '.env')).code).toBe(0);
+    const again = await run('settings', 'old.wsdl', '--write', '.env');
     expect(again.output).toBe('.env was not changed: it has the settings of old.wsdl already.\n');
     expect(await readFile(file, 'utf8')).toContain(
       'READ_KEYS=0123456789abcdef\nSERVICE_NAMESPACE=http://tempuri.org/\n',
@@ -83,7 +83,7 @@ SERVICE_ROOT=webhooks
 
   it('exits with 1 where no settings make the new service like the old one', async () => {
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks'));
-    const { code, output, errors } = await run('old.wsdl');
+    const { code, output, errors } = await run('settings', 'old.wsdl');
     expect([code, output]).toEqual([1, expect.stringContaining('# hooks is the namespace of the old service')]);
     expect(errors).toContain('do not make the new service like the old one');
   });
@@ -91,6 +91,6 @@ SERVICE_ROOT=webhooks
   it('says how it is used', async () => {
     const { code, output } = await run('--help');
     expect(code).toBe(0);
-    expect(output).toContain('Usage: asmx-webhook-compare OLD NEW');
+    expect(output).toContain('Usage: asmx-webhook-compare [options] <old> <new>');
   });
 });
