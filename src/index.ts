@@ -83,8 +83,8 @@ export interface WebHookEvents {
     readonly limit?: number | undefined;
   }): Promise<RecordedEvent[]>;
   /**
-   * Records an event, and resolves once it is durable. What is left out is filled in: `id` with a UUID, `source` and `type` as for
-   * calls, `time` with the present. `data` may be bytes, a `Uint8Array`.
+   * Records an event, and resolves once it is durable. Missing attributes are filled in: `id` with a UUID, `source` and `type` as for
+   * calls, `time` with the current time. `data` may be bytes, a `Uint8Array`.
    *
    * @returns the id under which the event is in the log, and whether it was recorded: one with the `source` and `id` of an event in
    * the log is not recorded again.

@@ -2,11 +2,12 @@
 // node scripts/fuzz/envelopes.mjs MESSAGES SEED (1,000,000 and 1 by default; about five minutes). Needs `npm run build`.
 // Ends with an error at the first difference, or if the reader of common XML left too many messages to saxes.
 import { isDeepStrictEqual } from 'node:util';
-import { readEnvelope, SaxesEnvelopeReader } from '../../dist/soap/envelope-reader.js';
-import { Fault } from '../../dist/soap/fault.js';
+import { EnvelopeBuilder } from '../../dist/soap/envelope-builder.js';
+import { readEnvelope } from '../../dist/soap/envelope-reader.js';
+import { Fault, FAULTS } from '../../dist/soap/fault.js';
 import { SOAP_VERSIONS } from '../../dist/soap/soap-version.js';
-import { CommonXmlReader, LastBeginning } from '../../dist/xml/common-xml-reader.js';
-import { SaxesReader } from '../../dist/xml/saxes-reader.js';
+import { CommonXmlReader } from '../../dist/xml/common-xml-reader.js';
+import { readWithSaxes, XmlReader, XmlSyntaxError } from '../../dist/xml/xml-reader.js';
 import { messagesOf } from './messages.mjs';
 import { atOnce } from '../../dist/util/promises.js';
 
@@ -17,7 +18,7 @@ const PARAMETERS = new Set(['a', 'b', 'i', 'after', 'limit']);
 const OPERATIONS = ['RecordEvent', 'HelloWorld', 'Other'].map((name) => ({ namespace: 'http://tempuri.org/', name }));
 
 /** As the service keeps it, from one message to the next. */
-const lastBeginning = new LastBeginning();
+const reader = new XmlReader();
 const CONTRACT = {
   versions: SOAP_VERSIONS,
   namespace: OPERATIONS[0].namespace,
@@ -34,7 +35,7 @@ for (; counts.messages < count; counts.messages++) {
   compare(
     xml,
     'messages',
-    saidBy(() => readEnvelope(xml, CONTRACT, lastBeginning)),
+    saidBy(() => readEnvelope(xml, CONTRACT, reader)),
     reference,
   );
   const read = compareXml(xml);
@@ -58,10 +59,8 @@ function compareXml(xml) {
   const common = recorder();
   if (!atOnce(new CommonXmlReader(xml, common.handler).read())) return false;
   const reference = recorder();
-  const reader = new SaxesReader(xml, reference.handler, { addDoctype });
   try {
-    reader.write(xml);
-    reader.close();
+    atOnce(readWithSaxes(xml, { ...reference.handler, addDoctype }));
   } catch (error) {
     reference.found.push(String(error));
   }
@@ -80,9 +79,13 @@ function compare(xml, what, common, reference) {
 }
 
 function withSaxes(xml) {
-  const reader = new SaxesEnvelopeReader(xml, CONTRACT);
-  reader.write(xml);
-  return reader.close();
+  const builder = new EnvelopeBuilder(xml, CONTRACT);
+  try {
+    atOnce(readWithSaxes(xml, builder));
+  } catch (error) {
+    throw error instanceof XmlSyntaxError ? FAULTS.unreadable(error.message) : error;
+  }
+  return builder.envelope();
 }
 
 /** All that an envelope says, or the fault. */
@@ -90,7 +93,7 @@ function saidBy(read) {
   try {
     const envelope = read();
     const { version, mandatoryHeaders, security, hasAddressing, element } = envelope;
-    const { texts, stranger, error } = envelope.arguments;
+    const { texts, otherNamespace, error } = envelope.arguments;
     const operations = element === undefined ? OPERATIONS : [...OPERATIONS, element];
     return {
       binding: version.binding,
@@ -98,10 +101,10 @@ function saidBy(read) {
       security: security && [security.mandatory, security.password, security.problem],
       hasAddressing,
       element,
-      arguments: { texts: [...texts], stranger, error: error?.message },
+      arguments: { texts: [...texts], otherNamespace, error: error?.message },
       contents: operations.map((operation) => ({
         growth: envelope.payload(operation).growth,
-        payload: orFault(() => atOnce(envelope.payload(operation).text())),
+        payload: orFault(() => atOnce(envelope.payload(operation).text(FAULTS.payloadGrowth))),
       })),
     };
   } catch (error) {

@@ -22,10 +22,10 @@ export interface InheritedSocket {
   readonly handle: Socket;
 }
 
-/** What a caller needs for a call: nothing, a key to record, or a key to read. */
+/** The access that a call needs: none, a key to record, or a key to read. */
 export type Access = 'open' | 'record' | 'read';
 
-/** What {@link VARIABLES} describes. */
+/** All settings, as {@link VARIABLES} describes them. */
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
 /** Settings of which some are known to be set. */
@@ -166,7 +166,7 @@ export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): stri
   return `/${serviceRoot}/Services/WebHooks.asmx`;
 }
 
-/** What PROTOCOLS and DOCUMENTATION have switched off: the names of protocols, and `documentation`. */
+/** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
 export function switchedOff({ protocols, documentation }: Pick<Config, 'protocols' | 'documentation'>): string[] {
   const off = PROTOCOLS.filter((protocol) => !protocols.has(protocol));
   return documentation ? off : [...off, 'documentation'];

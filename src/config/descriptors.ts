@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import type { Config } from './config';
 import { ConfigError } from './variable';
 
-/** What a process opens besides the connections of callers: its programs, the log, the admin address, what it refuses. */
+/** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */
 const OTHERS = 150;
 
 /** Where Linux says what a process may have. */
 const LIMITS_FILE = '/proc/self/limits';
 
 /**
- * Bounds connections below the number of files that this process may have open: without a free one the log cannot be looked
- * at, and records nothing.
+ * Bounds connections below the number of files that this process may have open: without a free one the log can neither be read
+ * nor written.
  *
- * @param warn - called where that is fewer than `MAX_CONNECTIONS`.
- * @param limit - how many files that is, as far as the system tells, which is Linux alone.
+ * @param warn - called if that is fewer than `MAX_CONNECTIONS`.
+ * @param limit - that number; only Linux tells it.
  * @throws {ConfigError} they are not enough for any connection.
  */
 export function withinDescriptors<Settings extends Config>(

@@ -165,7 +165,7 @@ interface KnownName {
 }
 
 /**
- * Finds the known name that somebody meant by an unknown one: the same in other letter case or with other underscores, or one
+ * Finds the known name that an unknown one was meant to be: the same in other letter case or with other underscores, or one
  * that differs by a typing error. A long name that guards the service may differ by two errors. Short ones resemble the variables
  * of other programs (`PORT` and `SPORT`), so that only swapped letters count. Returns undefined if no name is near.
  */
@@ -222,7 +222,7 @@ function readTextFile(path: string): string {
 /** The variable in which a supervisor tells its workers what they have in common. */
 const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
-/** What a worker has in common with its supervisor. */
+/** The variables that a worker shares with its supervisor. */
 export interface Common {
   /** The port on which all workers listen. */
   readonly port: number;
@@ -237,7 +237,7 @@ export function environmentOfWorkers(common: Common): Readonly<Record<string, st
   return { [SUPERVISOR]: JSON.stringify(common) };
 }
 
-/** What the supervisor has told this process; undefined where this is no worker, or that of another build. */
+/** The variables that the supervisor gave this process; undefined in other processes, and in a worker of another build. */
 export function ofSupervisor(): Common | undefined {
   const text = process.env[SUPERVISOR];
   return text === undefined ? undefined : (JSON.parse(text) as Common);

@@ -77,9 +77,9 @@ function unusable(fd: number, name: string): ConfigError {
 export type Notify = (state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1') => void;
 
 /**
- * Makes what tells the service manager that started this process, if it wants to know (`NOTIFY_SOCKET`), and removes that variable
+ * Returns a function that notifies the service manager which started this process (`NOTIFY_SOCKET`), and removes that variable
  * from the environment. Node has no datagram sockets of the Unix domain, so the program `systemd-notify` sends the messages, one
- * after the other.
+ * at a time.
  *
  * @param failed - called with the reason why a message could not be sent.
  */

@@ -138,7 +138,7 @@ export const protocols: Read<ReadonlySet<(typeof PROTOCOLS)[number]>> = (value) 
   throw new ValueError(`must be a list of ${PROTOCOLS.join(', ')}, one at least${hint}`);
 };
 
-/** What `<protocols>` in a web.config calls things, where the name is another. */
+/** The names in `<protocols>` of a web.config that differ from ours. */
 const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
   ['httpsoap', 'soap11'],
   ['httpsoap12', 'soap12'],
@@ -192,8 +192,7 @@ export const senderSecrets: Read<readonly string[]> = (value) =>
 
 /**
  * A list of secrets of senders that sign, separated as {@link keys} are. One that begins with `whsec_` is for Standard Webhooks and
- * has base64 after that; the other prefixes of that standard belong to public and private keys, which nobody else must be able to
- * sign with. Any other secret is a text that may contain spaces.
+ * has base64 after that; the other prefixes of that standard belong to key pairs, whose public key must not sign. Any other secret is a text that may contain spaces.
  */
 export const webhookSecrets: Read<readonly string[]> = (value) => {
   const secrets = each(

@@ -27,7 +27,7 @@ export function isValue(read: Read<unknown>, text: string): boolean {
   }
 }
 
-/** What is said of a text in quotes: nobody means them, and with them a key is another one. */
+/** The problem of a text in quotes: they would become part of the value. */
 export const QUOTES =
   'must not begin and end with a quote; remove the quotes, which belong to the value here, as with docker run --env-file';
 
@@ -43,11 +43,11 @@ const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
   readonly group: SettingGroup;
-  /** What it sets, in one line. */
+  /** One line for --help. */
   readonly description: string;
   /** The text that counts when the variable is not set. */
   readonly default?: string;
-  /** What happens when the variable is not set and has no default text: `none` unless said otherwise. */
+  /** The effect of leaving a variable without a default unset; `none` if omitted. */
   readonly otherwise?: string;
   /** A list of secrets: no message shows the value, and it may also be given as a file, in the variable NAME_FILE. */
   readonly secret?: boolean;
@@ -88,7 +88,7 @@ export class Variable<Value> {
     return GUARDS.includes(this.group);
   }
 
-  /** Parses the text of the variable, or its default where that is undefined. */
+  /** Parses the text of the variable; its default if that is undefined. */
   parse(text = this.default): { readonly value: Value } | { readonly problem: string } {
     if (text === undefined) return { value: undefined as Value };
     if (isQuoted(text)) return { problem: QUOTES };

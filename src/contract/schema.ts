@@ -14,7 +14,7 @@ export interface Parameter {
   readonly documentation: string;
 }
 
-/** What an operation takes. */
+/** The input of an operation. */
 export interface OperationInput {
   /** In the order of the schema. */
   readonly parameters: readonly Parameter[];
@@ -134,7 +134,7 @@ function children(parent: XmlElement, name?: string): XmlElement[] {
 /** The texts that a caller gave for a parameter, in order; none: it did not give it. */
 export type GivenTexts = (parameter: Parameter) => readonly string[];
 
-/** What an operation without parameters is given. */
+/** The values for an operation without parameters. */
 export const NO_VALUES: ParameterValues = parameterValues([], () => []);
 
 /**

@@ -8,6 +8,8 @@ export interface SimpleType {
   readonly name: BuiltInName;
   /** The .NET class that stands for it in messages, as in those of ASP.NET. */
   readonly className: string;
+  /** A value of it, as text. */
+  readonly example: string;
   /** The only values that it allows, if it lists them. */
   readonly choices: readonly string[] | undefined;
   /**
@@ -28,16 +30,16 @@ export class SimpleTypeError extends Error {
 
 /** The built-in types by name. A dateTime without a time zone is taken as UTC; a decimal is a text, since it is exact. */
 export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
-  string: builtIn('string', 'System.String', (text) => text),
-  boolean: builtIn('boolean', 'System.Boolean', (text) => {
+  string: builtIn('string', 'System.String', 'text', (text) => text),
+  boolean: builtIn('boolean', 'System.Boolean', 'true', (text) => {
     const value = BOOLEANS.get(withoutOuterSpace(text).toLowerCase());
     if (value === undefined) throw new SimpleTypeError('String was not recognized as a valid Boolean.');
     return value;
   }),
-  int: builtIn('int', 'System.Int32', (text) => Number(wholeNumber(text, 32, 'an Int32'))),
-  long: builtIn('long', 'System.Int64', (text) => wholeNumber(text, 64, 'an Int64')),
-  decimal: builtIn('decimal', 'System.Decimal', decimal),
-  dateTime: builtIn('dateTime', 'System.DateTime', (text) => {
+  int: builtIn('int', 'System.Int32', '10', (text) => Number(wholeNumber(text, 32, 'an Int32'))),
+  long: builtIn('long', 'System.Int64', '10', (text) => wholeNumber(text, 64, 'an Int64')),
+  decimal: builtIn('decimal', 'System.Decimal', '9.99', decimal),
+  dateTime: builtIn('dateTime', 'System.DateTime', '2026-01-31T12:00:00Z', (text) => {
     const written = withoutOuterSpace(text);
     const time = parseTime(HAS_ZONE.test(written) ? written : `${written}Z`);
     if (time === undefined) throw new SimpleTypeError('String was not recognized as a valid DateTime.');
@@ -46,7 +48,7 @@ export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
 };
 
 /**
- * Returns the type that has of a built-in one only these values, however they are written.
+ * Returns the type whose values are some of those of a built-in one, however they are written.
  *
  * @throws {SimpleTypeError} one is not a value of the built-in type.
  */
@@ -55,6 +57,7 @@ export function enumeration(base: SimpleType, choices: readonly string[]): Simpl
   return {
     ...base,
     choices,
+    example: choices[0] ?? base.example,
     read(text) {
       const value = base.read(text);
       if (!allowed.has(asText(value))) throw new SimpleTypeError(`It must be one of ${choices.join(', ')}.`);
@@ -68,8 +71,8 @@ function asText(value: SimpleValue): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-function builtIn(name: BuiltInName, className: string, read: SimpleType['read']): SimpleType {
-  return { name, className, choices: undefined, read };
+function builtIn(name: BuiltInName, className: string, example: string, read: SimpleType['read']): SimpleType {
+  return { name, className, example, choices: undefined, read };
 }
 
 /** XML Schema writes booleans in lower case; .NET writes them with a capital over HTTP GET and POST. */

@@ -15,12 +15,12 @@ import { dataMember, xmlSafe } from './payload';
 /** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */
 const LOG = '_log';
 
-/** What stands in {@link LOG}. */
+/** The members of {@link LOG}. */
 const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
 
 /**
- * What a key may hold: what HTTP takes in a header field (RFC 9110, section 5.5), after lines with the name of a sender's own field
- * and a source. What else a text may hold is stored as other characters, and would make one key of two.
+ * The characters of a key: those of a header field (RFC 9110, section 5.5), after lines with the name of a sender's own field and a
+ * source. Others would be stored as replacement characters, which would make two keys one.
  */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
 

@@ -18,7 +18,7 @@ export interface Arrival {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The sender whose signature was verified: it alone decides about the event's type, source and key. */
+  /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
@@ -51,7 +51,7 @@ export class EventFactory {
   readonly #defaultMembers: (type: string) => string;
   readonly #uuids = new UuidGenerator();
   readonly #mayBeSecret = memoized(mayBeSecret);
-  /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty where there is none. */
+  /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty without one. */
   readonly #contentTypeMember = memoized((mediaType) =>
     isContentType(mediaType) ? `,"datacontenttype":${JSON.stringify(mediaType)}` : '',
   );
@@ -64,8 +64,8 @@ export class EventFactory {
   }
 
   /**
-   * Makes the event that a call records, at once unless its payload is large. What the sender left out is filled in: the `id`
-   * with a UUID version 7, the trace context from the header fields of the request.
+   * Returns the event that a call records, synchronously unless its payload is large. Fills in missing attributes: the `id` with
+   * a UUID version 7, the trace context from the header fields of the request.
    */
   make(arrival: Arrival, content: EventContent): NewEvent | Promise<NewEvent> {
     const recordedAt = Date.now();
@@ -193,7 +193,7 @@ function isContentType(mediaType: string): boolean {
 
 const NO_MEMBERS: Members = {};
 
-/** The members of a payload that is a JSON object; of a signed body whatever its content type, which nobody signed. */
+/** The members of a payload that is a JSON object; of a signed body under any content type, which is not signed. */
 function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members | Promise<Members> {
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
   if (value === undefined && signed !== undefined) return inParts(signed.length, membersIn(signed));
@@ -226,8 +226,7 @@ export class UuidGenerator {
   readonly #generator = new V7Generator({ nextUint32: () => this.#nextRandom() });
 
   /**
-   * Makes a UUID that sorts after every one this generator made before, unless the clock was set back by more than ten
-   * seconds.
+   * Returns a UUID that sorts after all earlier ones of this generator, unless the clock was set back by more than ten seconds.
    */
   next(): string {
     const { bytes } = this.#generator.generate();

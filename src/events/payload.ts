@@ -1,11 +1,11 @@
 import { inParts, type Steps } from '../util/promises';
 
-/** What came with a call, in one of the three forms that a CloudEvents JSON event can carry. */
+/** The payload of a call, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = { readonly mediaType: string | undefined } & (
   | {
       /** Valid JSON text, kept as it is: numbers keep their digits. */
       readonly json: string;
-      /** What it stands for, if it has been parsed. */
+      /** The parsed value, if it has been parsed. */
       readonly value?: unknown;
     }
   | { readonly text: string }
@@ -117,7 +117,7 @@ export function xmlSafe(json: string): string {
 
 function withoutNoncharacters(json: string): string {
   if (!NONCHARACTER.test(json)) return json;
-  // Not replaceAll, which takes five times as long where there are many.
+  // Not replaceAll, which takes five times as long if there are many.
   return NONCHARACTERS.reduce((safe, character) => safe.split(character).join(escaped(character)), json);
 }
 

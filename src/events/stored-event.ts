@@ -14,7 +14,7 @@ export interface NewEvent {
   readonly arrival: string;
   /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
   readonly recordedAt: number;
-  /** The sender's `Idempotency-Key`; before it the source and a line feed, where that is not the service's own. */
+  /** The sender's `Idempotency-Key`; preceded by the source and a line feed if that is not the service's own. */
   readonly idempotencyKey: string | undefined;
   /**
    * The sender's `webhook-id` (Standard Webhooks), or the delivery id of a known sender; before it what else the key is about, each
@@ -28,8 +28,8 @@ export interface StoredEvent extends NewEvent {
   /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
   readonly sequence: string;
   /**
-   * What the disk has damaged of it: the encoding of a text, or the JSON of its attributes, its data or its arrival. What could not be
-   * read is missing, or another text stands for it.
+   * The part that the disk has damaged: the encoding of a text, or the JSON of its attributes, its data or its arrival. The
+   * damaged text is missing, or replaced by another.
    */
   readonly damaged?: 'encoding' | 'attributes' | 'data' | 'arrival';
 }

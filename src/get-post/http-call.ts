@@ -10,15 +10,14 @@ import type { Contract } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
-import type { WriteText } from '../xml/characters';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
 import type { HttpInput } from './http-payload';
 import { errorIn, resultIn, stringElement, type Representation } from './reply-format';
 
-/** What the HTTP GET and POST calls share beside the endpoint. */
+/** The state that the HTTP GET and POST calls share beside the endpoint. */
 interface HttpBindings {
-  readonly writeString: WriteText;
+  readonly writeString: (this: void, result: string) => string;
   /** The methods, for `Allow`. */
   readonly allow: string;
   /** How to call an operation, for those who use another method. */
@@ -168,7 +167,7 @@ class HttpCall extends IncomingCall {
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const status = refusal?.status ?? 500;
-    // What callers do wrong has the status 500 only where the original answers so.
+    // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
     const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);
     reply(this.response, status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });

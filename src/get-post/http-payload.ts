@@ -22,7 +22,7 @@ const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
-/** What a caller sent over HTTP GET or POST. */
+/** The request of a call over HTTP GET or POST. */
 export interface HttpInput {
   /** The query string, without the question mark. */
   readonly query: string;
@@ -30,7 +30,7 @@ export interface HttpInput {
   /** The parsed `Content-Type`, if it is valid. */
   readonly mediaType: MediaType | undefined;
   readonly body: Buffer;
-  /** The sender whose signature of the body was verified; nobody signs header fields. */
+  /** The sender whose signature of the body was verified. Header fields are never signed. */
   readonly signedBy?: SignedBy | undefined;
 }
 
@@ -93,7 +93,7 @@ function* fieldsJson(values: NamedValues, length: number): Steps<string | undefi
   return pieces.join('');
 }
 
-/** What JSON needs for a field besides its name and its value: quotes, a colon, a comma, brackets. */
+/** Characters of JSON for a field besides its name and its value: quotes, a colon, a comma, brackets. */
 const FIELD_LENGTH = 8;
 
 function* jsonPieces(values: NamedValues): Generator<string> {
@@ -198,13 +198,8 @@ export const UNDECODABLE = '\uD800';
 const PART_LENGTH = 16 * 1024;
 const FIELDS_AT_ONCE = 64;
 
-/** What stands for itself in a form, in any character set that has ASCII. */
+/** Text of a form that needs no decoding, in any character set that has ASCII. */
 const PLAIN = /^[ -$&-*,-~]*$/;
-
-declare module 'node:querystring' {
-  /** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
-  function unescapeBuffer(text: string): Buffer;
-}
 
 /**
  * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Returns undefined for more than 10,000

@@ -1,18 +1,18 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
-import { textElement, XML_DECLARATION, type WriteText } from '../xml/characters';
+import { textElement, XML_DECLARATION } from '../xml/characters';
 
 /** Content type of the XML reply over HTTP GET and POST. */
 export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';
 
-/** Makes the function that writes the reply over HTTP GET and POST: one `string` element around the result. */
-export function stringElement(namespace: string): WriteText {
+/** Returns a function that writes the reply over HTTP GET and POST: one `string` element around the result. */
+export function stringElement(namespace: string): (result: string) => string {
   const write = textElement(namespace, 'string');
   return (result) => `${XML_DECLARATION}\n${write(result)}`;
 }
 
-/** What a reply says, in the form that its caller accepts. */
+/** A reply in the form that its caller accepts. */
 export interface Representation {
   readonly contentType: string;
   readonly body: string;
@@ -47,7 +47,7 @@ export function resultIn(
   accept: string | undefined,
   result: string,
   mediaType: string | undefined,
-  writeString: WriteText,
+  writeString: (result: string) => string,
 ): Representation {
   const { types, takesXml } = acceptanceOf(accept);
   const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);

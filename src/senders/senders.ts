@@ -12,7 +12,7 @@ export interface Sender {
   readonly field: string;
   /** The CloudEvents `type` of a call; {@link typeOf} checks it. */
   readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
-  /** What tells a delivery from every other and stays the same when it is sent again; {@link keyOf} checks it. */
+  /** The key of a delivery, which stays the same if it is sent again; {@link keyOf} checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
@@ -45,7 +45,7 @@ const TOLERANCE = 5 * 60;
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
 
-/** What begins a secret of Standard Webhooks (https://www.standardwebhooks.com) that both sides share; base64 of the key follows. */
+/** The prefix of a shared secret of Standard Webhooks (https://www.standardwebhooks.com); base64 of the key follows. */
 const STANDARD_PREFIX = 'whsec_';
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
@@ -183,7 +183,7 @@ export function senderOf(headers: IncomingHttpHeaders): Sender | undefined {
 /** A type of a sender: names with dots between them. */
 const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
-/** A name of a sender's own after its domain, with one more where there is one. */
+/** A type: the sender's domain, its name for the event, and `more` if given. */
 function dotted(domain: string, name: unknown, more?: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return typeof more === 'string' ? `${domain}.${name}.${more}` : `${domain}.${name}`;
@@ -196,8 +196,8 @@ export function typeOf({ type }: Sender, headers: IncomingHttpHeaders, body: Mem
 }
 
 /**
- * The name of a sender's key and the key, a line feed between them, which no header field can hold. Beside a signature the name is
- * another: without one, nobody can use up the key of a signed call.
+ * The name of a sender's key and the key, a line feed between them, which no header field can hold. With a signature the name is
+ * another: an unsigned call cannot use up the key of a signed one.
  */
 export function keyOf(
   { key }: Sender,

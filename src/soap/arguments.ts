@@ -8,12 +8,12 @@ export interface Arguments {
   /** Their texts, in the order of the message, by the name of the parameter. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
   /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
-  readonly stranger: ElementName | undefined;
+  readonly otherNamespace: ElementName | undefined;
   /** Why they cannot be used: a parameter has elements in it. */
   readonly error: ParameterError | undefined;
 }
 
-export const NO_ARGUMENTS: Arguments = { texts: new Map(), stranger: undefined, error: undefined };
+export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, error: undefined };
 
 /**
  * Collects the arguments while the element of an operation is read: from its child elements in the same namespace, in any
@@ -21,7 +21,7 @@ export const NO_ARGUMENTS: Arguments = { texts: new Map(), stranger: undefined, 
  */
 export class ArgumentCollector implements Arguments {
   readonly texts = new Map<string, string[]>();
-  stranger: ElementName | undefined;
+  otherNamespace: ElementName | undefined;
   error: ParameterError | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export class ArgumentCollector implements Arguments {
   /** A child element of the operation's element opens. */
   openChild(tag: Tag): void {
     if (!this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.stranger ??= { namespace: tag.uri, name: tag.local };
+    if (tag.uri !== this.#namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 

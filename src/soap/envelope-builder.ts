@@ -1,13 +1,13 @@
 import { shortened } from '../util/text';
 import { isSpace } from '../xml/characters';
+import { ElementContent } from '../xml/element-content';
 import type { ElementName, Tag, XmlHandler } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
-import { Fault, FAULTS } from './fault';
-import { Payload } from './payload';
+import { FAULTS, type Fault } from './fault';
 import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
-/** What the service needs of a SOAP message. */
+/** A SOAP message, as far as the service needs it. */
 export interface Envelope {
   readonly version: SoapVersion;
   /**
@@ -19,7 +19,7 @@ export interface Envelope {
   readonly security: SecurityHeader | undefined;
   /** Whether it has a WS-Addressing header block. */
   readonly hasAddressing: boolean;
-  /** What it has that is not allowed in SOAP and ignored, as in the original. */
+  /** A part that SOAP does not allow, ignored as in the original. */
   readonly ignored: string | undefined;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
@@ -29,10 +29,10 @@ export interface Envelope {
    * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
    * body.
    */
-  payload(operation: ElementName): Payload;
+  payload(operation: ElementName): ElementContent;
 }
 
-/** What readers of messages know of the service. */
+/** The parts of the contract that reading a message needs. */
 export interface MessageContract {
   /** Those that are read; at least one. */
   readonly versions: readonly SoapVersion[];
@@ -48,6 +48,7 @@ export const ANY_MESSAGE: MessageContract = { versions: SOAP_VERSIONS, parameter
 /** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
 const MAX_ELEMENTS = 250_000;
+const MAX_ATTRIBUTES = 256;
 const MAX_NAME_LENGTH = 1024;
 
 /** A message with a single one of them is refused; more are only named in the fault. */
@@ -87,10 +88,10 @@ export class EnvelopeBuilder implements XmlHandler {
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
-  #body: Payload | undefined;
+  #body: ElementContent | undefined;
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;
-  #content: Payload | undefined;
+  #content: ElementContent | undefined;
   #arguments: ArgumentCollector | undefined;
   #beginsWithText = false;
   /** Whether the body says something beside the content of its first element: other elements, or attributes of that one. */
@@ -180,6 +181,15 @@ export class EnvelopeBuilder implements XmlHandler {
     if (depth === BODY_DEPTH && this.#body !== undefined) this.#body.end ??= contentEnd;
   }
 
+  addDoctype(): never {
+    throw FAULTS.unreadable('A document type declaration is not allowed in a SOAP message.');
+  }
+
+  addAttribute(name: string, count: number): void {
+    if (count > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
+    checkName(name);
+  }
+
   #openEnvelope(tag: Tag): void {
     if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
     const { versions } = this.#contract;
@@ -192,7 +202,7 @@ export class EnvelopeBuilder implements XmlHandler {
     const isSoap = tag.uri === this.#version.namespace;
     if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
     else if (isSoap && tag.local === 'Body' && this.#body === undefined)
-      this.#body = new Payload(this.#xml, end, tag.scope);
+      this.#body = new ElementContent(this.#xml, end, tag.scope);
     else if (isSoap && tag.local === 'Header' && this.#body !== undefined)
       this.#ignored ??= 'a soap:Header after soap:Body';
     else if (isSoap && tag.local === 'Body') this.#ignored ??= 'a second soap:Body';
@@ -215,7 +225,7 @@ export class EnvelopeBuilder implements XmlHandler {
     const { uri, local, attributes } = tag;
     this.#element = { namespace: uri, name: local };
     this.#hasMore = attributes.some((attribute) => !ATTRIBUTES_OF_SOAP.has(attribute.uri));
-    this.#content = new Payload(this.#xml, end, tag.scope);
+    this.#content = new ElementContent(this.#xml, end, tag.scope);
     if (uri !== this.#contract.namespace || this.#beginsWithText) return;
     const parameters = this.#contract.parameters(local);
     if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(uri, parameters);
@@ -250,16 +260,16 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 }
 
-function isOpen(content: Payload | undefined): content is Payload {
+function isOpen(content: ElementContent | undefined): content is ElementContent {
   return content !== undefined && content.end === undefined;
 }
 
 /** @throws {Fault} the name of an element or of an attribute is too long. */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
 }
 
 /** The fault for a message that exceeds a limit. */
-export function tooMuch(what: string): Fault {
+function tooMuch(what: string): Fault {
   return FAULTS.unreadable(`The message has ${what}, which is more than this service reads.`);
 }

@@ -19,7 +19,7 @@ const CODES_12: Readonly<Record<FaultCode, string>> = {
   VersionMismatch: 'VersionMismatch',
 };
 
-/** What a fault says besides its code and message. */
+/** The parts of a fault besides its code and message. */
 export interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
   readonly status?: number | undefined;
@@ -29,7 +29,7 @@ export interface FaultDetails {
   readonly subcode?: QualifiedName | undefined;
   /** The header blocks that were not understood. */
   readonly notUnderstood?: readonly ElementName[] | undefined;
-  /** What a message should have been instead of one of another version. */
+  /** The versions that are supported, if the message has another. */
   readonly mismatch?: VersionMismatch | undefined;
 }
 
@@ -89,7 +89,7 @@ export const FAULTS = {
       { mismatch: { version, supported } },
     );
   },
-  /** What an operation would record cannot be cut out of its message. */
+  /** The payload cannot be cut out of its message. */
   payloadGrowth: (maxGrowth: number) =>
     FAULTS.unreadable(
       `The payload would grow by more than ${String(maxGrowth)} characters, since its elements use namespaces that are declared outside ` +

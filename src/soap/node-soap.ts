@@ -19,10 +19,10 @@ interface ReadMessage {
   readonly Body: Readonly<Record<string, ParameterValues>>;
 }
 
-/** What travels with the arguments: the call, or the result that a sample shows. */
+/** Passed with the arguments: the call, or the result that a sample shows. */
 interface MessageHeader {
   readonly from: { readonly call: Call } | { readonly result: string };
-  /** What the operation threw. */
+  /** The error that the operation threw. */
   failure: { readonly error: unknown } | undefined;
 }
 
@@ -81,7 +81,7 @@ export class NodeSoap {
   }
 }
 
-/** Makes the service method for an operation. It returns the reply's body as XML (`_xml`), node-soap's fastest way. */
+/** Returns the service method for an operation, which returns the reply's body as XML (`_xml`), node-soap's fastest way. */
 function serviceMethod(name: string, { namespace }: Contract, service: Service) {
   const operation = service[name];
   if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);

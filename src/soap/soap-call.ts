@@ -9,8 +9,8 @@ import type { Contract, ContractOperation } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES, parameterValues } from '../contract/schema';
-import { LastBeginning } from '../xml/common-xml-reader';
 import type { ElementName } from '../xml/handler';
+import { XmlReader } from '../xml/xml-reader';
 import type { Envelope, MessageContract } from './envelope-builder';
 import { decodeMessage, envelopeSteps } from './envelope-reader';
 import { NO_ARGUMENTS } from './arguments';
@@ -19,10 +19,10 @@ import { NodeSoap } from './node-soap';
 import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-/** What the SOAP calls of one endpoint share. */
+/** The state that the SOAP calls of one endpoint share. */
 export interface SoapBindings {
   readonly messages: MessageContract;
-  readonly lastBeginning: LastBeginning;
+  readonly reader: XmlReader;
   /** For each version that is on. */
   readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
 }
@@ -36,12 +36,12 @@ export async function soapBindings(contract: Contract, service: Service): Promis
   );
   return {
     messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
-    lastBeginning: new LastBeginning(),
+    reader: new XmlReader(),
     servers: Object.fromEntries(servers),
   };
 }
 
-/** Makes the function that names the parameters of an operation. */
+/** Returns a function that names the parameters of an operation. */
 function parameterNames({ operations }: Contract) {
   const names = new Map(
     operations.map((operation) => [operation.name, new Set(operation.parameters.map(({ name }) => name))]),
@@ -82,17 +82,14 @@ export class SoapCall extends IncomingCall {
   }
 
   *#read(body: Buffer): Steps<void> {
-    const { messages, lastBeginning } = this.#bindings;
+    const { messages, reader } = this.#bindings;
     const xml = yield* decodeMessage(body, this.mediaType?.charset, (message) => {
       this.hint('charset', message);
     });
     yield;
-    this.#accept(yield* envelopeSteps(xml, messages, lastBeginning));
-  }
-
-  #accept(envelope: Envelope): void {
-    const essence = this.mediaType?.essence;
+    const envelope = yield* envelopeSteps(xml, messages, reader);
     const { version, security } = envelope;
+    const essence = this.mediaType?.essence;
     const isVersionOfHeader = version === this.#version;
     this.#version = version;
     this.#envelope = envelope;
@@ -165,13 +162,13 @@ export class SoapCall extends IncomingCall {
   #parameters(operation: ContractOperation): ParameterValues {
     const envelope = this.#envelope;
     const isNamed = envelope?.element?.name === operation.name;
-    const { texts, stranger, error } = isNamed ? envelope.arguments : NO_ARGUMENTS;
+    const { texts, otherNamespace, error } = isNamed ? envelope.arguments : NO_ARGUMENTS;
     if (error !== undefined) throw error;
-    if (stranger !== undefined) this.hint('parameter-namespace', this.#strangerHint(stranger));
+    if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? []);
   }
 
-  #strangerHint({ namespace, name }: ElementName): string {
+  #namespaceHint({ namespace, name }: ElementName): string {
     const found = namespace === '' ? 'no namespace' : `the namespace "${shortened(namespace)}"`;
     return (
       `A SOAP message for ${this.operation ?? ''} has the parameter ${name} in ${found}, so it is ignored. ` +
@@ -194,7 +191,7 @@ export class SoapCall extends IncomingCall {
 
   protected override *readContent(): Steps<CallContent> {
     const payload = this.#envelope?.payload(this.#operationElement);
-    const text = payload && (yield* payload.text());
+    const text = payload && (yield* payload.text(FAULTS.payloadGrowth));
     return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
   }
 
@@ -221,7 +218,7 @@ function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }:
 const TEMPORARY: ReadonlySet<Refusal> = new Set(['busy', 'rate']);
 
 /**
- * Makes the fault that says why a call was refused or failed. SOAP 1.1, section 4.4.1: Client means that the message should
+ * Returns the fault that says why a call was refused or failed. SOAP 1.1, section 4.4.1: Client means that the message should
  * not be sent again as it is, Server that it may succeed later.
  */
 function faultOf(error: unknown, refusal: RequestError | undefined, security: SecurityHeader | undefined): Fault {
@@ -237,7 +234,7 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
 
 /**
  * Names the operation with an action, as it is written or URL-decoded: namespaces may have escapes themselves. Some senders write
- * it in UTF-8, of which Node makes a character for each byte.
+ * it in UTF-8, which Node reads as ISO 8859-1.
  */
 function operationWithAction(contract: Contract, action: string): string | undefined {
   const decoded = urlDecoded(action);

@@ -42,7 +42,6 @@ export interface SecurityProblem {
   readonly message: string;
 }
 
-/** What a WS-Security header says. */
 export interface SecurityHeader {
   /** Whether its sender demands that it is understood (`mustUnderstand`). */
   readonly mandatory: boolean;

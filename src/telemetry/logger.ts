@@ -8,7 +8,7 @@ export type { Logger } from 'pino';
 const LINES_PER_SECOND = 20;
 
 /**
- * Makes the logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
+ * Returns a logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
  * when all lines are written.
  */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
@@ -73,8 +73,8 @@ export function limitedLines(write: WriteLine): WriteLine {
 }
 
 /**
- * Makes what tells the operator what to change where callers show that a setting or a client does not fit. It logs a hint the
- * first time that its key is given: one of a few, never a text of a caller.
+ * Returns a function that logs a hint for the operator, if calls show that a setting or a client does not fit. Each hint is logged
+ * once, by its key: one of a few, never a caller's text.
  */
 export function hintsTo(logger: Logger): (key: string, message: string) => void {
   const given = new Set<string>();

@@ -6,7 +6,7 @@ import { within } from '../util/promises';
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
 export type Outcome = 'ok' | 'refused' | 'failed';
 
-/** What is read with the metrics. */
+/** Values that are read with the metrics. */
 export interface MeasuredState {
   /** Calls in progress. */
   readonly inFlight: () => number;
@@ -18,7 +18,7 @@ export interface MeasuredState {
   readonly isReady: () => Promise<boolean>;
   /** Events in the log. */
   readonly events: () => Promise<number>;
-  /** Bytes that the log takes up where it is kept. */
+  /** Bytes of storage that the log uses. */
   readonly bytes: () => Promise<number>;
 }
 
@@ -110,19 +110,19 @@ export class Metrics {
   }
 }
 
-/** Makes the counter of refused requests and connections. */
+/** Returns the counter of refused requests and connections. */
 export function refusalCounter(registry: Registry): Counter {
   const help = 'Requests and connections refused';
   return new Counter({ name: 'webhook_refusals_total', help, labelNames: ['reason'], registers: [registry] });
 }
 
-/** Makes the counter of failed steps of retention. */
+/** Returns the counter of failed steps of retention. */
 export function retentionFailures(registry: Registry): Counter {
   const help = 'Steps of retention that failed; each is tried again within seconds';
   return new Counter({ name: 'webhook_retention_failures_total', help, registers: [registry] });
 }
 
-/** Adds a gauge that is read with the metrics, and keeps its last value where that fails. `aggregator` joins those of workers. */
+/** Adds a gauge that is read with the metrics, and keeps its last value if that fails. `aggregator` joins those of workers. */
 function gauge(
   name: string,
   help: string,
@@ -202,7 +202,7 @@ export class CallDurations extends Histogram<Label | 'le'> {
     return Promise.resolve({ ...this.#about, type: 'histogram', aggregator: 'sum', values } as unknown as Values);
   }
 
-  /** What prom-client asks for instead of {@link get} when it writes text. */
+  /** Called by prom-client instead of {@link get} if it writes text. */
   getForPromString(): Promise<Values> {
     return this.get();
   }

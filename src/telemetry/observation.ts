@@ -21,7 +21,7 @@ export interface CallReport {
   readonly refusal?: Refusal | undefined;
   /** Why it was refused or failed. */
   readonly error?: unknown;
-  /** What had been read of its body when it was refused or failed. */
+  /** The part of its body that had been read when it was refused or failed. */
   readonly body?: ReadBody | undefined;
 }
 
@@ -123,7 +123,7 @@ export function observation(
   };
 }
 
-/** What a log line says of the request that it is about. */
+/** The fields of a log line about a request. */
 function requestFields(
   request: IncomingMessage,
   addressOf: (request: IncomingMessage) => string | undefined,

@@ -23,7 +23,7 @@ export interface RefusedCall {
   readonly requestId?: string | undefined;
 }
 
-/** What is remembered of a refused call. A worker of another build may leave out what is optional. */
+/** A refused call, as it is remembered. A worker of another build may omit optional members. */
 export interface KeptCall extends RefusedCall {
   /** Differs from that of any other call, also of another process. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface KeptCall extends RefusedCall {
   readonly body?: KeptBody | undefined;
 }
 
-/** What had been read of a body when its call was refused. */
+/** The part of a body that had been read when its call was refused. */
 export interface ReadBody {
   /** At least its first {@link KEPT_BYTES}, unless it is shorter. */
   readonly start: Buffer;
@@ -44,7 +44,7 @@ export interface ReadBody {
   readonly bytes: number;
 }
 
-/** What is remembered of a body. */
+/** The remembered part of a body. */
 export interface KeptBody {
   /** At most its first {@link KEPT_BYTES}, each byte as a character (ISO 8859-1), without the header of a SOAP message. */
   readonly start: string;
@@ -101,7 +101,7 @@ export class RefusedCalls {
     });
   }
 
-  /** What is remembered, and how many calls there were. */
+  /** The remembered calls, and the number of all. */
   list(): Refusals {
     return { calls: this.#calls.list(), counts: this.#counts.list() };
   }

@@ -11,13 +11,13 @@ const RETRY = 50;
 const FLUSH_TIMEOUT = 1000;
 
 /**
- * Writes log lines to standard output, never in the way of the program: where the disk is full, or nobody reads, they wait until
+ * Writes log lines to standard output without blocking the program: if the disk is full or the reader stalls, they wait until
  * it works again, and are lost once there are too many of them.
  */
 export class StandardOutput implements DestinationStream {
   readonly #fd: number;
   readonly #lostLines: (lines: number) => void;
-  /** What is being written, or was when writing failed. */
+  /** The text that is being written, or was when writing failed. */
   #chunk = Buffer.alloc(0);
   #state: 'idle' | 'in the system' | 'pausing' = 'idle';
   #waiting = '';

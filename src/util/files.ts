@@ -39,7 +39,7 @@ export function temporaryName(file: string): string {
  * Flushes a finished file to disk and gives it its final name in the same folder. Never replaces a file, not even one that
  * appears at the last moment.
  *
- * @throws {NewFileError} a file of the final name exists; the temporary one is left where it is.
+ * @throws {NewFileError} a file of the final name exists; the temporary one is left.
  */
 export async function publishFile(temporary: string, final: string): Promise<void> {
   await flush(temporary);
@@ -56,7 +56,7 @@ export async function publishFile(temporary: string, final: string): Promise<voi
   await flushFolder(dirname(final));
 }
 
-/** What file systems without hard links (FAT, some network shares) answer. */
+/** The errors of file systems without hard links (FAT, some network shares). */
 const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
 
 async function reserveAndRename(temporary: string, final: string): Promise<void> {
@@ -77,7 +77,7 @@ async function flush(file: string): Promise<void> {
   }
 }
 
-/** Makes the name survive a loss of power. Windows has no way to ask for it, and does not open folders. */
+/** Flushes the name to disk, so that it survives a loss of power. Windows has no way to ask for it, and does not open folders. */
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -104,9 +104,9 @@ function taken(file: string): NewFileError {
 }
 
 /**
- * Makes a text the content of a file, which may exist. If the process is killed meanwhile, or the power fails, the file has its
+ * Replaces the content of a file, which may be missing. If the process is killed meanwhile, or the power fails, the file has its
  * old content or the new one, whole. After a loss of power it may be the old one even though this has resolved. Only one process
- * at a time may do this to a file: the text is first written to `NAME.unfinished` beside it, which stays behind where the
+ * at a time may do this to a file: the text is first written to `NAME.unfinished` beside it, which stays behind if the
  * process is killed, and is used again.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {

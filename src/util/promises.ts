@@ -7,7 +7,7 @@ export interface Deferred<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes a promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
+/** Returns a promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
 export function deferred<T = void>(): Deferred<T> {
   let settle: Pick<Deferred<T>, 'resolve' | 'reject'> | undefined;
   const promise = new Promise<T>((resolve, reject) => {
@@ -19,7 +19,7 @@ export function deferred<T = void>(): Deferred<T> {
 /**
  * Settles as the promise does, or rejects after `milliseconds`.
  *
- * @param late - makes the error of a promise that took too long.
+ * @param late - returns the error to reject with.
  */
 export async function within<T>(promise: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ const PART = 4;
 const PAUSE = 5;
 const QUIET = 0.2;
 
-/** Lets calls that have arrived run, for up to 5 ms; does not wait where there are none. */
+/** Lets calls that have arrived run, for up to 5 ms; does not wait if there are none. */
 export async function letOthersRun(): Promise<void> {
   const until = performance.now() + PAUSE;
   let round: number;

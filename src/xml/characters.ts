@@ -54,7 +54,7 @@ export function attributeValue(raw: string): string | undefined {
   return SPECIAL_IN_VALUE.test(raw) ? resolved(raw.replace(/\r\n|[\t\n\r]/g, ' ')) : raw;
 }
 
-/** What XML 1.0 forbids (section 2.2, Char), apart from surrogates that do not stand in pairs. */
+/** The characters that XML 1.0 forbids (section 2.2, Char), apart from lone surrogates. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
@@ -98,9 +98,10 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[\d.-]/.test(character) ? OTHER : 0;
 });
 
-/** Where the ASCII name without a colon ends that begins at a place; the place itself if none begins there. */
+/** The end of the ASCII name without a colon that begins at `start`; `start` itself if none begins there. */
 export function nameEnd(text: string, start: number): number {
-  if (kindOf(text.charCodeAt(start)) !== START) return start;
+  const first = text.charCodeAt(start);
+  if (!(first < KINDS.length && KINDS[first] === START)) return start;
   let end = start + 1;
   while (isNameCharacter(text.charCodeAt(end))) end++;
   return end;
@@ -108,11 +109,7 @@ export function nameEnd(text: string, start: number): number {
 
 /** Whether this is an ASCII character that a name can have, other than the colon. */
 export function isNameCharacter(code: number): boolean {
-  return kindOf(code) !== 0;
-}
-
-function kindOf(code: number): number {
-  return code < 128 ? (KINDS[code] ?? 0) : 0;
+  return code < KINDS.length && KINDS[code] !== 0;
 }
 
 /** The first line of every XML document of the service. */
@@ -145,14 +142,11 @@ export function builderText(text: string): string {
   return xmlCharacters(text).replaceAll('&', '&amp;');
 }
 
-/** Writes a text inside one or more elements. */
-export type WriteText = (text: string) => string;
-
 /**
- * Makes a writer for a text inside nested elements of one namespace, named from the outermost to the innermost. The tags are
- * made only once. An empty text makes the innermost element an empty-element tag.
+ * Returns a function that writes a text inside nested elements of one namespace, named from the outermost to the innermost. An
+ * empty text makes the innermost element an empty-element tag.
  */
-export function textElement(namespace: string, ...names: readonly string[]): WriteText {
+export function textElement(namespace: string, ...names: readonly string[]): (text: string) => string {
   const root = names.reduce((parent, name) => parent.ele(builderText(namespace), name), create()).root();
   const empty = root.toString({ spaceBeforeSlash: true });
   const tags = root.toString({ allowEmptyTags: true });

@@ -26,8 +26,8 @@ const DECLARATION =
 const MAX_BEGINNING_LENGTH = 1024;
 
 /**
- * The last document up to the end of its root's start tag, and where that starts. All messages of one client begin with the
- * same, which need not be read again.
+ * The last document up to the end of its root's start tag, and the offset of that tag. All messages of one client begin alike,
+ * so that this part need not be read again.
  */
 export class LastBeginning {
   text = '';
@@ -82,7 +82,7 @@ export class CommonXmlReader {
     }
   }
 
-  /** Opens the root if the document begins as the last one did; otherwise reads the declaration. Returns where that ends. */
+  /** Opens the root if the document begins as the last one did; otherwise reads the declaration. Returns the end of either. */
   #readBeginning(): number {
     const { text, start, root } = this.#last;
     // Three times as fast as startsWith.

@@ -42,6 +42,10 @@ export interface XmlHandler {
   addText(text: string): void;
   /** The end of an element, and where its content ends. */
   closeElement(contentEnd: number): void;
+  /** A document type declaration. */
+  addDoctype?(): void;
+  /** An attribute, before its element: its name, and how many its tag has so far. Not called for a tag with few and short ones. */
+  addAttribute?(name: string, count: number): void;
 }
 
 /** The namespace declarations in force in an element (Namespaces in XML 1.0, section 6). */

@@ -1,4 +1,4 @@
-/** A mistake that makes a text no XML document. */
+/** A syntax error of an XML document. */
 export interface Mistake {
   /** As a sentence. */
   readonly what: string;
@@ -6,7 +6,7 @@ export interface Mistake {
   readonly offset: number;
 }
 
-/** What has an end of its own, by how it begins, and the ampersand, which must begin a reference. */
+/** The beginnings of constructs that need an end, and the ampersand, which must begin a reference. */
 const PART = /<!--|<!\[CDATA\[|<\?|&/g;
 const ENDS: ReadonlyMap<string, readonly [what: string, end: string]> = new Map([
   ['<!--', ['comment', '-->']],
@@ -19,7 +19,7 @@ const REFERENCE = /&[^&;<>\s]+;/y;
 /** The parts of a document that are looked at, at most: some 20 ms. */
 const MAX_PARTS = 100_000;
 
-/** What `saxes` says at a place far behind a mistake: where a `;` follows, or at the end of the document. */
+/** Errors that `saxes` reports far after the mistake: at the next `;`, or at the end of the document. */
 const SAID_TOO_LATE = /entity|unclosed tag|unexpected end|must contain a root/;
 
 /** Finds the mistake for which `saxes` gives this reason, if it begins before the place that `saxes` names. */

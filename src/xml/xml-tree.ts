@@ -1,5 +1,6 @@
+import { atOnce } from '../util/promises';
 import type { Attribute, ElementName, XmlHandler } from './handler';
-import { SaxesReader } from './saxes-reader';
+import { readWithSaxes, XmlSyntaxError } from './xml-reader';
 
 /** An element of a document, with what is inside it in the order of the document. */
 export interface XmlElement extends ElementName {
@@ -49,17 +50,14 @@ export function readXml(text: string): XmlElement {
       const isEmptyTag = (end: number) => text[end - 2] === '/';
       if (element !== undefined && !isEmptyTag(element.end)) element.end = text.indexOf('>', contentEnd) + 1;
     },
-  };
-  const addDoctype = () => {
-    throw new XmlError('It has a document type declaration.');
+    addDoctype() {
+      throw new XmlError('It has a document type declaration.');
+    },
   };
   try {
-    const reader = new SaxesReader(text, handler, { addDoctype });
-    reader.write(text);
-    reader.close();
+    atOnce(readWithSaxes(text, handler));
   } catch (error) {
-    if (error instanceof XmlError) throw error;
-    throw new XmlError(`It is not well-formed XML: ${(error as Error).message}`);
+    throw error instanceof XmlSyntaxError ? new XmlError(`It is not well-formed XML: ${error.message}`) : error;
   }
   if (root === undefined) throw new XmlError('It is empty.');
   return root;

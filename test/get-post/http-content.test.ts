@@ -1,4 +1,5 @@
-import { binaryModeAttributes, httpContent, isBinaryMode } from '../../src/get-post/http-content';
+import { binaryModeAttributes, isBinaryMode } from '../../src/events/cloudevents/binary-mode';
+import { httpContent } from '../../src/get-post/http-content';
 import { parseMediaType } from '../../src/http/content/content-type';
 import { atOnce } from '../../src/util/promises';
 

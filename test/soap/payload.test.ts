@@ -1,3 +1,4 @@
+import { FAULTS } from '../../src/soap/fault';
 import { readEnvelope } from '../../src/soap/envelope-reader';
 import { NAMESPACE, SOAP_11_NAMESPACE } from '../support/bindings';
 import { atOnce } from '../../src/util/promises';
@@ -8,7 +9,7 @@ const message = (inside: string, onEnvelope = '', onOperation = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${onEnvelope}><s:Body>` +
   `<t:RecordEvent xmlns:t="${NAMESPACE}"${onOperation}>${inside}</t:RecordEvent></s:Body></s:Envelope>`;
 
-const payloadOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).text());
+const payloadOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).text(FAULTS.payloadGrowth));
 
 describe('a payload', () => {
   const prefixes = Array.from(

@@ -23,8 +23,8 @@ export class CloudEventError extends Error {
 const MAX_ATTRIBUTES_BYTES = 8192;
 
 /**
- * What a log adds to the events that it gives out, each with the most bytes that it takes. An event that is sent back may
- * be longer by that. Sent through several logs, it has the positions of all of them under names of their own.
+ * Attributes that a log adds to the events it returns, each with its maximum bytes: an event that is sent back may be longer by
+ * that. One sent through several logs has the positions of all of them, under different names.
  */
 const ADDED_BY_LOGS: readonly (readonly [name: RegExp, maxBytes: number])[] = [
   [/^time$/, 64],
@@ -35,7 +35,7 @@ const ADDED_BY_LOGS: readonly (readonly [name: RegExp, maxBytes: number])[] = [
 ];
 const MAX_ID_LENGTH = 1024;
 
-/** What the CloudEvents 1.0 type String (section 3.1) excludes: control characters, noncharacters, lone surrogates. */
+/** Excluded from the CloudEvents 1.0 type String (section 3.1): control characters, noncharacters, lone surrogates. */
 const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
@@ -138,8 +138,8 @@ const RESERVED: readonly string[] = ['sequence', 'binding'];
 const PREFIX = 'sender';
 
 /**
- * Renames the attributes whose names the log uses itself: a sender's `sequence` becomes `sendersequence`, or where it has
- * one of that name too, as after several logs, `sendersendersequence`.
+ * Renames the attributes whose names the log uses itself: a sender's `sequence` becomes `sendersequence`, or
+ * `sendersendersequence` if it has one of that name too, as after several logs.
  */
 export function withoutReservedNames(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!RESERVED.some((name) => Object.hasOwn(attributes, name))) return attributes;

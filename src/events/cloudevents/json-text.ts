@@ -111,7 +111,7 @@ const STRING_PART = /(?:[ !#-[\]-\uffff]{1,64}|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))
 const SPACE = ' \t\n\r';
 const REST = /[ \t\n\r]*$/y;
 
-/** What may come next: the `first` of a container may also be its end. */
+/** The token expected next: instead of the `first` of a container its end may come. */
 type Expected = 'first' | 'name' | 'colon' | 'value' | 'separator';
 
 /**

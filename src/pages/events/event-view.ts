@@ -123,7 +123,7 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curlNeedsFile: needsFile,
     /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
-    /** What the service recorded it as, where it would record the command as something else. */
+    /** The type of the event, if the command would be recorded with another one. */
     lostType: shownIf(lostType(event)),
     /** Whether the command sends a key under which the log has the event: one of a signed call counts beside the signature alone. */
     sendsKey: hasKey(request) && event.webhookId?.startsWith('signed ') !== true,
@@ -145,7 +145,7 @@ interface Download {
 
 const BYTES = 'application/octet-stream';
 
-/** Makes a file of an event, if it has one of this name: `event`, `data` or `request`. */
+/** Returns a file of an event, if it has one of this name: `event`, `data` or `request`. */
 export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
   const names = fileNames(event);
   if (what === 'event') {

@@ -6,7 +6,7 @@ import { isVisible } from '../curl-command';
 import { markup } from './markup';
 import { timeText } from './parts';
 
-/** What the list of events is narrowed to. */
+/** The filters of the list of events. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
 
 /** Where in the log the list is; by default at the newest events. */

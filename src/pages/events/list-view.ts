@@ -126,7 +126,7 @@ function rowView(event: FoundEvent, filter: Filter) {
     address: shownText(remoteAddress ?? '–', CELL_BYTES),
     ofSender: narrowed('sender', remoteAddress),
     size: data === undefined ? '–' : sizeText(data.bytes),
-    /** What of the event the match is in, unless that is its data. */
+    /** The part of the event with the match, unless that is its data. */
     matchIn: match === undefined || match.in === 'data' ? undefined : match.in,
     data: match === undefined ? data && dataStart(data) : marked(match),
   };

@@ -14,7 +14,7 @@ const STEP = 1024;
 
 /**
  * Writes a text for a page: escaped, with each character that cannot be seen as its code point (`U+202E`), and cut before it
- * takes more than `maxBytes` bytes of UTF-8. A line break is a line feed, also where it was CRLF.
+ * takes more than `maxBytes` bytes of UTF-8. Line breaks become line feeds.
  */
 export function markup(text: string, maxBytes: number): Markup {
   let html = '';
@@ -55,7 +55,7 @@ function escaped(text: string): string {
   );
 }
 
-/** What most texts consist of: no character of it has to be looked at. */
+/** Most texts: all of it can be seen. */
 const ALL_VISIBLE = /^[\n -~]*$/;
 
 /** Characters between which a joiner or a non-joiner (U+200D, U+200C) is part of a word or an emoji. */

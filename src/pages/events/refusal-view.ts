@@ -103,7 +103,7 @@ function refusalView(call: KeptCall, maxBytes: number) {
   };
 }
 
-/** What stays the same when its sender sends the call again. */
+/** The id of a delivery, which stays the same if its sender sends the call again. */
 function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, string>): string | undefined {
   const known = SENDERS.find(({ name }) => name === sender);
   // Stripe's is a member of the body, the first one, which may be cut.
@@ -113,7 +113,7 @@ function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, stri
   return standard ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
 }
 
-/** Shows the beginning of a body as text, or in hexadecimal where it is none. */
+/** Shows the beginning of a body as text, or in hexadecimal. */
 function bodyView({ start, bytes }: KeptBody, contentType = '', maxBytes: number) {
   const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
   return { html, size: sizeText(bytes), isCut: isCut || bytes > KEPT_BYTES };

@@ -7,11 +7,10 @@ import { shortened } from '../../util/text';
 import type { Binding } from '../../service/call';
 import type { ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
-import type { BuiltInName } from '../../contract/simple-type';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type HtmlPage } from '../page-writer';
 import type { EventNumbers } from '../events/rate-view';
-import { exampleValue, sampleWriter, type Sample } from './samples';
+import { sampleWriter, type Sample } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export type Pages = Awaited<ReturnType<typeof loadPages>>;
@@ -86,7 +85,11 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
   };
 }
 
-const STEPS: Readonly<Partial<Record<BuiltInName, '1' | 'any'>>> = { int: '1', long: '1', decimal: 'any' };
+const STEPS: ReadonlyMap<string, '1' | 'any'> = new Map([
+  ['int', '1'],
+  ['long', '1'],
+  ['decimal', 'any'],
+]);
 
 /** Chooses the field of a form for a parameter by its type. */
 function formField({ name, type, isRequired, documentation }: Parameter) {
@@ -99,9 +102,9 @@ function formField({ name, type, isRequired, documentation }: Parameter) {
     /** The values to choose from, if not every text is allowed. */
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
-    step: choices === undefined ? STEPS[type.name] : undefined,
+    step: choices === undefined ? STEPS.get(type.name) : undefined,
     /** An example, where the type does not show what a value looks like. */
-    placeholder: type.name === 'dateTime' ? exampleValue(type) : '',
+    placeholder: type.name === 'dateTime' ? type.example : '',
   };
 }
 

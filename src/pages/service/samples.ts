@@ -1,6 +1,5 @@
 import { replyHeaders } from '../../http/reply';
 import type { Contract, ContractOperation } from '../../contract/contract';
-import type { BuiltInName, SimpleType } from '../../contract/simple-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
 import { BINDING_NAMES } from '../../contract/protocols';
@@ -118,22 +117,8 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
   return curlCommand({ method, url, headers: Object.entries(headers), body: sent }, 'request.body').command;
 }
 
-/** What the samples send to an operation that takes any XML: an element, or a field of a query string or form. */
+/** The argument in the samples of an operation that takes any XML: an element, or a field of a query string or form. */
 const ANYTHING: ArgumentTexts = new Map([['order', '17']]);
-
-const EXAMPLES: Readonly<Record<BuiltInName, string>> = {
-  string: 'text',
-  boolean: 'true',
-  int: '10',
-  long: '10',
-  decimal: '9.99',
-  dateTime: '2026-01-31T12:00:00Z',
-};
-
-/** An example of a type, as text. */
-export function exampleValue({ name, choices }: SimpleType): string {
-  return choices?.[0] ?? EXAMPLES[name];
-}
 
 /**
  * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
@@ -143,6 +128,6 @@ export function exampleArguments({ parameters, takesAnyXml }: ContractOperation)
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
-  const examples = shown.map(({ name, type }) => [name, exampleValue(type)] as const);
+  const examples = shown.map(({ name, type }) => [name, type.example] as const);
   return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
 }

@@ -1,9 +1,8 @@
-import { isNameCharacter, isSpaceCode, xmlAttribute } from '../xml/characters';
-import { NO_DECLARATIONS, type Scope, type Tag } from '../xml/handler';
 import type { Steps } from '../util/promises';
-import { FAULTS } from './fault';
+import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
+import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
 
-/** How many times the length of its message a payload may gain in declarations, and how many characters at most. */
+/** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
 const MAX_GAIN = 4 * 1024 * 1024;
 
@@ -24,9 +23,9 @@ interface Child {
  * further out, of the default namespace and of each prefix that stands before a colon in its text: in names, and in values and
  * texts that may be qualified names (`xsi:type="xsd:int"`) or hold some, as XPath does. One too many does no harm.
  *
- * The reader of the message reports where the content ends and its children. Offsets are in UTF-16 code units.
+ * The reader of the document reports where the content ends and its children. Offsets are in UTF-16 code units.
  */
-export class Payload {
+export class ElementContent {
   /** The start of the end tag; undefined until that has been read. */
   end: number | undefined;
   /** Whether it directly holds text other than white space; then all of its white space counts. */
@@ -40,7 +39,7 @@ export class Payload {
   #allDeclarations: string | undefined;
 
   /**
-   * @param xml - the whole message.
+   * @param xml - the whole document.
    * @param start - the end of the element's start tag.
    * @param scope - the declarations of the element and those around it.
    */
@@ -58,9 +57,10 @@ export class Payload {
    * Writes it. White space around its elements is left out, unless there is text beside them. Undefined if it is only white space
    * and comments.
    *
-   * @throws {Fault} the declarations would make it many times as long as its message.
+   * @param tooLong - returns the error to throw if the declarations would make it longer than its document by more than
+   *   `maxGrowth` characters.
    */
-  *text(): Steps<string | undefined> {
+  *text(tooLong: (maxGrowth: number) => Error): Steps<string | undefined> {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
     const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
@@ -90,7 +90,7 @@ export class Payload {
       const declarations = this.#declarationsOn(child, mayBeAny ? undefined : mentioned);
       if (declarations === '') continue;
       growth += declarations.length;
-      if (growth > maxGrowth) throw FAULTS.payloadGrowth(maxGrowth);
+      if (growth > maxGrowth) throw tooLong(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);
       position = child.nameEnd;
     }
@@ -101,13 +101,13 @@ export class Payload {
     return fragments.join('');
   }
 
-  /** @param mentioned - the prefixes that it may use; undefined where that may be any. */
+  /** @param mentioned - the prefixes that it may use; undefined if that may be any. */
   #declarationsOn({ scope }: Child, mentioned: ReadonlySet<string> | undefined): string {
     const own = scope === this.#scope ? NO_DECLARATIONS : scope;
     if (mentioned !== undefined) return this.#write(mentioned, own);
     this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable);
     if (own !== NO_DECLARATIONS) return this.#write(this.#allPrefixes, own);
-    // One text for all children: one for each could take far more time and memory than the message.
+    // One text for all children: one for each could take far more time and memory than the document.
     return (this.#allDeclarations ??= this.#write(this.#allPrefixes, own));
   }
 
@@ -130,7 +130,7 @@ export class Payload {
 }
 
 /**
- * Finds the prefixes of a scope that stand before colons in a text, in one pass over it. Returns false where it may have any: where
+ * Finds the prefixes of a scope that stand before colons in a text, in one pass over it. Returns false if it may have any: if
  * some may be written with references or have letters beyond ASCII.
  */
 function addPrefixes(text: string, scope: Scope, found: Set<string>): boolean {

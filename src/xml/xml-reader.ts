@@ -1,0 +1,113 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import type { Steps } from '../util/promises';
+import { shortened } from '../util/text';
+import { CommonXmlReader, LastBeginning } from './common-xml-reader';
+import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
+import { earlierMistake, placeOf } from './mistakes';
+
+/** Thrown for a text that is not well-formed XML; the message says what is wrong and where. */
+export class XmlSyntaxError extends Error {
+  override readonly name = 'XmlSyntaxError';
+}
+
+/** Reads XML 1.0 documents with namespaces strictly: most of them with {@link CommonXmlReader}, the others with `saxes`. */
+export class XmlReader {
+  /** How the document before began, which is how most begin. */
+  readonly #last = new LastBeginning();
+
+  /**
+   * Reads a document, and returns the handler to which all of it was reported.
+   *
+   * @param handlerOf - returns a new handler. Called again if the document has to be read from its beginning again.
+   * @throws {XmlSyntaxError} it is not well-formed.
+   * @throws whatever the handler throws.
+   */
+  *read<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Steps<Handler> {
+    const handler = handlerOf();
+    if (yield* new CommonXmlReader(xml, handler, this.#last).read()) return handler;
+    const another = handlerOf();
+    yield* readWithSaxes(xml, another);
+    return another;
+  }
+}
+
+/** How many characters `saxes` reads at a time. */
+const PART_LENGTH = 8 * 1024;
+
+/**
+ * Reads a document with `saxes`.
+ *
+ * @throws as {@link XmlReader.read}.
+ */
+export function* readWithSaxes(xml: string, handler: XmlHandler, partLength = PART_LENGTH): Steps<void> {
+  const parser = parserFor(xml, handler);
+  try {
+    for (let start = 0; start < xml.length; start += partLength) {
+      parser.write(xml.slice(start, start + partLength));
+      yield;
+    }
+    parser.close();
+  } catch (error) {
+    throw mistakeIn(xml, error) ?? error;
+  }
+}
+
+/**
+ * Returns a parser that reports to a handler. The parser keeps its handlers as properties. With more than six V8 turns it into a
+ * dictionary, and reading takes four times as long. So there is no handler for errors, which the parser then throws, and none
+ * for the beginning of a start tag.
+ */
+function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true }> {
+  const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  /** The scopes of the open elements, outermost first. */
+  const scopes: Scope[] = [];
+  let attributes = 0;
+  parser.on('doctype', () => handler.addDoctype?.());
+  if (handler.addAttribute !== undefined) {
+    parser.on('attribute', ({ name }) => handler.addAttribute?.(name, ++attributes));
+  }
+  parser.on('opentag', (tag) => {
+    attributes = 0;
+    const scope = scopeOf(tag, scopes.at(-1) ?? NO_DECLARATIONS);
+    scopes.push(scope);
+    const end = parser.position;
+    // An attribute value cannot hold this character.
+    handler.openElement(tagOf(tag, scope), xml.lastIndexOf('<', end - 1), end);
+  });
+  parser.on('closetag', ({ isSelfClosing }) => {
+    scopes.pop();
+    const { position } = parser;
+    handler.closeElement(isSelfClosing ? position : xml.lastIndexOf('</', position - 1));
+  });
+  const addText = (text: string): void => {
+    handler.addText(text);
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  return parser;
+}
+
+function scopeOf({ ns }: SaxesTagNS, outer: Scope): Scope {
+  const declared = Object.entries(ns);
+  return declared.length === 0 ? outer : new Scope(new Map(declared), outer);
+}
+
+function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
+  const others: Attribute[] = [];
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.prefix !== 'xmlns' && attribute.name !== 'xmlns') others.push(attribute);
+  }
+  return { name, prefix, local, uri, attributes: others, scope };
+}
+
+/** Puts an error of the parser, `line:column: reason`, into words. The reason may quote the document, so it is shortened. */
+function mistakeIn(xml: string, error: unknown): XmlSyntaxError | undefined {
+  const [, line = '', column = '', reason] = PARSER_ERROR.exec((error as Error).message) ?? [];
+  if (reason === undefined) return undefined;
+  const mistake = earlierMistake(xml, reason);
+  const place = mistake === undefined ? { line, position: column } : placeOf(xml, mistake.offset);
+  const what = mistake?.what ?? shortened(reason).replace(/\w$/, '$&.');
+  return new XmlSyntaxError(`${what} Line ${String(place.line)}, position ${String(place.position)}.`);
+}
+
+const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;
