@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Registry } from 'prom-client';
 import { loadContract, maxBytesAroundResult } from './contract/contract';
 import { Protocols } from './contract/protocols';
@@ -12,9 +13,9 @@ import { BodyReader } from './http/content/body';
 import { parseMediaType } from './http/content/content-type';
 import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
-import { createLogger, hintsTo, type Logger } from './telemetry/logger';
+import { createLogger, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
-import { logLines, observation } from './telemetry/observation';
+import { createObserver } from './telemetry/observer';
 import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
 
@@ -40,10 +41,6 @@ export interface App {
    */
   close(idleTimeout?: number): Promise<void>;
 }
-
-const FORWARDED_HINT =
-  'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
-  'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
 /** How much larger an event may be than its request: bytes that are not text are kept as base64. */
 const GROWTH = 4 / 3;
@@ -73,11 +70,6 @@ export async function startApp(
 ): Promise<App> {
   const { limits, protocols: bindings, documentation } = config;
   const contract = await loadContract(config.namespace, new Protocols(bindings, documentation));
-  const hint = hintsTo(logger);
-  const callers = callersOf(config, () => {
-    hint('forwarded', FORWARDED_HINT);
-  });
-  const addressOf = callers.address.bind(callers);
   const readiness = new Readiness(() => log.check());
   const calls = admission(limits);
   const metrics: Metrics = new Metrics({
@@ -88,18 +80,13 @@ export async function startApp(
     events: async () => (await log.stats()).events,
     bytes: async () => (await log.stats()).bytes,
   });
-  log.observe({
-    ...logLines(logger, () => {
-      metrics.retentionFailed();
-    }),
-    committed: (commit) => {
-      metrics.commit(commit);
-    },
-  });
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const refusedCalls = new RefusedCalls();
-  const observer = observation(metrics, logger, config.log.access, addressOf, refusedCalls);
+  const addressOf = (request: IncomingMessage) => callers.address(request);
+  const observer = createObserver(logger, metrics, refusedCalls, addressOf, config.log.access);
+  const callers = callersOf(config, observer.hint);
+  log.observe(observer);
   const access = new AccessControl(config, callers);
   const service = webhookService(log, {
     defaults: { source: endpointPath(config), type: config.eventType },
@@ -117,10 +104,9 @@ export async function startApp(
     rate,
     access,
     admission: calls,
-    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
+    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
     mediaType: memoized(parseMediaType),
-    hint,
-    report: observer.call,
+    observer,
     refusals: () => refusalsOfAll(refusedCalls),
   });
 

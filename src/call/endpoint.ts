@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { AccessControl } from '../access/access-control';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
@@ -7,7 +6,7 @@ import type { BodyReader } from '../http/content/body';
 import type { MediaType } from '../http/content/content-type';
 import type { EventLog } from '../log/event-log';
 import type { Service } from '../service/call';
-import type { CallReport } from '../telemetry/observation';
+import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
 import type { Admission } from './admission';
 
@@ -26,14 +25,7 @@ export interface Endpoint {
   readonly bodies: BodyReader;
   /** Reads a `Content-Type`, and remembers those that come again and again. */
   mediaType(this: void, value: string): MediaType | undefined;
-  /**
-   * Called for each call that suggests a setting. Not deduplicated.
-   *
-   * @param key - names the kind of hint; one of a few.
-   */
-  hint(this: void, key: string, message: string): void;
-  /** Called for every call when it has ended. */
-  report(this: void, request: IncomingMessage, report: CallReport): void;
+  readonly observer: Pick<Observer, 'ended' | 'hint'>;
   /** The refused and failed calls of all processes of the service. */
   refusals(this: void): Promise<Refusals>;
 }

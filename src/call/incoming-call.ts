@@ -127,7 +127,7 @@ export abstract class IncomingCall implements Call {
 
   #report(error?: unknown, refusal?: RequestError): void {
     const { binding, operation, request, response, ticket } = this;
-    this.endpoint.report(request, {
+    this.endpoint.observer.ended(request, {
       binding,
       operation,
       started: request.receivedAt,
@@ -225,7 +225,7 @@ export abstract class IncomingCall implements Call {
 
   /** Suggests a setting to the operator. */
   protected hint(key: string, message: string): void {
-    this.endpoint.hint(key, message);
+    this.endpoint.observer.hint(key, message);
   }
 
   get method(): string {

@@ -36,19 +36,23 @@ interface Hop {
 
 type Trust = (address: string, hop: number) => boolean;
 
+const FORWARDED_HINT =
+  'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
+  'service, set TRUST_PROXY to the number of proxies or to their networks.';
+
 /**
  * Resolves callers and public URLs under the configured proxies and, where one is configured, the fixed base URL.
  *
- * @param onIgnored - called for each request whose forwarded fields do not count because no proxy is trusted
+ * @param hint - called for each request whose forwarded fields are ignored because no proxy is trusted.
  */
 export function callersOf(
   { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
-  onIgnored: () => void = () => undefined,
+  hint: (key: string, message: string) => void = () => undefined,
 ): Callers {
   const trust: Trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
   const written: WrittenFields = { standard: false, custom: false };
   const notice = (request: IncomingMessage): void => {
-    if (trustProxy === 0 && isForwarded(request)) onIgnored();
+    if (trustProxy === 0 && isForwarded(request)) hint('forwarded', FORWARDED_HINT);
   };
   return {
     baseUrl(request) {

@@ -4,9 +4,6 @@ import { StandardOutput } from './standard-output';
 
 export type { Logger } from 'pino';
 
-/** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */
-const LINES_PER_SECOND = 20;
-
 /**
  * Returns a logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
  * when all lines are written.

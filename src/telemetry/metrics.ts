@@ -4,7 +4,7 @@ import type { Refusal } from '../http/errors';
 import { within } from '../util/promises';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
-export type Outcome = 'ok' | 'refused' | 'failed';
+export type CallOutcome = 'ok' | 'refused' | 'failed';
 
 /** Values that are read with the metrics. */
 export interface MeasuredState {
@@ -87,7 +87,7 @@ export class Metrics {
   }
 
   /** Counts a call that ended `milliseconds` after its header arrived. Each text has few values. */
-  call(binding: string, operation: string, outcome: Outcome, milliseconds: number): void {
+  call(binding: string, operation: string, outcome: CallOutcome, milliseconds: number): void {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }
 

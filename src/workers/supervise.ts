@@ -1,17 +1,18 @@
 import cluster from 'node:cluster';
+import type { IncomingMessage } from 'node:http';
 import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
 import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
 import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
-import { logLines, observation } from '../telemetry/observation';
+import { createObserver, type Observer } from '../telemetry/observer';
 import { Supervisor } from './supervisor';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker, type WorkerProcess } from './worker-process';
 import { adminPages, Readiness, withIndex } from '../http/admin';
-import { callersOf, localAuthority, rateLimit } from '../http/callers';
+import { callersOf, localAuthority, rateLimit, type RateLimit } from '../http/callers';
 import { HttpServer } from '../http/server';
 
 /**
@@ -38,11 +39,10 @@ export async function supervise(
     stdio: ['inherit', 'inherit', 'inherit', inherited?.fd ?? 'ignore', 'ipc'],
   });
   const reports = new Reports();
-  writer?.observe(
-    logLines(logger, () => {
-      reports.retentionFailed();
-    }),
-  );
+  const callers = callersOf(config);
+  const addressOf = (request: IncomingMessage) => callers.address(request);
+  const observer = createObserver(logger, reports, reports.refusedCalls, addressOf, config.log.access);
+  writer?.observe(observer);
   let port = config.port;
   const fork = (): WorkerProcess => {
     const worker = forkWorker({
@@ -67,7 +67,13 @@ export async function supervise(
       });
     },
   });
-  const adminUrl = await startAdminServer(config, supervisor, reports, logger);
+  const adminUrl = await startAdminServer(
+    config,
+    supervisor,
+    reports,
+    observer,
+    rateLimit(config.limits.rate, addressOf),
+  );
   if (inherited === undefined) port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
@@ -96,7 +102,8 @@ async function startAdminServer(
   config: Config,
   supervisor: Supervisor,
   reports: Reports,
-  logger: Logger,
+  observer: Observer,
+  rate: RateLimit,
 ): Promise<string | undefined> {
   const { admin, limits } = config;
   if (admin === undefined) return undefined;
@@ -105,14 +112,7 @@ async function startAdminServer(
     await reports.check();
   });
   const pages = withIndex(adminPages(readiness, reports));
-  const callers = callersOf(config);
-  const addressOf = callers.address.bind(callers);
-  const server = new HttpServer({
-    pages,
-    limits,
-    rate: rateLimit(limits.rate, addressOf),
-    observer: observation(reports, logger, config.log.access, addressOf, reports.refusedCalls),
-  });
+  const server = new HttpServer({ pages, limits, rate, observer });
   const port = await server.listen(admin);
   return `http://${localAuthority(admin.host, port)}/`;
 }

@@ -2,7 +2,7 @@ import { loadContract, type Contract } from '../../src/contract/contract';
 import { AccessControl } from '../../src/access/access-control';
 import { admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
-import type { CallReport } from '../../src/telemetry/observation';
+import type { EndedCall } from '../../src/telemetry/observer';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
@@ -15,8 +15,8 @@ import { NAMESPACE } from './bindings';
 /** An endpoint with a service object of a test's own. */
 export interface TestEndpoint {
   readonly url: string;
-  /** What the pipeline reported, in order. */
-  readonly reports: readonly CallReport[];
+  /** The calls that ended, in order. */
+  readonly reports: readonly EndedCall[];
   /** The hints for the operator, in order. */
   readonly hints: readonly { readonly key: string; readonly message: string }[];
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const service = { ...Object.fromEntries(contract.operations.map(({ name }) => [name, silent])), ...operations };
   const config = readConfig({ PORT: '0' });
   const path = endpointPath(config);
-  const reports: CallReport[] = [];
+  const reports: EndedCall[] = [];
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });
   const { limits } = config;
@@ -57,8 +57,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
     rate: () => undefined,
     access: new AccessControl(config, callers),
-    hint,
-    report: (_request, report) => reports.push(report),
+    observer: { hint, ended: (_request, call) => void reports.push(call) },
     refusals: () => Promise.resolve({ calls: [], counts: [] }),
   });
   const server = new HttpServer({

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { createLogger, hintsTo, type Logger } from '../../src/telemetry/logger';
+import { createLogger, type Logger } from '../../src/telemetry/logger';
 
 function logTo(lines: Record<string, unknown>[]): Logger {
   return createLogger('info', {
@@ -64,21 +64,5 @@ describe('the log on standard output', () => {
     const lost = lines.find((line) => line.lost !== undefined)?.lost ?? 0;
     expect(lost).toBeGreaterThan(1000);
     expect(lines.length - 1 + lost).toBe(10_000);
-  });
-});
-
-describe('a hint', () => {
-  it('is logged once', () => {
-    const lines: Record<string, unknown>[] = [];
-    const hint = hintsTo(logTo(lines));
-    for (let i = 0; i < 3; i++) {
-      hint('addressing', 'a caller sends WS-Addressing header blocks');
-      hint('namespace', 'set SERVICE_NAMESPACE');
-    }
-    expect(lines).toMatchObject([
-      { level: 'warn', hint: 'addressing', msg: 'a caller sends WS-Addressing header blocks' },
-      { level: 'warn', hint: 'namespace', msg: 'set SERVICE_NAMESPACE' },
-    ]);
-    expect(lines.length).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import { Metrics } from '../../src/telemetry/metrics';
 import { createLogger } from '../../src/telemetry/logger';
-import { observation } from '../../src/telemetry/observation';
+import { createObserver } from '../../src/telemetry/observer';
 import { RefusedCalls } from '../../src/telemetry/refused-calls';
 
 const metrics = (): Metrics =>
@@ -13,20 +13,16 @@ const metrics = (): Metrics =>
     bytes: () => Promise.resolve(0),
   });
 
+const observerOf = (write: (line: string) => void) =>
+  createObserver(createLogger('info', { write }), metrics(), new RefusedCalls(), () => undefined, false);
+
 describe('a flood of refusals', () => {
   beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));
   afterEach(() => jest.useRealTimers());
 
   it('is logged as twenty lines a second, and the next line says how many were left out', () => {
     const lines: { msg: string; omitted?: number }[] = [];
-    const write = (line: string): void => void lines.push(JSON.parse(line) as { msg: string });
-    const observed = observation(
-      metrics(),
-      createLogger('info', { write }),
-      false,
-      () => undefined,
-      new RefusedCalls(),
-    );
+    const observed = observerOf((line) => void lines.push(JSON.parse(line) as { msg: string }));
     const flood = (refusals: number): void => {
       for (let i = 0; i < refusals; i++)
         observed.refused({ refusal: 'key', reason: 'no key', status: 401, remoteAddress: '192.0.2.1' });
@@ -40,5 +36,21 @@ describe('a flood of refusals', () => {
     jest.advanceTimersByTime(1000);
     flood(1);
     expect(lines.at(-1)?.omitted).toBe(5);
+  });
+});
+
+describe('a hint', () => {
+  it('is logged once', () => {
+    const lines: unknown[] = [];
+    const { hint } = observerOf((line) => lines.push(JSON.parse(line)));
+    for (let i = 0; i < 3; i++) {
+      hint('addressing', 'a caller sends WS-Addressing header blocks');
+      hint('namespace', 'set SERVICE_NAMESPACE');
+    }
+    expect(lines).toMatchObject([
+      { level: 'warn', hint: 'addressing', msg: 'a caller sends WS-Addressing header blocks' },
+      { level: 'warn', hint: 'namespace', msg: 'set SERVICE_NAMESPACE' },
+    ]);
+    expect(lines.length).toBe(2);
   });
 });
