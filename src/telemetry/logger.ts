@@ -45,39 +45,3 @@ function logText(text: string): string {
       : `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`;
   return visible(shown);
 }
-
-/** Writes a line with these fields. */
-type WriteLine = (fields: object, message: string) => void;
-
-/** Limits lines of one kind to 20 in a second; `omitted` in the next one says how many were left out. */
-export function limitedLines(write: WriteLine): WriteLine {
-  let second = 0;
-  let lines = 0;
-  let omitted = 0;
-  return (fields, message) => {
-    const now = Math.floor(Date.now() / 1000);
-    if (now !== second) {
-      second = now;
-      lines = 0;
-    }
-    if (++lines > LINES_PER_SECOND) {
-      omitted++;
-      return;
-    }
-    write(omitted === 0 ? fields : { ...fields, omitted }, message);
-    omitted = 0;
-  };
-}
-
-/**
- * Returns a function that logs a hint for the operator, if calls show that a setting or a client does not fit. Each hint is logged
- * once, by its key: one of a few, never a caller's text.
- */
-export function hintsTo(logger: Logger): (key: string, message: string) => void {
-  const given = new Set<string>();
-  return (key, message) => {
-    if (given.has(key)) return;
-    given.add(key);
-    logger.warn({ hint: key }, message);
-  };
-}
