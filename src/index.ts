@@ -10,6 +10,7 @@ import {
 } from './config/config';
 import { withinDescriptors } from './config/descriptors';
 import { startProblem } from './config/start-problem';
+import { positionIn } from './events/position';
 import { parseCloudEvent } from './events/archive';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-event';
 import { DEFAULT_TYPE, UuidGenerator } from './events/event';
@@ -149,7 +150,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
     async read(options = {}) {
       const { after, limit = 100 } = checkedOptions(options, 'after', 'limit');
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
-      const query = { id: undefined, sequence: undefined, limit, maxBytes: Infinity, referenceBytes: 0 };
+      const query = { id: undefined, position: undefined, limit, maxBytes: Infinity, referenceBytes: 0 };
       const events = await log.read({ ...query, after: after === undefined ? undefined : positionOf(after) });
       return events.map(recordedEvent);
     },
@@ -190,7 +191,7 @@ function jsonValue(name: string, value: unknown): unknown {
 
 async function* followed(
   log: EventLog,
-  start: Promise<bigint>,
+  start: Promise<number>,
   signal: AbortSignal,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   try {
@@ -211,14 +212,15 @@ async function* followed(
 
 function recordedEvent({
   attributes,
-  sequence,
+  position,
   data,
-}: Pick<StoredEvent, 'attributes' | 'sequence' | 'data'>): RecordedEvent {
-  return JSON.parse(eventJson(attributes, sequence, data)) as RecordedEvent;
+}: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): RecordedEvent {
+  return JSON.parse(eventJson(attributes, position, data)) as RecordedEvent;
 }
 
-function positionOf(after: Position): bigint {
-  if (/^\d{1,20}$/.test(String(after))) return BigInt(after);
+function positionOf(after: Position): number {
+  const position = positionIn(String(after));
+  if (position !== undefined) return position;
   throw new TypeError('after must be the sequence of an event: up to 20 digits.');
 }
 

@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { sequenceOf } from '../events/position';
 import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog, ServiceLog } from '../log/event-log';
@@ -37,7 +38,7 @@ function pageText(page: readonly StoredEvent[]): string {
 }
 
 /** Goes on in a log that was restored or replaced: after the position, or after the newest event where the log ends before. */
-function sayChange(change: LogChange, position: bigint, newest: bigint): bigint {
+function sayChange(change: LogChange, position: number, newest: number): number {
   const after = change === 'ends before' ? newest : position;
   console.error(
     `The log was restored or replaced after event ${String(position)}. Going on after event ${String(after)}.`,
@@ -84,7 +85,7 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
 /** Whether an event can be imported again; reports one that cannot. */
 function isWhole(event: StoredEvent): boolean {
   const problem = archiveProblem(event);
-  if (problem !== undefined) console.error(`Event ${event.sequence} is left out: ${problem}.`);
+  if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);
   return problem === undefined;
 }
 

@@ -167,7 +167,7 @@ function selectionOf({ event, since, until, type, binding, sender, text }: Forwa
   if (event !== undefined) return { names: event };
   if ([until, type, binding, sender, text].every((value) => value === undefined)) return undefined;
   // A sequence stands for its event and those before it.
-  const before = until?.since === undefined ? until && until.after + 1n : undefined;
+  const before = until?.since === undefined ? until && until.after + 1 : undefined;
   return { search: { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since } };
 }
 

@@ -1,23 +1,24 @@
+import { positionIn, SEQUENCE_DIGITS, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
-import { SEQUENCE_DIGITS } from '../log/page';
 import type { Start } from '../log/readers';
 import { eventAt, foundEvents } from '../log/stored-events';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
 
 /** All events of a log. */
-export const FROM_THE_FIRST: Start = { after: 0n };
+export const FROM_THE_FIRST: Start = { after: 0 };
 
 /** A day stands for its first moment in UTC. */
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** Reads the value of `--since`: a sequence, a duration up to now, a time (RFC 3339) or a day. */
 export function parseSince(text: string): Start | undefined {
-  if (/^\d{1,20}$/.test(text)) return { after: BigInt(text) };
+  const after = positionIn(text);
+  if (after !== undefined) return { after };
   const duration = parseDuration(text);
   const since = duration === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - duration;
-  return since === undefined ? undefined : { after: 0n, since };
+  return since === undefined ? undefined : { after: 0, since };
 }
 
 /** The start of the events that are yet to be recorded. */
@@ -29,19 +30,19 @@ export async function endOf(log: EventLog): Promise<Start> {
  * The position after which a start begins. What is recorded later comes after it, whatever its time: the clock may be set back. A
  * start in a log without such events is its end.
  */
-export async function positionBefore(log: EventLog, { after, since }: Start): Promise<bigint> {
+export async function positionBefore(log: EventLog, { after, since }: Start): Promise<number> {
   const { last } = await log.stats();
   const [first] = await log.scan({ after, since, limit: 1 });
-  if (first !== undefined) return BigInt(first.sequence) - 1n;
+  if (first !== undefined) return first.position - 1;
   return after > last ? after : last;
 }
 
 /** Reads the events with an id or at a position, at most `limit`, oldest first. */
 function readEvents(
   log: EventLog,
-  { id, sequence, limit }: { readonly id?: string; readonly sequence?: bigint; readonly limit: number },
+  { id, position, limit }: { readonly id?: string; readonly position?: number; readonly limit: number },
 ): Promise<LoggedEvent[]> {
-  return log.read({ id, sequence, limit, after: undefined, maxBytes: Infinity, referenceBytes: 0 });
+  return log.read({ id, position, limit, after: undefined, maxBytes: Infinity, referenceBytes: 0 });
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search. */
@@ -62,7 +63,7 @@ export async function* selectedEvents(
   stop: AbortSignal,
   missing: (problem: string) => void,
 ): AsyncGenerator<StoredEvent> {
-  const gone = (position: bigint): void => {
+  const gone = (position: number): void => {
     missing(`Event ${String(position)} is no longer in the log.`);
   };
   if ('search' in selection) {
@@ -71,7 +72,7 @@ export async function* selectedEvents(
   }
   const { positions, problems } = await positionsOf(selection.names, log);
   problems.forEach(missing);
-  for (const position of positions.sort((one, other) => Number(one - other))) {
+  for (const position of positions.sort((one, other) => one - other)) {
     const event = await eventAt(log, position);
     if (event === undefined) gone(position);
     else yield event;
@@ -82,27 +83,28 @@ export async function* selectedEvents(
 export async function positionsOf(
   names: readonly string[],
   log: EventLog,
-): Promise<{ positions: bigint[]; problems: string[] }> {
-  const positions = new Set<bigint>();
+): Promise<{ positions: number[]; problems: string[] }> {
+  const positions = new Set<number>();
   const problems: string[] = [];
   for (const name of names) {
     const [event, ...others] = await eventsNamed(name, log);
     if (event === undefined) problems.push(`There is no event ${quoted(name)}.`);
     else if (others.length > 0) problems.push(ambiguous(name, [event, ...others]));
-    else positions.add(BigInt(event.sequence));
+    else positions.add(event.position);
   }
   return { positions: [...positions], problems };
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
 async function eventsNamed(name: string, log: EventLog): Promise<LoggedEvent[]> {
-  const at = /^\d{1,20}$/.test(name) ? await readEvents(log, { sequence: BigInt(name), limit: 1 }) : [];
+  const position = positionIn(name);
+  const at = position === undefined ? [] : await readEvents(log, { position, limit: 1 });
   if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;
   const withId = await readEvents(log, { id: name, limit: SAME_ID });
-  return [...at, ...withId.filter(({ sequence }) => sequence !== at[0]?.sequence)];
+  return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
 }
 
 function ambiguous(name: string, events: readonly LoggedEvent[]): string {
-  const sequences = events.map(({ sequence }) => sequence).join(', ');
+  const sequences = events.map(({ position }) => sequenceOf(position)).join(', ');
   return `${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`;
 }

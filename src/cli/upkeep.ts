@@ -1,4 +1,5 @@
 import type { EventLogLocation } from '../config/event-log-location';
+import { sequenceOf } from '../events/position';
 import { eventProblem } from '../events/archive';
 import { EventLogError, type EventLog } from '../log/event-log';
 import { pagesOf } from '../log/readers';
@@ -95,16 +96,16 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
 
 /** Verifies the events one by one, and resolves to how many there were. */
 async function verifyEvents(log: EventLog, findings: Findings): Promise<number> {
-  let last = '';
+  let last = 0;
   let events = 0;
   await findings.during('Reading the events: ', async () => {
     const progress = progressBar('verified', (await log.stats()).events);
     try {
       for await (const page of pagesOf(log, FROM_THE_FIRST)) {
         for (const event of page) {
-          const problem = event.sequence > last ? eventProblem(event) : 'it does not come after the event before it';
-          if (problem !== undefined) findings.report(`Event ${event.sequence}: ${problem}.`);
-          last = event.sequence;
+          const problem = event.position > last ? eventProblem(event) : 'it does not come after the event before it';
+          if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
+          last = event.position;
         }
         events += page.length;
         progress?.update(events);

@@ -1,6 +1,7 @@
 import { parsedJson } from './cloudevents/json-text';
+import { sequenceOf } from './position';
 
-/** An event on its way into the log, which adds the `sequence`. */
+/** An event on its way into the log, which adds its position. */
 export interface NewEvent {
   /** CloudEvents `id`; with `source` it names the event. */
   readonly id: string;
@@ -25,8 +26,8 @@ export interface NewEvent {
 
 /** An event with everything that the log keeps of it. */
 export interface StoredEvent extends NewEvent {
-  /** Position in the log, 20 decimal digits, so that text order is log order. Grows and is never used twice. */
-  readonly sequence: string;
+  /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
+  readonly position: number;
   /**
    * The part that the disk has damaged: the encoding of a text, or the JSON of its attributes, its data or its arrival. The
    * damaged text is missing, or replaced by another.
@@ -54,8 +55,8 @@ function typeIn(attributes: string): unknown {
  * @param attributes - as in {@link NewEvent.attributes}.
  * @param data - one member, as in {@link NewEvent.data} or in its place.
  */
-export function eventJson(attributes: string, sequence: string, data: string | undefined): string {
-  return `${attributes.slice(0, -1)},"sequence":"${sequence}"${data === undefined ? '' : `,${data}`}}`;
+export function eventJson(attributes: string, position: number, data: string | undefined): string {
+  return `${attributes.slice(0, -1)},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`}}`;
 }
 
 /** How many more bytes than itself a byte of a text in UTF-8 takes as character data of an XML document. */

@@ -3,13 +3,13 @@ import type { LogEngine, RetentionSteps } from './engine';
 /** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
 export class LogWatch {
   readonly #engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
-  readonly #listener: (newest: bigint) => void;
+  readonly #listener: (newest: number) => void;
   readonly #endFollowing: (() => Promise<void>) | undefined;
   #told: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: bigint) => void) {
+  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: number) => void) {
     this.#engine = engine;
     this.#listener = listener;
     this.#endFollowing = engine.follow?.((newest) => {
@@ -22,7 +22,7 @@ export class LogWatch {
   tell(newest: number): void {
     if (this.#isEnded || newest === this.#told) return;
     this.#told = newest;
-    this.#listener(BigInt(newest));
+    this.#listener(newest);
   }
 
   async #look(): Promise<void> {

@@ -162,11 +162,15 @@ export class EngineLog implements EventLog {
     });
   }
 
+  newest(): Promise<number> {
+    return this.#reading(() => this.#engine.newest());
+  }
+
   stats(): Promise<LogStats> {
     return this.#reading(() => this.#engine.stats());
   }
 
-  watch(listener: (newest: bigint) => void): () => void {
+  watch(listener: (newest: number) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
     const watch = new LogWatch(this.#engine, listener);
     this.#watches.add(watch);
@@ -181,7 +185,7 @@ export class EngineLog implements EventLog {
     return this.#call('The event log cannot take events.', () => this.#engine.check());
   }
 
-  forget(positions: readonly bigint[], progress: Progress = () => undefined): Promise<bigint[]> {
+  forget(positions: readonly number[], progress: Progress = () => undefined): Promise<number[]> {
     return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions, progress));
   }
 

@@ -55,7 +55,7 @@ export interface LogEngine {
    */
   follow?(tell: (newest: number) => void): () => Promise<void>;
 
-  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]>;
+  forget(positions: readonly number[], progress: Progress): Promise<number[]>;
   verify(): Promise<string[]>;
   backup?(file: string): Promise<void>;
   compact?(progress: Progress): Promise<number>;

@@ -12,7 +12,7 @@ export interface Appended {
 }
 
 /** An event as readers of the log get it. */
-export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'attributes' | 'data'> {
+export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attributes' | 'data'> {
   /** True where `data` is left out because it does not fit in `maxBytes`. */
   readonly dataOmitted: boolean;
 }
@@ -30,9 +30,9 @@ export interface EventQuery {
   /** Only events with this id; the first of them whole, whatever its size. */
   readonly id: string | undefined;
   /** Only the event at this position, whole, whatever its size. */
-  readonly sequence: bigint | undefined;
+  readonly position: number | undefined;
   /** Only events after this position, oldest first; without it, the newest. */
-  readonly after: bigint | undefined;
+  readonly after: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /** Maximum bytes of all events together, each followed by a comma, as `wireBytes` counts. */
@@ -63,7 +63,7 @@ export interface LogStats {
   /** Bytes that the log takes up where it is kept. */
   readonly bytes: number;
   /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
-  readonly last: bigint;
+  readonly last: number;
 }
 
 /** A commit: how many events it was given, how many of them were new, and how long it took. */
@@ -86,7 +86,7 @@ export interface LogObserver {
 /** Which events {@link LogQueries.scan} returns. */
 export interface ScanQuery {
   /** Only events after this position. */
-  readonly after: bigint;
+  readonly after: number;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
@@ -102,9 +102,9 @@ export const DATA_START = 120;
 /** Which events {@link LogQueries.search} looks for, and where. */
 export interface SearchQuery {
   /** Only events before this position. */
-  readonly before?: bigint | undefined;
+  readonly before?: number | undefined;
   /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
-  readonly after?: bigint | undefined;
+  readonly after?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
@@ -125,7 +125,7 @@ export interface SearchQuery {
 }
 
 /** What a list shows of an event. A text with more than some 200 characters is cut and ends with `…`. */
-export interface FoundEvent extends Pick<StoredEvent, 'id' | 'sequence' | 'recordedAt'> {
+export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
   readonly binding: string | undefined;
   readonly type: string | undefined;
   /** The sender's address, unless the event was imported without one. */
@@ -163,7 +163,7 @@ export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];
   /** The last event that was looked at, if any. */
-  readonly reached: { readonly position: bigint; readonly recordedAt: number } | undefined;
+  readonly reached: { readonly position: number; readonly recordedAt: number } | undefined;
   /** Whether events are left to look at, `before` (or `after`) the position reached. */
   readonly more: boolean;
 }
@@ -218,7 +218,7 @@ export interface ServiceLog {
    *
    * @returns ends the watch, as closing the log does; the listener is not called afterwards.
    */
-  watch(listener: (newest: bigint) => void): () => void;
+  watch(listener: (newest: number) => void): () => void;
 
   /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
   readonly maxEventBytes?: number | undefined;
@@ -260,6 +260,9 @@ export interface LogQueries {
    * milliseconds, from an earlier span.
    */
   rates(query: RatesQuery): Promise<Rate[]>;
+
+  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
+  newest(): Promise<number>;
 }
 
 /** What keeps a log in order. Promises reject with an {@link EventLogError}. */
@@ -270,7 +273,7 @@ export interface LogUpkeep {
    *
    * @returns the positions of those that the log held.
    */
-  forget(positions: readonly bigint[], progress?: Progress): Promise<bigint[]>;
+  forget(positions: readonly number[], progress?: Progress): Promise<number[]>;
 
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
   verify(): Promise<string[]>;

@@ -1,21 +1,6 @@
+import { SEQUENCE_DIGITS } from '../events/position';
 import { wireBytesIn, type NewEvent } from '../events/stored-event';
 import type { EventQuery } from './event-log';
-
-/** Digits of the largest position that any engine numbers events with (2^64 - 1). */
-export const SEQUENCE_DIGITS = 20;
-
-/** No log has a larger position: at a million events a second it is reached after 285 years. */
-export const MAX_POSITION = Number.MAX_SAFE_INTEGER;
-
-/** Writes a position as the `sequence` of an event: text that sorts. */
-export function paddedSequence(sequence: number): string {
-  return String(sequence).padStart(SEQUENCE_DIGITS, '0');
-}
-
-/** The number that an engine uses for a position that a reader named; one that is too large stands after every event. */
-export function sequenceNumber(position: bigint): number {
-  return position > MAX_POSITION ? MAX_POSITION : Number(position);
-}
 
 /** What an event takes up on a page, as `wireBytes` counts. */
 export interface EventSize {
@@ -57,9 +42,9 @@ export class Page {
 
   /** Says how the next event fits: whole, without its data, or not at all because the page is full. Counts what fits. */
   take({ headBytes, dataBytes }: EventSize): 'whole' | 'without data' | 'full' {
-    const { id, sequence, limit, maxBytes, referenceBytes } = this.#query;
+    const { id, position, limit, maxBytes, referenceBytes } = this.#query;
     if (this.#events === limit) return 'full';
-    const wanted = (id !== undefined || sequence !== undefined) && this.#events === 0;
+    const wanted = (id !== undefined || position !== undefined) && this.#events === 0;
     const whole = headBytes + dataBytes + 1;
     const oversized = !wanted && whole > maxBytes;
     const bytes = oversized ? headBytes + referenceBytes + 1 : whole;

@@ -6,7 +6,7 @@ import { firstFrom } from './stored-events';
 /** The place in a log from which its events are read. */
 export interface Start {
   /** Events after this position. */
-  readonly after: bigint;
+  readonly after: number;
   /** Events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly since?: number | undefined;
   /** The event that was seen at the position, by which {@link followedPages} finds out that it has another log. */
@@ -24,7 +24,7 @@ export async function* pagesOf(log: EventLog, { after, since }: Start): AsyncGen
   let page = await log.scan({ after, since, limit: PAGE_EVENTS });
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     yield page;
-    page = await log.scan({ after: BigInt(last.sequence), since, limit: PAGE_EVENTS });
+    page = await log.scan({ after: last.position, since, limit: PAGE_EVENTS });
   }
 }
 
@@ -41,7 +41,7 @@ export async function* followedPages(
   log: EventLog,
   start: Omit<Start, 'since'>,
   stop: AbortSignal,
-  changed: (change: LogChange, position: bigint, newest: bigint) => bigint,
+  changed: (change: LogChange, position: number, newest: number) => number,
 ): AsyncGenerator<readonly StoredEvent[]> {
   let { after, event } = start;
   let hasReached = false;
@@ -67,7 +67,7 @@ export async function* followedPages(
         yield page;
         const last = page.at(-1);
         event = last;
-        after = BigInt(last?.sequence ?? after);
+        after = last?.position ?? after;
         hasReached = true;
       }
       if (!stop.aborted) await news.promise;
@@ -80,9 +80,9 @@ export async function* followedPages(
 }
 
 /** How a log differs from the one in which an event was seen at a position. Returns undefined if it may be the same. */
-export async function changeAt(log: EventLog, position: bigint, event: Start['event']): Promise<LogChange | undefined> {
+export async function changeAt(log: EventLog, position: number, event: Start['event']): Promise<LogChange | undefined> {
   const found = await firstFrom(log, position);
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
-  if (event === undefined || BigInt(found.sequence) !== position) return undefined;
+  if (event === undefined || found.position !== position) return undefined;
   return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
 }

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../events/stored-event';
+import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import {
   DATA_START,
@@ -9,7 +9,6 @@ import {
   type Match,
   type SearchQuery,
 } from './event-log';
-import { paddedSequence } from './page';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;
@@ -169,14 +168,13 @@ export interface DataMember {
 }
 
 /** What an engine reads of an event for a list. */
-export type ListedEvent = Pick<NewEvent, 'id' | 'recordedAt' | 'attributes' | 'arrival'> & {
-  readonly sequence: number;
+export type ListedEvent = Pick<StoredEvent, 'id' | 'position' | 'recordedAt' | 'attributes' | 'arrival'> & {
   readonly data: DataMember | undefined;
 };
 
 /** Makes what a list shows of an event. */
 export function foundEvent(
-  { sequence, id, recordedAt, attributes, arrival, data }: ListedEvent,
+  { position, id, recordedAt, attributes, arrival, data }: ListedEvent,
   { around, pattern }: Matched = {},
 ): FoundEvent {
   const { binding, type } = JSON.parse(attributes) as Readonly<Record<string, unknown>>;
@@ -184,7 +182,7 @@ export function foundEvent(
   const summary = data && dataSummary(data);
   const isString = around?.in === 'data' && summary?.kind === 'text';
   return {
-    sequence: paddedSequence(sequence),
+    position,
     id: shortened(id),
     recordedAt,
     binding: shortText(binding),

@@ -5,15 +5,15 @@ import type { LogQueries, SearchQuery, ServiceLog } from './event-log';
 const FOUND = 100;
 
 /** The first event from a position on, with everything that the log keeps of it. */
-export async function firstFrom(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
-  const [event] = await log.scan({ after: position > 0n ? position - 1n : 0n, limit: 1 });
+export async function firstFrom(log: LogQueries, position: number): Promise<StoredEvent | undefined> {
+  const [event] = await log.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
   return event;
 }
 
 /** The event at a position, if the log has it. */
-export async function eventAt(log: LogQueries, position: bigint): Promise<StoredEvent | undefined> {
+export async function eventAt(log: LogQueries, position: number): Promise<StoredEvent | undefined> {
   const found = await firstFrom(log, position);
-  return found !== undefined && BigInt(found.sequence) === position ? found : undefined;
+  return found !== undefined && found.position === position ? found : undefined;
 }
 
 /**
@@ -27,14 +27,14 @@ export async function* foundEvents(
   log: LogQueries & Pick<ServiceLog, 'stats'>,
   search: Omit<SearchQuery, 'limit'>,
   stop: AbortSignal,
-  gone: (position: bigint) => void,
+  gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {
-  const end = (await log.stats()).last + 1n;
+  const end = (await log.stats()).last + 1;
   const before = search.before !== undefined && search.before < end ? search.before : end;
-  let after = search.after ?? 0n;
+  let after = search.after ?? 0;
   for (let isLeft = true; isLeft;) {
     const { events, reached, more } = await log.search({ ...search, after, before, limit: FOUND });
-    yield* eventsAt(log, events.map(({ sequence }) => BigInt(sequence)).reverse(), gone);
+    yield* eventsAt(log, events.map(({ position }) => position).reverse(), gone);
     after = reached?.position ?? after;
     isLeft = more && !stop.aborted;
   }
@@ -43,18 +43,18 @@ export async function* foundEvents(
 /** Reads the events at some positions, which rise; neighbours are read together. */
 async function* eventsAt(
   log: LogQueries,
-  positions: readonly bigint[],
-  gone: (position: bigint) => void,
+  positions: readonly number[],
+  gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {
   for (let next = 0; next < positions.length;) {
-    const first = positions[next] ?? 0n;
+    const first = positions[next] ?? 0;
     let limit = 1;
-    while (positions[next + limit] === first + BigInt(limit)) limit++;
-    const read = await log.scan({ after: first - 1n, limit });
-    const events = new Map(read.map((event) => [BigInt(event.sequence), event]));
-    const last = read.length === 0 ? undefined : BigInt(read.at(-1)?.sequence ?? 0);
+    while (positions[next + limit] === first + limit) limit++;
+    const read = await log.scan({ after: first - 1, limit });
+    const events = new Map(read.map((event) => [event.position, event]));
+    const last = read.at(-1)?.position;
     for (; next < positions.length; next++) {
-      const position = positions[next] ?? 0n;
+      const position = positions[next] ?? 0;
       if (last !== undefined && position > last) break;
       const event = events.get(position);
       if (event === undefined) gone(position);

@@ -12,12 +12,12 @@ const MAX_WAIT = 60_000;
  *
  * @throws {ParameterError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
  */
-export function waitParameter({ wait }: ParameterValues, { id, sequence }: EventQuery): number {
+export function waitParameter({ wait }: ParameterValues, { id, position }: EventQuery): number {
   if (wait === undefined) return 0;
   const milliseconds = typeof wait === 'string' ? parseDuration(wait) : undefined;
   if (milliseconds === undefined || milliseconds > MAX_WAIT)
     throw ParameterError.mustBe('wait', 'a duration of at most 60s, as in 20s or 500ms');
-  if (id !== undefined || sequence !== undefined)
+  if (id !== undefined || position !== undefined)
     throw ParameterError.mustBe('wait', 'given without the parameters id and sequence');
   return milliseconds;
 }
@@ -44,7 +44,7 @@ export class EventReader {
   async read(query: EventQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
     const deadline = performance.now() + milliseconds;
     let events = await this.#log.read(query);
-    for (let seen = query.after ?? 0n; events.length === 0 && performance.now() < deadline;) {
+    for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const newest = await this.#wait(seen, deadline, call);
       if (newest === undefined) break;
       events = await this.#readTogether(query, newest);
@@ -58,7 +58,7 @@ export class EventReader {
    * Reads what a query asks for, once for all calls that a position woke with the same query: the read begins after the
    * position was told, and so finds every event up to it.
    */
-  async #readTogether(query: EventQuery, newest: bigint): Promise<LoggedEvent[]> {
+  async #readTogether(query: EventQuery, newest: number): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes].join(' ');
     let reading = this.#reads.get(key);
@@ -73,7 +73,7 @@ export class EventReader {
     return events;
   }
 
-  #wait(after: bigint, deadline: number, call: Call): Promise<bigint | undefined> {
+  #wait(after: number, deadline: number, call: Call): Promise<number | undefined> {
     return call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
   }
 }
@@ -82,8 +82,8 @@ export class EventReader {
 const ANSWERED_AT_ONCE = 32;
 
 interface Waiter {
-  readonly after: bigint;
-  readonly answer: (newest?: bigint) => void;
+  readonly after: number;
+  readonly answer: (newest?: number) => void;
 }
 
 /** The calls that wait for events, with one watch of the log for all of them. */
@@ -91,9 +91,9 @@ export class EventWaiters {
   readonly #log: Pick<ServiceLog, 'watch'>;
   readonly #waiters = new Set<Waiter>();
   /** The lowest position after which a call waits, or one below it. */
-  #lowest = 0n;
+  #lowest = 0;
   /** The newest position, once the watch has told it. */
-  #newest: bigint | undefined;
+  #newest: number | undefined;
   #endWatch: (() => void) | undefined;
   #isAnswering = false;
 
@@ -105,11 +105,11 @@ export class EventWaiters {
    * Resolves to the newest position of the log as soon as it is past `after`, or to undefined after `milliseconds` or when
    * the signal fires.
    */
-  wait(after: bigint, milliseconds: number, signal: AbortSignal): Promise<bigint | undefined> {
+  wait(after: number, milliseconds: number, signal: AbortSignal): Promise<number | undefined> {
     if (signal.aborted || milliseconds <= 0) return Promise.resolve(undefined);
     if (this.#newest !== undefined && this.#newest > after) return Promise.resolve(this.#newest);
     return new Promise((resolve) => {
-      const answer = (newest?: bigint): void => {
+      const answer = (newest?: number): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
         this.#waiters.delete(waiter);
@@ -131,7 +131,7 @@ export class EventWaiters {
   }
 
   /** Called for each commit of a busy log, so it looks at the waiters only where one may be answered. */
-  #tell(newest: bigint): void {
+  #tell(newest: number): void {
     this.#newest = newest;
     if (!this.#isAnswering) void this.#answer();
   }
@@ -142,7 +142,7 @@ export class EventWaiters {
     let answered = 0;
     for (let newest = this.#newest; newest !== undefined && newest > this.#lowest; newest = this.#newest) {
       if (this.#waiters.size === 0) break;
-      const left: bigint[] = [];
+      const left: number[] = [];
       for (const { after, answer } of this.#waiters) {
         if (after >= newest) left.push(after);
         else {
@@ -150,7 +150,7 @@ export class EventWaiters {
           if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
         }
       }
-      this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0n);
+      this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0);
     }
     this.#isAnswering = false;
   }

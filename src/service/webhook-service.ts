@@ -1,5 +1,6 @@
 import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
 import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
+import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
 import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Service } from './call';
@@ -48,11 +49,11 @@ const BRACKETS_BYTES = 2;
 function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): EventQuery {
   return {
     id: textParameter(parameters, 'id'),
-    sequence: sequenceParameter(parameters, 'sequence'),
+    position: sequenceParameter(parameters, 'sequence'),
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - BRACKETS_BYTES,
-    referenceBytes: wireBytes(`,${dataReference('9'.repeat(20), call)}`),
+    referenceBytes: wireBytes(`,${dataReference(LAST_POSITION, call)}`),
   };
 }
 
@@ -63,15 +64,13 @@ function textParameter(parameters: ParameterValues, name: string): string | unde
   return value;
 }
 
-function sequenceParameter(parameters: ParameterValues, name: string): bigint | undefined {
+function sequenceParameter(parameters: ParameterValues, name: string): number | undefined {
   const value = parameters[name];
   if (value === undefined) return undefined;
-  const digits = typeof value === 'string' ? value.trim() : '';
-  if (!SEQUENCE.test(digits)) throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
-  return BigInt(digits);
+  const position = typeof value === 'string' ? positionIn(value.trim()) : undefined;
+  if (position === undefined) throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
+  return position;
 }
-
-const SEQUENCE = /^\d{1,20}$/;
 
 function limitParameter({ limit }: ParameterValues, most: number): number {
   if (limit === undefined) return most;
@@ -79,16 +78,16 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
   throw ParameterError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
-function listedEvent({ attributes, sequence, data, dataOmitted }: LoggedEvent, call: Call): string {
-  if (!dataOmitted) return eventJson(attributes, sequence, data);
+function listedEvent({ attributes, position, data, dataOmitted }: LoggedEvent, call: Call): string {
+  if (!dataOmitted) return eventJson(attributes, position, data);
   // Replaces a `dataref` of the sender's own.
   const members = JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined });
-  return eventJson(members, sequence, dataReference(sequence, call));
+  return eventJson(members, position, dataReference(position, call));
 }
 
 /** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */
-function dataReference(sequence: string, call: Call): string {
-  return `"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequence}`)}`;
+function dataReference(position: number, call: Call): string {
+  return `"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequenceOf(position)}`)}`;
 }
 
 /** How many events of a batch are made before other calls run. */

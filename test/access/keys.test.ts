@@ -103,7 +103,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       'X-API-Key': RECORD_KEY,
       ...basic(RECORD_KEY),
     });
-    const stored = (await service.log.scan({ after: 0n, limit: 10_000 })).find((event) => event.id === id);
+    const stored = (await service.log.scan({ after: 0, limit: 10_000 })).find((event) => event.id === id);
     expect(stored?.arrival).toContain('"method":"POST"');
     expect(JSON.stringify(stored)).not.toMatch(/record-key|authorization|api-key/i);
   });
@@ -126,7 +126,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     ])('marked %s is taken, and is no part of the event: %s', async (attributes, token) => {
       const answer = await call(securityHeader(token, attributes));
       expect(answer.status).toBe(200);
-      const event = (await service.log.scan({ after: 0n, limit: 10_000 })).at(-1);
+      const event = (await service.log.scan({ after: 0, limit: 10_000 })).at(-1);
       expect(event?.id).toBe(resultOf(answer));
       expect(event?.data).toContain('<a xmlns=');
       expect(JSON.stringify(event)).not.toMatch(/record-key|wsse|Password/);

@@ -18,23 +18,23 @@ describe('the arguments of the tool', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it.each<[string[], unknown[]]>([
-    [['print'], ['print', { after: 0n }]],
+    [['print'], ['print', { after: 0 }]],
     [
       ['print', '--since=7'],
-      ['print', { after: 7n }],
+      ['print', { after: 7 }],
     ],
     [['follow'], ['follow', undefined]],
     [
       ['follow', '--since', '2026-01-31'],
-      ['follow', { after: 0n, since: Date.UTC(2026, 0, 31) }],
+      ['follow', { after: 0, since: Date.UTC(2026, 0, 31) }],
     ],
     [
       ['export', '-'],
-      ['export', '-', { after: 0n }],
+      ['export', '-', { after: 0 }],
     ],
     [
       ['export', 'a', '--since', '2026-01-31T12:00:00+01:00'],
-      ['export', 'a', { after: 0n, since: Date.UTC(2026, 0, 31, 11) }],
+      ['export', 'a', { after: 0, since: Date.UTC(2026, 0, 31, 11) }],
     ],
     [
       ['import', '--', '-x'],
@@ -60,7 +60,7 @@ describe('the arguments of the tool', () => {
     ],
     [
       ['forward', '--since', '7', 'HTTPS://h'],
-      ['forward', { ...FORWARD, targets: [to('https://h/')], since: { after: 7n } }],
+      ['forward', { ...FORWARD, targets: [to('https://h/')], since: { after: 7 } }],
     ],
     [
       ['forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
@@ -90,8 +90,8 @@ describe('the arguments of the tool', () => {
         'forward',
         {
           ...FORWARD,
-          since: { after: 7n },
-          selection: { search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7n, before: 10n } },
+          since: { after: 7 },
+          selection: { search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7, before: 10 } },
         },
       ],
     ],
@@ -101,8 +101,8 @@ describe('the arguments of the tool', () => {
         'forward',
         {
           ...FORWARD,
-          since: { after: 0n, since: Date.UTC(2026, 0, 30) },
-          selection: { search: { after: 0n, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) } },
+          since: { after: 0, since: Date.UTC(2026, 0, 30) },
+          selection: { search: { after: 0, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) } },
         },
       ],
     ],

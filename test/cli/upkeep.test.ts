@@ -18,7 +18,7 @@ describe('forgetting events', () => {
   ])('%s', async (_what, bytes, said) => {
     const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
     const { id } = await log.append(newEvent());
-    jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1n });
+    jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1 });
     const error = jest.spyOn(console, 'error').mockReturnValue();
     await forgetEvents([id], log);
     expect(error).toHaveBeenCalledTimes(said.length);

@@ -120,7 +120,7 @@ describe('a batch of CloudEvents', () => {
       Array.from({ length: 100 }, (_, i) => event(String(i))),
       headers,
     );
-    const stored = await service.log.scan({ after: 0n, limit: 100 });
+    const stored = await service.log.scan({ after: 0, limit: 100 });
     expect(stored.filter(({ arrival }) => arrival.includes('xxx'))).toHaveLength(1);
     expect(stored.every(({ arrival }) => arrival.includes('"remoteAddress":"127.0.0.1"'))).toBe(true);
   });

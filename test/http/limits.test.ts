@@ -239,7 +239,7 @@ describe('a large message', () => {
         const inside = shift + part.repeat(Math.ceil(800_000 / part.length));
         const { path, body = '', ...question } = requestOf('soap11', 'RecordEvent', `<p>${inside}</p>`);
         expect((await send(service.url + path, { ...question, body: String(body) })).status).toBe(200);
-        const [event] = await service.log.scan({ after: BigInt((await service.log.stats()).events - 1), limit: 1 });
+        const [event] = await service.log.scan({ after: (await service.log.stats()).events - 1, limit: 1 });
         expect(dataOf(event) === `<p xmlns="http://tempuri.org/">${inside}</p>`).toBe(true);
       }
       await expectNothingHeld(service);
@@ -255,7 +255,7 @@ describe('a large message', () => {
     for (const [type, body] of bodies) {
       const headers = { 'Content-Type': type };
       expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body })).status).toBe(200);
-      const event = (await service.log.scan({ after: 0n, limit: 10 })).at(-1);
+      const event = (await service.log.scan({ after: 0, limit: 10 })).at(-1);
       expect(dataOf(event) === body).toBe(true);
     }
     await expectNothingHeld(service);

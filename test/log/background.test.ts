@@ -10,14 +10,14 @@ describe('the looks of a watch', () => {
 
   it('follow each other until it ends, also after one that failed', async () => {
     const answers = [1, 1, new Error('locked'), 3];
-    const told: bigint[] = [];
+    const told: number[] = [];
     const look = jest.fn(() => {
       const answer = answers.shift() ?? 4;
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     });
     const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));
     await jest.advanceTimersByTimeAsync(1000);
-    expect(told).toEqual([1n, 3n, 4n]);
+    expect(told).toEqual([1, 3, 4]);
     await watch.end();
     const looks = look.mock.calls.length;
     expect(looks).toBeGreaterThan(10);
@@ -27,7 +27,7 @@ describe('the looks of a watch', () => {
   });
 
   it('tell nothing that is older than what was told meanwhile', async () => {
-    const told: bigint[] = [];
+    const told: number[] = [];
     let answer: (newest: number) => void = () => undefined;
     const newest = () => new Promise<number>((resolve) => (answer = resolve));
     const watch = new LogWatch({ newest, watchPause: 50 }, (position) => told.push(position));
@@ -38,12 +38,12 @@ describe('the looks of a watch', () => {
     await jest.advanceTimersByTimeAsync(50);
     answer(6);
     await jest.advanceTimersByTimeAsync(50);
-    expect(told).toEqual([5n, 6n]);
+    expect(told).toEqual([5, 6]);
     await watch.end();
   });
 
   it('do not pile up while the database takes its time, and say nothing once it has ended', async () => {
-    const told: bigint[] = [];
+    const told: number[] = [];
     let answer: (newest: number) => void = () => undefined;
     const look = jest.fn(() => new Promise<number>((resolve) => (answer = resolve)));
     const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));

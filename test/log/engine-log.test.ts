@@ -17,7 +17,7 @@ it.each(['read', 'scan'] as const)(
     const engine: Partial<LogEngine> = { readsAtOnce: 3, read: ask, scan: ask, close: () => Promise.resolve() };
     const log = new EngineLog(engine as LogEngine);
     const calls = Array.from({ length: 50 }, () =>
-      what === 'read' ? log.read(EVERYTHING) : log.scan({ after: 0n, limit: 1 }),
+      what === 'read' ? log.read(EVERYTHING) : log.scan({ after: 0, limit: 1 }),
     );
     const settled = Promise.allSettled(calls);
     await turn();
@@ -39,7 +39,7 @@ it('lets other calls run after an answer of many bytes, before the next is read'
   const order: string[] = [];
   const event = {
     id: 'a',
-    sequence: '1',
+    position: 1,
     attributes: '{}',
     data: `"data":"${'x'.repeat(1_000_000)}"`,
     dataOmitted: false,

@@ -3,7 +3,7 @@ import { Page, sizeOf } from '../../src/log/page';
 
 const query = (given: Partial<EventQuery>): EventQuery => ({
   id: undefined,
-  sequence: undefined,
+  position: undefined,
   after: undefined,
   limit: 100,
   maxBytes: 100,
@@ -64,7 +64,7 @@ describe('a page of events', () => {
 
   it.each<[string, Partial<EventQuery>]>([
     ['id', { id: 'e-1' }],
-    ['sequence', { sequence: 7n }],
+    ['position', { position: 7 }],
   ])('has the first event that was asked for by its %s whole, however long it is', (_name, wanted) => {
     expect(fill({ ...wanted, maxBytes: 100 }, [90, 1000])).toEqual(['whole']);
     expect(fill({ ...wanted, maxBytes: 100 }, [90, 1000], [1, 0])).toEqual(['whole', 'full']);

@@ -144,7 +144,7 @@ describe.each(DELIVERIES)('a signed delivery of $name', ({ name, type, body, oth
   const deliver = (added: Fields = {}, id?: string, text = body) =>
     post({ ...contentType, ...fields(text, id), ...added }, text);
   const recorded = async () =>
-    (await service.log.scan({ after: 0n, limit: 100 })).map(({ attributes, arrival }) => {
+    (await service.log.scan({ after: 0, limit: 100 })).map(({ attributes, arrival }) => {
       const { type, source, id } = JSON.parse(attributes) as Readonly<Record<string, string>>;
       return { type, source, id, ...(JSON.parse(arrival) as { signedBy?: string }) };
     });

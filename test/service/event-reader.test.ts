@@ -6,7 +6,7 @@ import { EVERYTHING } from '../log/event-log-suite';
 
 const event = (position: number): LoggedEvent => ({
   id: String(position),
-  sequence: String(position).padStart(20, '0'),
+  position,
   attributes: '{}',
   data: undefined,
   dataOmitted: false,
@@ -14,11 +14,11 @@ const event = (position: number): LoggedEvent => ({
 
 /** A log of which a test says what it holds and what it tells. A read finds what is there as it begins, and takes its time. */
 function fakeLog() {
-  const listeners = new Set<(newest: bigint) => void>();
+  const listeners = new Set<(newest: number) => void>();
   const held: number[] = [];
   let delay: Promise<unknown> | undefined;
-  let told: bigint | undefined;
-  const read = jest.fn(async ({ after = 0n }: EventQuery) => {
+  let told: number | undefined;
+  const read = jest.fn(async ({ after = 0 }: EventQuery) => {
     const found = held.filter((position) => position > after).map(event);
     await (delay ?? new Promise((resolve) => setImmediate(resolve)));
     return found;
@@ -40,7 +40,7 @@ function fakeLog() {
       delay = given;
     },
     isWatched: () => listeners.size > 0,
-    async tell(newest: bigint) {
+    async tell(newest: number) {
       told = newest;
       for (const listener of listeners) listener(newest);
       for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -70,46 +70,46 @@ describe('a reader that may wait', () => {
 
   it('neither waits nor watches the log where there are events, or without time', async () => {
     fake.held.push(1);
-    expect(await read({ after: 0n })).toEqual(['1']);
-    expect(await read({ after: 1n }, 0)).toEqual([]);
+    expect(await read({ after: 0 })).toEqual(['1']);
+    expect(await read({ after: 1 }, 0)).toEqual([]);
     expect(fake.isWatched()).toBe(false);
   });
 
   it('waits on where the announced position holds nothing for it, and reads once for each announcement', async () => {
-    const reading = read({ after: 2n });
+    const reading = read({ after: 2 });
     await untilWatched();
-    await fake.tell(2n);
+    await fake.tell(2);
     expect(fake.read).toHaveBeenCalledTimes(1);
-    await fake.tell(5n);
-    await fake.tell(5n);
+    await fake.tell(5);
+    await fake.tell(5);
     expect(fake.read).toHaveBeenCalledTimes(2);
-    await fake.tell(6n);
+    await fake.tell(6);
     expect(fake.read).toHaveBeenCalledTimes(3);
     fake.held.push(7);
-    await fake.tell(7n);
+    await fake.tell(7);
     expect(await reading).toEqual(['7']);
     expect(fake.read).toHaveBeenCalledTimes(4);
   });
 
   it('misses no event that is recorded between its read and its wait', async () => {
-    const other = read({ after: 9n }, 200);
+    const other = read({ after: 9 }, 200);
     await untilWatched();
-    const reading = read({ after: 0n });
+    const reading = read({ after: 0 });
     // The read has begun, and finds nothing.
     fake.held.push(1);
-    await fake.tell(1n);
+    await fake.tell(1);
     expect(await reading).toEqual(['1']);
     expect(await other).toEqual([]);
   });
 
   it('reads once for all who ask for the same after they were told of it, and apart for others', async () => {
-    const same = Array.from({ length: 50 }, () => read({ after: 0n }));
-    const others = [read({ after: 0n, limit: 5 }), read({ after: 1n }), read({ after: 0n, referenceBytes: 7 })];
+    const same = Array.from({ length: 50 }, () => read({ after: 0 }));
+    const others = [read({ after: 0, limit: 5 }), read({ after: 1 }), read({ after: 0, referenceBytes: 7 })];
     await untilWatched();
     while (fake.read.mock.calls.length < 53) await new Promise((resolve) => setImmediate(resolve));
-    await fake.tell(0n);
+    await fake.tell(0);
     fake.held.push(1, 2);
-    await fake.tell(2n);
+    await fake.tell(2);
     for (const ids of await Promise.all(same)) expect(ids).toEqual(['1', '2']);
     expect(await Promise.all(others)).toEqual([['1', '2'], ['2'], ['1', '2']]);
     expect(fake.read).toHaveBeenCalledTimes(53 + 4);
@@ -117,16 +117,16 @@ describe('a reader that may wait', () => {
 
   it('reads anew for those who were told of more than those whose read is under way', async () => {
     const slow = deferred();
-    const first = read({ after: 0n });
+    const first = read({ after: 0 });
     await untilWatched();
     // Nothing stands at this position; looking there takes long.
     fake.delay(slow.promise);
-    await fake.tell(5n);
+    await fake.tell(5);
     expect(fake.read).toHaveBeenCalledTimes(2);
     fake.delay(undefined);
-    const second = read({ after: 0n });
+    const second = read({ after: 0 });
     fake.held.push(6);
-    await fake.tell(6n);
+    await fake.tell(6);
     expect(await second).toEqual(['6']);
     slow.resolve();
     expect(await first).toEqual(['6']);
@@ -136,7 +136,7 @@ describe('a reader that may wait', () => {
     let made = 0;
     let most = 0;
     const readings = Array.from({ length: 30 }, async () => {
-      await read({ after: 0n });
+      await read({ after: 0 });
       most = Math.max(most, ++made);
       // Answers are made and sent in steps that follow each other at once.
       for (let step = 0; step < 20; step++) await Promise.resolve();
@@ -144,9 +144,9 @@ describe('a reader that may wait', () => {
     });
     await untilWatched();
     while (fake.read.mock.calls.length < 30) await new Promise((resolve) => setImmediate(resolve));
-    await fake.tell(0n);
+    await fake.tell(0);
     fake.held.push(1);
-    await fake.tell(1n);
+    await fake.tell(1);
     await Promise.all(readings);
     expect(most).toBe(1);
   });

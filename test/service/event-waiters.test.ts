@@ -2,15 +2,15 @@ import { EventWaiters } from '../../src/service/event-reader';
 
 /** A log whose watches a test tells what it likes. */
 function fakeLog() {
-  const listeners = new Set<(newest: bigint) => void>();
+  const listeners = new Set<(newest: number) => void>();
   let begun = 0;
   return {
-    watch(listener: (newest: bigint) => void) {
+    watch(listener: (newest: number) => void) {
       begun++;
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    tell(newest: bigint) {
+    tell(newest: number) {
       for (const listener of listeners) listener(newest);
     },
     /** How many watches have begun so far. */
@@ -37,49 +37,49 @@ describe('those who wait for events', () => {
   });
 
   /** The outcome of a wait so far. */
-  const outcome = async (waiting: Promise<bigint | undefined>) => {
+  const outcome = async (waiting: Promise<number | undefined>) => {
     await jest.advanceTimersByTimeAsync(0);
     return Promise.race([waiting, Promise.resolve('waits')]);
   };
 
   it('are answered with the newest position once it is after theirs', async () => {
-    const [first, second, third] = [5n, 6n, 7n].map((after) => waiters.wait(after, MINUTE, never()));
-    log.tell(5n);
+    const [first, second, third] = [5, 6, 7].map((after) => waiters.wait(after, MINUTE, never()));
+    log.tell(5);
     for (const waiting of [first, second, third]) expect(await outcome(waiting!)).toBe('waits');
-    log.tell(7n);
-    expect(await outcome(first!)).toBe(7n);
-    expect(await outcome(second!)).toBe(7n);
+    log.tell(7);
+    expect(await outcome(first!)).toBe(7);
+    expect(await outcome(second!)).toBe(7);
     expect(await outcome(third!)).toBe('waits');
-    log.tell(8n);
-    expect(await outcome(third!)).toBe(8n);
+    log.tell(8);
+    expect(await outcome(third!)).toBe(8);
   });
 
   it('wake a call that began to wait for an earlier position than the others', async () => {
-    const late = waiters.wait(100n, MINUTE, never());
-    log.tell(50n);
+    const late = waiters.wait(100, MINUTE, never());
+    log.tell(50);
     // The log had 60 events, and was then replaced by one that has fewer.
-    log.tell(1n);
-    const early = waiters.wait(1n, MINUTE, never());
-    const between = waiters.wait(70n, MINUTE, never());
-    log.tell(2n);
-    expect(await outcome(early)).toBe(2n);
-    log.tell(71n);
-    expect(await outcome(between)).toBe(71n);
+    log.tell(1);
+    const early = waiters.wait(1, MINUTE, never());
+    const between = waiters.wait(70, MINUTE, never());
+    log.tell(2);
+    expect(await outcome(early)).toBe(2);
+    log.tell(71);
+    expect(await outcome(between)).toBe(71);
     expect(await outcome(late)).toBe('waits');
-    log.tell(101n);
-    expect(await outcome(late)).toBe(101n);
+    log.tell(101);
+    expect(await outcome(late)).toBe(101);
   });
 
   it('are answered at once where the newest position is known to be after theirs', async () => {
-    void waiters.wait(9n, MINUTE, never());
-    log.tell(7n);
-    expect(await outcome(waiters.wait(6n, MINUTE, never()))).toBe(7n);
-    expect(await outcome(waiters.wait(7n, MINUTE, never()))).toBe('waits');
+    void waiters.wait(9, MINUTE, never());
+    log.tell(7);
+    expect(await outcome(waiters.wait(6, MINUTE, never()))).toBe(7);
+    expect(await outcome(waiters.wait(7, MINUTE, never()))).toBe('waits');
   });
 
   it('are answered with nothing when their time is over', async () => {
-    const short = waiters.wait(0n, 500, never());
-    const long = waiters.wait(0n, MINUTE, never());
+    const short = waiters.wait(0, 500, never());
+    const long = waiters.wait(0, MINUTE, never());
     await jest.advanceTimersByTimeAsync(499);
     expect(await outcome(short)).toBe('waits');
     await jest.advanceTimersByTimeAsync(1);
@@ -89,17 +89,17 @@ describe('those who wait for events', () => {
 
   it('are answered with nothing when their signal fires, or has fired, or they have no time', async () => {
     const controller = new AbortController();
-    const waiting = waiters.wait(0n, MINUTE, controller.signal);
+    const waiting = waiters.wait(0, MINUTE, controller.signal);
     expect(await outcome(waiting)).toBe('waits');
     controller.abort();
     expect(await outcome(waiting)).toBe(undefined);
-    expect(await outcome(waiters.wait(0n, MINUTE, controller.signal))).toBe(undefined);
-    expect(await outcome(waiters.wait(0n, 0, never()))).toBe(undefined);
+    expect(await outcome(waiters.wait(0, MINUTE, controller.signal))).toBe(undefined);
+    expect(await outcome(waiters.wait(0, 0, never()))).toBe(undefined);
   });
 
   it('share one watch, which ends with the last of them', async () => {
     const controllers = Array.from({ length: 100 }, () => new AbortController());
-    const all = controllers.map(({ signal }) => waiters.wait(0n, MINUTE, signal));
+    const all = controllers.map(({ signal }) => waiters.wait(0, MINUTE, signal));
     for (const controller of controllers.slice(1)) controller.abort();
     await Promise.all(all.slice(1));
     expect([log.begun(), log.watches()]).toEqual([1, 1]);
@@ -110,22 +110,22 @@ describe('those who wait for events', () => {
   });
 
   it('begin a new watch after that, and do not trust what the one before has told', async () => {
-    void waiters.wait(9n, 1, never());
-    log.tell(9n);
+    void waiters.wait(9, 1, never());
+    log.tell(9);
     await jest.advanceTimersByTimeAsync(1);
     expect(log.watches()).toBe(0);
-    const waiting = waiters.wait(5n, MINUTE, never());
+    const waiting = waiters.wait(5, MINUTE, never());
     expect(await outcome(waiting)).toBe('waits');
     expect([log.begun(), log.watches()]).toEqual([2, 1]);
-    log.tell(6n);
-    expect(await outcome(waiting)).toBe(6n);
+    log.tell(6);
+    expect(await outcome(waiting)).toBe(6);
   });
 
   it('leave nothing behind', async () => {
     const controller = new AbortController();
     const removed = jest.spyOn(controller.signal, 'removeEventListener');
-    const waiting = waiters.wait(0n, MINUTE, controller.signal);
-    log.tell(1n);
+    const waiting = waiters.wait(0, MINUTE, controller.signal);
+    log.tell(1);
     await waiting;
     expect(removed).toHaveBeenCalledTimes(1);
     expect(jest.getTimerCount()).toBe(0);

@@ -263,7 +263,7 @@ describe('a service in which calls wait', () => {
 /** A log without events that fails, and reports an event, on demand. */
 function fakeLog() {
   let failing = false;
-  let tell: (newest: bigint) => void = () => undefined;
+  let tell: (newest: number) => void = () => undefined;
   const log = Object.assign(MemoryEventLog.open(), {
     read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
     watch: (listener: typeof tell) => {
@@ -275,7 +275,7 @@ function fakeLog() {
     log,
     fail: () => {
       failing = true;
-      tell(1n);
+      tell(1);
     },
   };
 }

@@ -4,18 +4,18 @@ import type { EventLog } from '../../src/log/event-log';
 /** A watch of a log that a test waits on. */
 export interface Watching {
   /** The positions that were told, in order. */
-  readonly told: readonly bigint[];
+  readonly told: readonly number[];
   /** Resolves to the next position that is reported. */
-  next(): Promise<bigint>;
+  next(): Promise<number>;
   /** Resolves once this position or a later one has been told. */
-  reaches(position: bigint): Promise<void>;
+  reaches(position: number): Promise<void>;
   end(): void;
 }
 
 /** Begins to watch a log. */
 export function watching(log: Pick<EventLog, 'watch'>): Watching {
-  const told: bigint[] = [];
-  let following: Deferred<bigint> = deferred();
+  const told: number[] = [];
+  let following: Deferred<number> = deferred();
   const end = log.watch((newest) => {
     told.push(newest);
     following.resolve(newest);
@@ -26,7 +26,7 @@ export function watching(log: Pick<EventLog, 'watch'>): Watching {
     told,
     next,
     async reaches(position) {
-      while ((told.at(-1) ?? -1n) < position) await next();
+      while ((told.at(-1) ?? -1) < position) await next();
     },
     end,
   };

@@ -231,7 +231,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     await eventually('the references are there', async () => (await messagesOf(`${under.stream}_KEYS`)) === 4);
     await directly(({ streams }) => streams.purge(`${under.stream}_KEYS`));
     await log.append(recentEvent({ id: 'new', idempotencyKey: 'k' }));
-    expect(await log.forget([1n])).toEqual([1n]);
+    expect(await log.forget([1])).toEqual([1]);
     expect(await log.append(recentEvent({ idempotencyKey: 'k' }))).toEqual({ id: 'new', recorded: false });
     expect(await log.append(recentEvent({ webhookId: 'w' }))).toMatchObject({ recorded: true });
   });
@@ -246,7 +246,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     const logged = await log.read({ ...EVERYTHING, id: 'x' });
     expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
     expect(await log.read({ ...EVERYTHING, id: 'x', limit: 3 })).toEqual(logged.slice(-3));
-    const after = BigInt(logged[500]?.sequence ?? '');
+    const after = logged[500]?.position ?? 0;
     expect(await log.read({ ...EVERYTHING, id: 'x', after, limit: 3 })).toEqual(logged.slice(501, 504));
   });
 
@@ -284,8 +284,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const ids = bodies.map((_body, i) => `e${String(i)}`);
       expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(ids);
       expect((await log.read({ ...EVERYTHING, limit: 2 })).map(({ id }) => id)).toEqual(ids.slice(-2));
-      expect((await log.read({ ...EVERYTHING, after: 0n, limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3));
-      expect((await log.scan({ after: 0n, limit: 1000 })).map(({ id }) => id)).toEqual(ids);
+      expect((await log.read({ ...EVERYTHING, after: 0, limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+      expect((await log.scan({ after: 0, limit: 1000 })).map(({ id }) => id)).toEqual(ids);
       expect((await log.read({ ...EVERYTHING, id: 'e3' })).map(({ id }) => id)).toEqual(['e3']);
       await log.check();
     });
@@ -298,7 +298,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         'The events could not be read. ---> the stream holds an event in format 2, and this program reads format 1: ' +
         'a later version of the program stored it; use that version';
       expect(await failureOf(log.read(EVERYTHING))).toBe(reason);
-      expect(await failureOf(log.scan({ after: 0n, limit: 10 }))).toBe(reason);
+      expect(await failureOf(log.scan({ after: 0, limit: 10 }))).toBe(reason);
     });
   });
 
@@ -313,7 +313,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(failure).toContain(`the stream ${under.stream}_KEYS is missing, so repeated calls`);
       expect(failure).toContain(`nats stream rm ${under.stream}`);
       const reading = await opened({ ...under, create: false });
-      expect((await reading.scan({ after: 0n, limit: 10 })).map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k']);
+      expect((await reading.scan({ after: 0, limit: 10 })).map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k']);
     });
 
     it('is made anew where there never was an event', async () => {
@@ -350,7 +350,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     await log.append(newEvent({ id: 'soon', recordedAt: Date.now() - 3_600_000 + 1500 }));
     while ((await log.stats()).events > 301) await setTimeout(50);
     expect((await log.stats()).events).toBe(301);
-    const stored = await log.scan({ after: 0n, limit: 1000 });
+    const stored = await log.scan({ after: 0, limit: 1000 });
     expect(stored.map(({ id }) => id)).toEqual(['new', ...ages.slice(300).map((_age, i) => `old${String(i + 300)}`)]);
     expect((await log.read({ ...EVERYTHING, limit: 400 })).length).toBe(301);
     expect(await log.append(recentEvent({ idempotencyKey: 'k1' }))).toMatchObject({ recorded: true });

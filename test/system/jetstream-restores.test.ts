@@ -74,7 +74,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
       'What their senders deliver again is recorded.';
     expect(await log.verify()).toEqual([lost(6)]);
     await log.append(recentEvent({ id: 'other' }));
-    await log.forget([1n]);
+    await log.forget([1]);
     expect(await log.verify()).toEqual([lost(6)]);
     await Promise.all(['lost-0', 'lost-1'].map((id) => repeats(log, id)));
     expect(await log.verify()).toEqual([lost(2).replace('lost-0 at 3', 'lost-2 at 5')]);

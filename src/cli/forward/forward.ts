@@ -233,7 +233,7 @@ class Forwarder {
   /** Reports the events that are missing between the position and a page. */
   async #reportMissing([first]: readonly StoredEvent[]): Promise<void> {
     if (first === undefined) return;
-    const missing = await missingBetween(this.#log, this.#position.sequence, BigInt(first.sequence));
+    const missing = await missingBetween(this.#log, this.#position.sequence, first.position);
     if (missing !== undefined) this.#target.progress.report(missing);
   }
 
@@ -252,8 +252,8 @@ class Forwarder {
   }
 
   async #moveTo(event: StoredEvent): Promise<void> {
-    const { sequence, id, recordedAt } = event;
-    this.#position = { ...this.#position, sequence: BigInt(sequence), event: { id, recordedAt } };
+    const { position, id, recordedAt } = event;
+    this.#position = { ...this.#position, sequence: position, event: { id, recordedAt } };
     await this.#file?.write(this.#position);
   }
 
@@ -263,7 +263,7 @@ class Forwarder {
     const show = async (): Promise<void> => {
       const { after: newest } = await endOf(this.#log);
       const { sequence } = this.#position;
-      progress.behind(newest > sequence ? Number(newest - sequence) : 0);
+      progress.behind(Math.max(0, newest - sequence));
     };
     // Reading fails where forwarding does, which says why.
     return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);

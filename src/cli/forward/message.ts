@@ -40,9 +40,9 @@ export function messageOf(event: StoredEvent, { secrets, raw }: PostedForm): Pos
   };
 }
 
-function structured({ attributes, sequence, data }: StoredEvent): PostedContent {
+function structured({ attributes, position, data }: StoredEvent): PostedContent {
   return {
-    body: Buffer.from(eventJson(attributes, sequence, data)),
+    body: Buffer.from(eventJson(attributes, position, data)),
     contentType: 'application/cloudevents+json',
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile, realpath, stat } from 'node:fs/promises';
+import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import { SEQUENCE_DIGITS } from '../../log/page';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 import type { EventLog } from '../../log/event-log';
@@ -11,7 +11,7 @@ import { firstFrom } from '../../log/stored-events';
 /** How far a log has been forwarded. */
 export interface ForwardPosition {
   /** Everything up to this position was forwarded, or was not meant to be. */
-  readonly sequence: bigint;
+  readonly sequence: number;
   /** In files of earlier versions: only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly since?: number | undefined;
   /** The event at the position, if there was one, which identifies the log. */
@@ -95,7 +95,7 @@ export class PositionFile {
    */
   async write({ sequence, event, target }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const content = { sequence: String(sequence).padStart(SEQUENCE_DIGITS, '0'), event: kept, target };
+    const content = { sequence: sequenceOf(sequence), event: kept, target };
     try {
       await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
     } catch (error) {
@@ -109,14 +109,15 @@ function taken(file: string): Error {
 }
 
 function parsePosition(text: string): ForwardPosition | undefined {
-  const { sequence, since, event, target } = objectIn(text);
-  if (typeof sequence !== 'string' || !/^\d{1,20}$/.test(sequence)) return undefined;
+  const { sequence: digits, since, event, target } = objectIn(text);
+  const sequence = typeof digits === 'string' ? positionIn(digits) : undefined;
+  if (sequence === undefined) return undefined;
   if (since !== undefined && typeof since !== 'number') return undefined;
   if (target !== undefined && typeof target !== 'string') return undefined;
-  if (event === undefined) return { sequence: BigInt(sequence), since, event, target };
+  if (event === undefined) return { sequence, since, event, target };
   const { id, recordedAt } = Object(event) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof recordedAt !== 'number') return undefined;
-  return { sequence: BigInt(sequence), since, event: { id, recordedAt }, target };
+  return { sequence, since, event: { id, recordedAt }, target };
 }
 
 function objectIn(json: string): Record<string, unknown> {
@@ -128,7 +129,7 @@ function objectIn(json: string): Record<string, unknown> {
 }
 
 /** Throws, since the log is not the one that a position came from; the message is one line. */
-export function refuseChange(change: LogChange, position: bigint): never {
+export function refuseChange(change: LogChange, position: number): never {
   const problem =
     change === 'another event'
       ? `Event ${String(position)} of this event log is not the one that was forwarded.`
@@ -140,13 +141,13 @@ export function refuseChange(change: LogChange, position: bigint): never {
  * Says which positions between the one that was forwarded last and the next event retention has taken. It takes the lowest
  * first: holes above the oldest event are those of repetitions, or of events that were removed on purpose.
  */
-export async function missingBetween(log: EventLog, sequence: bigint, next: bigint): Promise<string | undefined> {
-  if (next === sequence + 1n) return undefined;
-  const found = await firstFrom(log, 0n);
-  const oldest = found === undefined ? next : BigInt(found.sequence);
-  if (oldest <= sequence + 1n) return undefined;
+export async function missingBetween(log: EventLog, sequence: number, next: number): Promise<string | undefined> {
+  if (next === sequence + 1) return undefined;
+  const found = await firstFrom(log, 0);
+  const oldest = found === undefined ? next : found.position;
+  if (oldest <= sequence + 1) return undefined;
   const end = oldest < next ? oldest : next;
-  const [first, last] = [String(sequence + 1n), String(end - 1n)];
+  const [first, last] = [String(sequence + 1), String(end - 1)];
   return first === last
     ? `The log no longer has event ${first} (retention): it was not forwarded.`
     : `The log no longer has the events ${first} to ${last} (retention): they were not forwarded.`;

@@ -50,7 +50,7 @@ export class Target {
    * the repetition, but not an attempt that is under way. An event that the disk has damaged is not posted.
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
-    const name = `Event ${String(BigInt(event.sequence))}`;
+    const name = `Event ${String(event.position)}`;
     if (event.damaged !== undefined && event.damaged !== 'arrival')
       return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
     const { body, headers } = messageOf(event, this.#options);

@@ -15,7 +15,7 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../event-log';
-import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
+import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
@@ -127,17 +127,16 @@ class JetStreamEngine implements LogEngine {
       if (taken === 'full') break;
       logged.push(loggedEvent(placed, taken === 'without data'));
     }
-    return logged.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+    return logged.sort((a, b) => a.position - b.position);
   }
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
-    const { id, sequence, limit } = query;
-    const after = query.after === undefined ? undefined : sequenceNumber(query.after);
+    const { id, position, after, limit } = query;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
-    if (sequence !== undefined) {
-      const placed = await walk.at(sequenceNumber(sequence));
+    if (position !== undefined) {
+      const placed = await walk.at(position);
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (after === undefined || placed.sequence > after) yield placed;
     } else if (id !== undefined) {
@@ -152,12 +151,12 @@ class JetStreamEngine implements LogEngine {
     const stored: StoredEvent[] = [];
     let bytes = 0;
     const most = since === -Infinity ? limit : Infinity;
-    const start = Math.max(sequenceNumber(after), await startOf(since, events));
+    const start = Math.max(after, await startOf(since, events));
     for await (const { sequence, event, bytes: size } of new StreamWalk(events).upwards(start, most)) {
       if (event.recordedAt < since) continue;
       bytes += size;
       if (stored.length > 0 && bytes > SCAN_BYTES) break;
-      stored.push({ ...event, sequence: paddedSequence(sequence) });
+      stored.push({ ...event, position: sequence });
       if (stored.length === limit) break;
     }
     return stored;
@@ -181,7 +180,7 @@ class JetStreamEngine implements LogEngine {
     }
     return {
       events: query.after === undefined ? events : events.reverse(),
-      reached: reached && { position: BigInt(reached.sequence), recordedAt: reached.event.recordedAt },
+      reached: reached && { position: reached.sequence, recordedAt: reached.event.recordedAt },
       more,
     };
   }
@@ -190,8 +189,8 @@ class JetStreamEngine implements LogEngine {
   async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
     const { events } = this.#begin();
     const start = await startOf(query.from ?? -Infinity, events);
-    const after = Math.max(start, sequenceNumber(query.after ?? 0n));
-    const before = query.before === undefined ? Infinity : sequenceNumber(query.before);
+    const after = Math.max(start, query.after ?? 0);
+    const { before = Infinity } = query;
     const walk = new StreamWalk(events, SEARCH_WINDOW);
     const placed = query.after === undefined ? walk.downwards(before, Infinity) : walk.upwards(after, Infinity);
     return within(placed, after, before);
@@ -208,7 +207,7 @@ class JetStreamEngine implements LogEngine {
   async stats(): Promise<LogStats> {
     const { events, keys } = this.#begin();
     const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: BigInt(ofEvents.last) };
+    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last };
   }
 
   /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */
@@ -216,7 +215,7 @@ class JetStreamEngine implements LogEngine {
     return this.#probe.check(this.#begin(), this.#recorder.eventBytes);
   }
 
-  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+  forget(positions: readonly number[], progress: Progress): Promise<number[]> {
     return forgetEvents(this.#begin, positions, progress);
   }
 
@@ -248,9 +247,12 @@ async function* within(placed: AsyncGenerator<PlacedEvent>, after: number, befor
 
 function listed({ sequence, event }: PlacedEvent, matched: Matched): FoundEvent {
   const { data, ...others } = event;
-  return foundEvent({ ...others, sequence, data: data === undefined ? undefined : dataMemberOf(data) }, matched);
+  return foundEvent(
+    { ...others, position: sequence, data: data === undefined ? undefined : dataMemberOf(data) },
+    matched,
+  );
 }
 
 function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {
-  return { id, sequence: paddedSequence(sequence), attributes, data: dataOmitted ? undefined : data, dataOmitted };
+  return { id, position: sequence, attributes, data: dataOmitted ? undefined : data, dataOmitted };
 }

@@ -1,7 +1,6 @@
 import type { NewEvent } from '../../events/stored-event';
 import type { RetentionSteps } from '../engine';
 import type { Progress } from '../event-log';
-import { sequenceNumber } from '../page';
 import { decodeEvent, decodeRange, decodeReference, keysOf, keySubject, lateSubject, type LateRange } from './message';
 import type { BeginCall, LogStreams, Message, Stream, StreamState } from './stream';
 import { StreamWalk } from './walk';
@@ -9,12 +8,12 @@ import { StreamWalk } from './walk';
 /** Removes events as `EventLog.forget` does, so that the files of the servers do not hold them any more. */
 export async function forgetEvents(
   begin: BeginCall,
-  positions: readonly bigint[],
+  positions: readonly number[],
   progress: Progress,
-): Promise<bigint[]> {
-  const forgotten: bigint[] = [];
+): Promise<number[]> {
+  const forgotten: number[] = [];
   for (const [i, position] of positions.entries()) {
-    const placed = await new StreamWalk(begin().events).at(sequenceNumber(position));
+    const placed = await new StreamWalk(begin().events).at(position);
     if (placed !== undefined) {
       // The event goes last: while it is there, the rest can be found again after a failure.
       await eraseKeys(begin(), placed.event);

@@ -13,20 +13,18 @@ import type {
   SearchQuery,
   SearchResult,
 } from '../event-log';
-import { Page, SCAN_BYTES, paddedSequence, sequenceNumber, sizeOf } from '../page';
+import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
 
-type MemoryEvent = NewEvent & { readonly position: number };
-
 /** What logs in memory share: one that is opened again finds what was recorded before. */
 export class MemoryStore {
   /** In log order. */
-  events: MemoryEvent[] = [];
+  events: StoredEvent[] = [];
   /** By each of their keys. */
-  byKey = new Map<string, MemoryEvent>();
+  byKey = new Map<string, StoredEvent>();
   last = 0;
 }
 
@@ -70,12 +68,12 @@ class MemoryEngine implements LogEngine {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, sequence, after } = query;
+    const { id, position, after } = query;
     const matching = this.#store.events.filter(
       (event) =>
-        event.position > sequenceNumber(after ?? 0n) &&
+        event.position > (after ?? 0) &&
         (id === undefined || event.id === id) &&
-        (sequence === undefined || event.position === sequenceNumber(sequence)),
+        (position === undefined || event.position === position),
     );
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
@@ -85,14 +83,13 @@ class MemoryEngine implements LogEngine {
       const dataOmitted = taken === 'without data';
       const { attributes } = event;
       const data = dataOmitted ? undefined : event.data;
-      logged.push({ id: event.id, sequence: paddedSequence(position), attributes, data, dataOmitted });
+      logged.push({ id: event.id, position, attributes, data, dataOmitted });
     }
     return Promise.resolve(after === undefined ? logged.reverse() : logged);
   }
 
   scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    const start = sequenceNumber(after);
-    const matching = this.#store.events.filter(({ position, recordedAt }) => position > start && recordedAt >= since);
+    const matching = this.#store.events.filter(({ position, recordedAt }) => position > after && recordedAt >= since);
     let bytes = 0;
     const end = matching.findIndex((event, i) => {
       const { headBytes, dataBytes } = sizeOf(event);
@@ -100,14 +97,12 @@ class MemoryEngine implements LogEngine {
       return i === limit || (i > 0 && bytes > SCAN_BYTES);
     });
     const stored = matching.slice(0, end === -1 ? matching.length : end);
-    return Promise.resolve(stored.map(({ position, ...event }) => ({ ...event, sequence: paddedSequence(position) })));
+    return Promise.resolve(stored);
   }
 
   search(query: SearchQuery): Promise<SearchResult> {
-    const { after, before, limit } = query;
-    const start = sequenceNumber(after ?? 0n);
-    const end = before === undefined ? Infinity : sequenceNumber(before);
-    const candidates = this.#store.events.filter(({ position }) => position > start && position < end);
+    const { after, before = Infinity, limit } = query;
+    const candidates = this.#store.events.filter(({ position }) => position > (after ?? 0) && position < before);
     if (after === undefined) candidates.reverse();
     const matches = eventMatcher(query);
     const events: FoundEvent[] = [];
@@ -117,13 +112,13 @@ class MemoryEngine implements LogEngine {
       looked++;
       const matched = matches({ ...event, data });
       if (matched === undefined) continue;
-      const listed = { ...event, sequence: position, data: data === undefined ? undefined : dataMemberOf(data) };
+      const listed = { ...event, position, data: data === undefined ? undefined : dataMemberOf(data) };
       events.push(foundEvent(listed, matched));
     }
     const last = candidates[looked - 1];
     return Promise.resolve({
       events: after === undefined ? events : events.reverse(),
-      reached: last && { position: BigInt(last.position), recordedAt: last.recordedAt },
+      reached: last && { position: last.position, recordedAt: last.recordedAt },
       more: looked < candidates.length,
     });
   }
@@ -137,7 +132,7 @@ class MemoryEngine implements LogEngine {
   stats(): Promise<LogStats> {
     const { events } = this.#store;
     const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-    return Promise.resolve({ events: events.length, bytes, last: BigInt(this.#store.last) });
+    return Promise.resolve({ events: events.length, bytes, last: this.#store.last });
   }
 
   check(): Promise<void> {
@@ -148,10 +143,10 @@ class MemoryEngine implements LogEngine {
     return Promise.resolve(this.#store.last);
   }
 
-  forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
+  forget(positions: readonly number[], progress: Progress): Promise<number[]> {
     const held = new Set(this.#store.events.map(({ position }) => position));
-    const forgotten = positions.filter((position) => held.has(Number(position)));
-    const gone = new Set(forgotten.map(Number));
+    const forgotten = positions.filter((position) => held.has(position));
+    const gone = new Set(forgotten);
     this.#keep(({ position }) => !gone.has(position));
     progress(positions.length, positions.length);
     return Promise.resolve(forgotten);
@@ -164,7 +159,7 @@ class MemoryEngine implements LogEngine {
     return false;
   }
 
-  #keep(isKept: (event: MemoryEvent, index: number) => boolean): void {
+  #keep(isKept: (event: StoredEvent, index: number) => boolean): void {
     const { events } = this.#store;
     const kept = events.filter(isKept);
     if (kept.length === events.length) return;

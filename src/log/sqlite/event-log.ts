@@ -4,7 +4,6 @@ import { writeNewFile } from '../../util/files';
 import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
 import { EngineLog } from '../engine-log';
 import type { LogUpkeep, Progress } from '../event-log';
-import { sequenceNumber } from '../page';
 import { packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
 import type { SqliteOptions } from './options';
@@ -98,13 +97,13 @@ class SqliteEngine implements LogEngine {
     return () => Promise.resolve(end?.());
   }
 
-  async forget(positions: readonly bigint[], progress: Progress): Promise<bigint[]> {
-    const forgotten: bigint[] = [];
+  async forget(positions: readonly number[], progress: Progress): Promise<number[]> {
+    const forgotten: number[] = [];
     try {
       for (let done = 0; done < positions.length; done += MOST_DELETED) {
         const some = positions.slice(done, done + MOST_DELETED);
-        const deleted = await this.#thread.ask('forget', some.map(sequenceNumber));
-        forgotten.push(...some.filter((position) => deleted.has(sequenceNumber(position))));
+        const deleted = await this.#thread.ask('forget', some);
+        forgotten.push(...some.filter((position) => deleted.has(position)));
         progress(done, positions.length);
         await delay(REST);
       }

@@ -1,20 +1,21 @@
 import { isUtf8 } from 'node:buffer';
+import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
-import { MAX_POSITION, Page, SCAN_BYTES, paddedSequence, sequenceNumber } from '../page';
+import { Page, SCAN_BYTES } from '../page';
 import type { ReadableConnection } from './read-only';
 import { MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
 
 interface SizeRow {
-  readonly sequence: number;
+  readonly position: number;
   readonly headBytes: number;
   readonly dataBytes: number;
 }
 
-const SIZES = 'sequence, head_bytes AS "headBytes", data_bytes AS "dataBytes"';
+const SIZES = 'sequence AS position, head_bytes AS "headBytes", data_bytes AS "dataBytes"';
 
 interface AttributesRow {
-  readonly sequence: number;
+  readonly position: number;
   readonly attributes: string;
   /** Whether the attributes are JSON. */
   readonly valid: number;
@@ -35,8 +36,8 @@ const READABLE = `data IS NULL OR json_valid('{' || data || '}') AS readable`;
 /** Loads the events at some positions (the second parameter), those of the first parameter without their data. */
 const LOAD = `
   SELECT *, json_valid(attributes) AS valid, ${READABLE} FROM
-  (SELECT sequence, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
-   FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY sequence`;
+  (SELECT sequence AS position, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+   FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY position`;
 
 /** `arrived`: whether how it arrived is JSON. */
 type ScannedRow = StoredRow & AttributesRow & DataRow & { readonly arrived: number };
@@ -67,33 +68,32 @@ export class SqliteReader {
     for (const row of this.#sizes(query)) {
       const taken = page.take(row);
       if (taken === 'full') break;
-      kept.push(row.sequence);
-      if (taken === 'without data') omitted.add(row.sequence);
+      kept.push(row.position);
+      if (taken === 'without data') omitted.add(row.position);
     }
     const rows = this.#connection.prepare(LOAD).all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
     return rows.map((row) => {
-      const { sequence, id, attributes, data } = row;
-      const event = { id, sequence: paddedSequence(sequence) };
-      if (row.valid === 0 || !isReadable(row) || this.#isDamaged(sequence, [attributes, data])) {
-        return { ...event, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
+      const { position, id, attributes, data } = row;
+      if (row.valid === 0 || !isReadable(row) || this.#isDamaged(position, [attributes, data])) {
+        return { id, position, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
       }
-      return { ...event, attributes, data: data ?? undefined, dataOmitted: omitted.has(sequence) };
+      return { id, position, attributes, data: data ?? undefined, dataOmitted: omitted.has(position) };
     });
   }
 
   /** Whether one of the texts of an event is not UTF-8. */
-  #isDamaged(sequence: number, texts: readonly unknown[]): boolean {
+  #isDamaged(position: number, texts: readonly unknown[]): boolean {
     // Senders may have sent the character itself.
     if (!texts.some((text) => typeof text === 'string' && text.includes(REPLACEMENT))) return false;
-    const row = this.#connection.prepare(TEXTS).get(sequence) as Readonly<Record<string, Uint8Array | null>>;
+    const row = this.#connection.prepare(TEXTS).get(position) as Readonly<Record<string, Uint8Array | null>>;
     return !Object.values(row).every((text) => text === null || isUtf8(text));
   }
 
-  #sizes({ id, sequence, after, limit }: EventQuery): SizeRow[] {
+  #sizes({ id, position, after, limit }: EventQuery): SizeRow[] {
     const conditions: [sql: string, value: string | number][] = [];
     if (id !== undefined) conditions.push(['id = ?', id]);
-    if (sequence !== undefined) conditions.push(['sequence = ?', sequenceNumber(sequence)]);
-    if (after !== undefined) conditions.push(['sequence > ?', sequenceNumber(after)]);
+    if (position !== undefined) conditions.push(['sequence = ?', position]);
+    if (after !== undefined) conditions.push(['sequence > ?', after]);
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`;
     const order = after === undefined ? 'DESC' : 'ASC';
     return this.#connection
@@ -103,15 +103,14 @@ export class SqliteReader {
 
   /** Reads events as `EventLog.scan` promises. Looks at sizes first here too. */
   scan({ after, limit, since = -Infinity }: ScanQuery): StoredEvent[] {
-    const start = sequenceNumber(after);
-    const from = since > -Infinity ? Math.max(start, this.startOf(since)) : start;
+    const from = since > -Infinity ? Math.max(after, this.startOf(since)) : after;
     let last = from;
     let bytes = 0;
     const sizes = this.#connection.prepare(SCAN_SIZES).all(from, since, limit) as SizeRow[];
-    for (const [i, { sequence, headBytes, dataBytes }] of sizes.entries()) {
+    for (const [i, { position, headBytes, dataBytes }] of sizes.entries()) {
       bytes += headBytes + dataBytes;
       if (i > 0 && bytes > SCAN_BYTES) break;
-      last = sequence;
+      last = position;
     }
     const rows = last > from ? (this.#connection.prepare(SCAN).all(from, since, last) as ScannedRow[]) : [];
     return rows.map((row) => {
@@ -121,7 +120,7 @@ export class SqliteReader {
       const arrival = row.arrived === 0 ? '{}' : event.arrival;
       if (!isReadable(row)) return { ...event, attributes, arrival, data: undefined, damaged: 'data' };
       if (row.arrived === 0) return { ...event, arrival, damaged: 'arrival' };
-      const isDamaged = this.#isDamaged(row.sequence, Object.values(row));
+      const isDamaged = this.#isDamaged(row.position, Object.values(row));
       return isDamaged ? { ...event, attributes, damaged: 'encoding' } : event;
     });
   }
@@ -133,9 +132,9 @@ export class SqliteReader {
   }
 
   /** The last position that was given; 0: none was. */
-  last(): bigint {
+  last(): number {
     const row = this.#connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
-    return BigInt((row as { seq: number } | undefined)?.seq ?? 0);
+    return (row as { seq: number } | undefined)?.seq ?? 0;
   }
 
   count(): number {
@@ -146,7 +145,7 @@ export class SqliteReader {
   startOf(time: number): number {
     const row = this.#connection.prepare('SELECT min(first) AS position FROM minutes WHERE minute >= ?');
     const { position } = row.get(minuteOf(time)) as { position: number | null };
-    return position === null ? MAX_POSITION : position - 1;
+    return position === null ? LAST_POSITION : position - 1;
   }
 
   /** A position after every event that was recorded before a time, and before as many others as the minutes tell. */
@@ -195,8 +194,8 @@ function isReadable({ data, readable }: DataRow): boolean {
 }
 
 /** The attributes of an event whose texts the disk has damaged: with `damaged`, and others in place of those that are lost. */
-function damagedAttributes({ sequence, attributes, valid }: AttributesRow): string {
+function damagedAttributes({ position, attributes, valid }: AttributesRow): string {
   if (valid === 1 && !attributes.includes(REPLACEMENT)) return `${attributes.slice(0, -1)},"damaged":true}`;
-  const id = `damaged-${String(sequence)}`;
+  const id = `damaged-${String(position)}`;
   return JSON.stringify({ specversion: '1.0', id, source: '/damaged', type: 'damaged', damaged: true });
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { paddedSequence } from '../page';
 import type { PackedEvent } from './batch';
 import type { Database, SqlValue } from './binding';
 import { TEXTS } from './checksum';
@@ -61,18 +60,18 @@ export const TEXTS_AS_BYTES = TEXTS.map((name) => {
 
 /** The columns of a {@link StoredRow}. */
 export const STORED_COLUMNS = `
-  sequence, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey", webhook_id AS "webhookId",
+  sequence AS position, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey", webhook_id AS "webhookId",
   attributes, arrival, data`;
 
 export interface StoredRow extends Omit<NewEvent, 'idempotencyKey' | 'webhookId' | 'data'> {
-  readonly sequence: number;
+  readonly position: number;
   readonly idempotencyKey: string | null;
   readonly webhookId: string | null;
   readonly data: string | null;
 }
 
 export function storedEvent(row: StoredRow): StoredEvent {
-  const { sequence, recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = row;
+  const { position, recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = row;
   return {
     recordedAt,
     id,
@@ -82,7 +81,7 @@ export function storedEvent(row: StoredRow): StoredEvent {
     attributes,
     arrival,
     data: data ?? undefined,
-    sequence: paddedSequence(sequence),
+    position,
   };
 }
 

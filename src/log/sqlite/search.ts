@@ -1,5 +1,4 @@
 import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
-import { sequenceNumber } from '../page';
 import {
   DATA_HEAD,
   DATA_TAIL,
@@ -36,7 +35,7 @@ interface Group {
 }
 
 interface ListedRow {
-  readonly sequence: number;
+  readonly position: number;
   readonly id: string;
   readonly recordedAt: number;
   readonly attributes: string;
@@ -53,7 +52,7 @@ const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
 const BYTES = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
 
 const LISTED = `
-  SELECT sequence, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
+  SELECT sequence AS position, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},
          substr(data, 1, ${String(DATA_HEAD)}) AS head, substr(data, -${String(DATA_TAIL)}) AS tail,
          octet_length(data) AS bytes
   FROM events WHERE sequence = ?`;
@@ -87,9 +86,9 @@ export class SqliteSearch {
     search: do {
       const group = this.#group(range, order);
       if (group.events === 0) break;
-      for (const sequence of match(group)) {
-        reach(sequence);
-        events.push(this.#list(sequence, query.text));
+      for (const position of match(group)) {
+        reach(position);
+        events.push(this.#list(position, query.text));
         if (events.length === query.limit || performance.now() > deadline) break search;
       }
       reach(order === 'DESC' ? group.first : group.last);
@@ -99,12 +98,10 @@ export class SqliteSearch {
     return { events: order === 'DESC' ? events : events.reverse(), reached: this.#place(reached), more };
   }
 
-  #rangeOf({ after, before, from, to }: SearchQuery): Range {
-    const start = after === undefined ? 0 : sequenceNumber(after);
-    const end = before === undefined ? Infinity : sequenceNumber(before);
+  #rangeOf({ after = 0, before = Infinity, from, to }: SearchQuery): Range {
     return {
-      after: from === undefined ? start : Math.max(start, this.#reader.startOf(from)),
-      before: to === undefined ? end : Math.min(end, this.#reader.endOf(to)),
+      after: from === undefined ? after : Math.max(after, this.#reader.startOf(from)),
+      before: to === undefined ? before : Math.min(before, this.#reader.endOf(to)),
     };
   }
 
@@ -136,16 +133,18 @@ export class SqliteSearch {
     if (sender !== undefined) conditions.push([memberIs('arrival', 'remoteAddress'), sender]);
     if (text !== undefined) conditions.push(containsOneOf(textForms(text)));
     const where = ['sequence BETWEEN ? AND ?', ...conditions.map(([sql]) => sql)].join(' AND ');
-    const statement = this.#connection.prepare(`SELECT sequence FROM events WHERE ${where} ORDER BY sequence ${order}`);
+    const statement = this.#connection.prepare(
+      `SELECT sequence AS position FROM events WHERE ${where} ORDER BY sequence ${order}`,
+    );
     const values = conditions.flatMap(([, ...of]) => of);
     return ({ first, last }) =>
-      (statement.all(first, last, ...values) as { sequence: number }[]).map(({ sequence }) => sequence);
+      (statement.all(first, last, ...values) as { position: number }[]).map(({ position }) => position);
   }
 
-  #list(sequence: number, text: string | undefined): FoundEvent {
-    const { head, tail, bytes, ...event } = this.#connection.prepare(LISTED).get(sequence) as ListedRow;
+  #list(position: number, text: string | undefined): FoundEvent {
+    const { head, tail, bytes, ...event } = this.#connection.prepare(LISTED).get(position) as ListedRow;
     const matched =
-      text === undefined ? {} : { around: this.#surroundings(sequence, text), pattern: textPattern(text) };
+      text === undefined ? {} : { around: this.#surroundings(position, text), pattern: textPattern(text) };
     if (head === null || tail === null) return foundEvent({ ...event, data: undefined }, matched);
     try {
       return foundEvent({ ...event, data: { head, tail, bytes } }, matched);
@@ -156,10 +155,10 @@ export class SqliteSearch {
   }
 
   /** Reads what is around a text in an event, which may be large. */
-  #surroundings(sequence: number, text: string): MatchSurroundings | undefined {
+  #surroundings(position: number, text: string): MatchSurroundings | undefined {
     const forms = JSON.stringify(textForms(text));
     for (const { name, sql } of AROUND) {
-      const row = this.#connection.prepare(sql).get(forms, sequence) as
+      const row = this.#connection.prepare(sql).get(forms, position) as
         { start: number; text: string; isEnd: number } | undefined;
       if (row !== undefined) return { in: name, text: row.text, isStart: row.start === 1, isEnd: row.isEnd === 1 };
     }
@@ -170,7 +169,7 @@ export class SqliteSearch {
     if (position === undefined) return undefined;
     const row = this.#connection.prepare('SELECT recorded_at AS "recordedAt" FROM events WHERE sequence = ?');
     const { recordedAt } = row.get(position) as { recordedAt: number };
-    return { position: BigInt(position), recordedAt };
+    return { position, recordedAt };
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { sequenceOf } from '../../events/position';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import type { LogQueries, ServiceLog } from '../../log/event-log';
 import {
@@ -28,29 +29,29 @@ const HEADERS_BYTES = 40_000;
 const CURL_BYTES = 40_000;
 
 /** Finds the newest event with an id, whatever its source. */
-export async function positionOf(log: ServiceLog, id: string | null): Promise<bigint | undefined> {
+export async function positionOf(log: ServiceLog, id: string | null): Promise<number | undefined> {
   if (id === null) return undefined;
   const events = await log.read({
     id,
     limit: 1,
-    sequence: undefined,
+    position: undefined,
     after: undefined,
     maxBytes: 1,
     referenceBytes: 0,
   });
-  return events[0] && BigInt(events[0].sequence);
+  return events[0]?.position;
 }
 
 export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
 
 /** Finds the neighbours of a position in the list of a filter, as queries of links to them. */
-export async function neighbours(log: LogQueries, position: bigint, filter: Filter) {
+export async function neighbours(log: LogQueries, position: number, filter: Filter) {
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(
     [{ after: position }, { before: position }].map(async (place) => {
       const { events } = await log.search({ ...filter, ...place, limit: 1 });
-      const found = events[0]?.sequence;
-      return found === undefined ? undefined : `?${addressQuery({ event: BigInt(found), ...values })}`;
+      const found = events[0]?.position;
+      return found === undefined ? undefined : `?${addressQuery({ event: found, ...values })}`;
     }),
   );
   return { newer, older };
@@ -60,7 +61,7 @@ export type EventView = Awaited<ReturnType<typeof eventView>>;
 
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
-  const position = BigInt(event.sequence);
+  const { position } = event;
   const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
@@ -69,7 +70,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     type: shownText(String(attributes.type)),
     ...timeView(event.recordedAt),
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
-    attributes: pairs([...Object.entries(attributes), ['sequence', event.sequence]]),
+    attributes: pairs([...Object.entries(attributes), ['sequence', sequenceOf(position)]]),
     keys: keysOf(event),
     data: await dataOf(event),
     arrival: arrivalView(event),
@@ -149,7 +150,7 @@ const BYTES = 'application/octet-stream';
 export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
   const names = fileNames(event);
   if (what === 'event') {
-    const body = Buffer.from(eventJson(event.attributes, event.sequence, event.data));
+    const body = Buffer.from(eventJson(event.attributes, event.position, event.data));
     return { name: names.event, contentType: 'application/cloudevents+json', body };
   }
   if (what === 'data' && event.data !== undefined) {
@@ -175,11 +176,11 @@ const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 
 /** The names of the files that {@link downloadOf} makes. */
 function fileNames({
-  sequence,
+  position,
   data,
   attributes,
 }: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
-  const name = `event-${String(BigInt(sequence))}`;
+  const name = `event-${String(position)}`;
   const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
   const kind = data === undefined ? 'bytes' : eventData(data).kind;
   const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];

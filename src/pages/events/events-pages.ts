@@ -1,5 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { Router } from 'express';
+import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError } from '../../log/event-log';
 import { eventAt } from '../../log/stored-events';
@@ -10,7 +11,7 @@ import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
-import { listQuery, position, type ListQuery } from './list-query';
+import { listQuery, type ListQuery } from './list-query';
 import { archiveOf, eventLink, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
@@ -122,7 +123,7 @@ class EventsPages {
   }
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
-  async #showList(response: ServerResponse, query: ListQuery, named: readonly bigint[] = []): Promise<void> {
+  async #showList(response: ServerResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
     const { log, refusals } = this.#endpoint;
     const [stats, refused, list] = await Promise.all([
       log.stats(),
@@ -157,11 +158,11 @@ class EventsPages {
   }
 
   /** Finds the events with a sequence or an id. */
-  async #namedBy(text: string): Promise<bigint[]> {
+  async #namedBy(text: string): Promise<number[]> {
     const { log } = this.#endpoint;
-    const sequence = position(text);
-    const withSequence = sequence === undefined ? undefined : await eventAt(log, sequence);
-    const found = [withSequence && sequence, await positionOf(log, text)];
+    const position = positionIn(text);
+    const withSequence = position === undefined ? undefined : await eventAt(log, position);
+    const found = [withSequence?.position, await positionOf(log, text)];
     return [...new Set(found)].filter((one) => one !== undefined);
   }
 
@@ -169,7 +170,7 @@ class EventsPages {
     const { log } = this.#endpoint;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-    const found = await newRows(log, filter, place.after ?? 0n);
+    const found = await newRows(log, filter, place.after ?? 0);
     const count = eventsText((await log.stats()).events);
     await this.#views.sendRows(response, 'rows', found, found.after, count);
   }
@@ -181,12 +182,12 @@ class EventsPages {
     if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
     const { log } = this.#endpoint;
     const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
-    const damaged: string[] = [];
+    const damaged: number[] = [];
     this.#downloads++;
     this.#inProgress--;
     try {
       await ticket.whileIdle((stop) => {
-        const parts = archiveOf(log, filter, stop, (sequence) => damaged.push(sequence));
+        const parts = archiveOf(log, filter, stop, (position) => damaged.push(position));
         return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
       });
     } finally {
@@ -217,26 +218,26 @@ class EventsPages {
 
   async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#endpoint;
-    const sequence = position(text) ?? (await positionOf(log, parameters.get('id')));
-    if (sequence === undefined) throw HTTP_ERRORS.noSuchEvent();
+    const position = positionIn(text) ?? (await positionOf(log, parameters.get('id')));
+    if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
     if (download !== null) {
-      const file = downloadOf(download, await this.#event(sequence), this.#address(response));
+      const file = downloadOf(download, await this.#event(position), this.#address(response));
       if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
       reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }
     const { filter } = listQuery(parameters);
-    await this.#event(sequence);
+    await this.#event(position);
     // The event and its view, which may be large, are not held meanwhile.
-    const around = await neighbours(log, sequence, filter);
-    const view = await eventView(await this.#event(sequence), filter, this.#address(response));
+    const around = await neighbours(log, position, filter);
+    const view = await eventView(await this.#event(position), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
-  async #event(sequence: bigint): Promise<StoredEvent> {
-    const event = await eventAt(this.#endpoint.log, sequence);
+  async #event(position: number): Promise<StoredEvent> {
+    const event = await eventAt(this.#endpoint.log, position);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     return event;
   }
@@ -258,9 +259,9 @@ class EventsPages {
   }
 }
 
-function damagedEvents(sequences: readonly string[]): EventLogError {
-  const some = sequences.slice(0, MAX_NAMED).join(', ');
-  const others = sequences.length > MAX_NAMED ? ` and ${String(sequences.length - MAX_NAMED)} more` : '';
+function damagedEvents(positions: readonly number[]): EventLogError {
+  const some = positions.slice(0, MAX_NAMED).map(sequenceOf).join(', ');
+  const others = positions.length > MAX_NAMED ? ` and ${String(positions.length - MAX_NAMED)} more` : '';
   return new EventLogError(
     `Damaged events were left out of a download: ${some}${others}. npm run events -- verify says more.`,
   );

@@ -1,3 +1,4 @@
+import { positionIn, sequenceOf } from '../../events/position';
 import { join } from 'node:path';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
 import { shellWord, shortened } from '../../util/text';
@@ -40,8 +41,8 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     to: read('to', parseInputTime, time),
   };
   const place: ListPosition = {
-    before: read('before', position, 'a position'),
-    after: read('after', position, 'a position'),
+    before: read('before', positionIn, 'a position'),
+    after: read('after', positionIn, 'a position'),
   };
   if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to)
     problems.push(`from must be a time before to, which is ${timeText(filter.to)} UTC`);
@@ -50,18 +51,13 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
 
 const TEXT_LIMIT = `at most ${String(MAX_SEARCH_TEXT)} characters`;
 
-/** Reads a position in the log: a `sequence`, with or without its zeros. */
-export function position(text: string): bigint | undefined {
-  return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
-}
-
 /** Whether the list is narrowed to anything. */
 export function isNarrowed(filter: Filter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
 /** The parameters of an address that have a value, in the order given. */
-export function addressQuery(values: Readonly<Record<string, string | bigint | undefined>>): string {
+export function addressQuery(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${encodeURIComponent(String(value))}`,
   );
@@ -98,13 +94,13 @@ const TOOL = `node ${shellWord(join(__dirname, '..', '..', 'cli', 'events.js'))}
 const COMMAND_BYTES = 8000;
 
 /**
- * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a sequence, or all that a
+ * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a position, or all that a
  * search finds. It is HTML, and each word from an address is quoted.
  *
  * @returns undefined if it would be too long to be shown, or a person who reads it would not see all of it.
  */
-export function forwardCommand(selected: { readonly sequence: string } | Filter): string | undefined {
-  const options = 'sequence' in selected ? [`--event ${selected.sequence}`] : searchOptions(selected);
+export function forwardCommand(selected: { readonly position: number } | Filter): string | undefined {
+  const options = 'position' in selected ? [`--event ${sequenceOf(selected.position)}`] : searchOptions(selected);
   const command = [`${TOOL} forward URL`, ...options].join(' ');
   const { html, isCut } = markup(command, COMMAND_BYTES);
   return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;

@@ -1,3 +1,4 @@
+import { sequenceOf } from '../../events/position';
 import { archiveLine, archiveProblem } from '../../events/archive';
 import type { EventLog, FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
 import { foundEvents } from '../../log/stored-events';
@@ -37,7 +38,7 @@ export async function listView(log: LogQueries, { filter, place, problem }: List
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
-  const newest = isNewest ? await newestPosition(log) : 0n;
+  const newest = isNewest ? await log.newest() : 0;
   const found = await log.search({ ...filter, ...place, limit: EVENTS_ON_PAGE });
   const { events, reached, more } = found;
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
@@ -80,10 +81,10 @@ function typesOf(events: readonly FoundEvent[]): string[] {
 
 /** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */
 function neighbours({ events, reached, more }: SearchResult, { before, after }: ListPosition) {
-  const [highest, lowest] = [events[0], events.at(-1)].map((event) => event && BigInt(event.sequence));
+  const [highest, lowest] = [events[0]?.position, events.at(-1)?.position];
   const end = more ? reached?.position : undefined;
-  if (after !== undefined) return { newer: end, older: lowest ?? after + 1n };
-  if (before !== undefined) return { newer: highest ?? before - 1n, older: end };
+  if (after !== undefined) return { newer: end, older: lowest ?? after + 1 };
+  if (before !== undefined) return { newer: highest ?? before - 1, older: end };
   return { newer: highest, older: end };
 }
 
@@ -91,33 +92,28 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
  * Finds events for a list that is open: at most a page of those after a position, the oldest of them in a list that is narrowed,
  * otherwise the newest. `after` is the position after which to look next.
  */
-export async function newRows(log: LogQueries, filter: Filter, after: bigint) {
+export async function newRows(log: LogQueries, filter: Filter, after: number) {
   if (!isNarrowed(filter)) {
     const { events } = await log.search({ limit: EVENTS_ON_PAGE });
-    const rows = events.filter(({ sequence }) => BigInt(sequence) > after).map((event) => rowView(event, filter));
-    return { rows, after: BigInt(events[0]?.sequence ?? after) };
+    const rows = events.filter(({ position }) => position > after).map((event) => rowView(event, filter));
+    return { rows, after: events[0]?.position ?? after };
   }
-  const newest = await newestPosition(log);
+  const newest = await log.newest();
   const { events, reached, more } = await log.search({ ...filter, after, limit: EVENTS_ON_PAGE });
   const last = reached?.position ?? after;
   return { rows: events.map((event) => rowView(event, filter)), after: more || last > newest ? last : newest };
 }
 
-async function newestPosition(log: LogQueries): Promise<bigint> {
-  const { events } = await log.search({ limit: 1 });
-  return BigInt(events[0]?.sequence ?? 0);
-}
-
 /** Shows an event as a row of the list. What a sender wrote is HTML. */
 function rowView(event: FoundEvent, filter: Filter) {
-  const { sequence, recordedAt, binding, type, remoteAddress, data, match } = event;
+  const { position, recordedAt, binding, type, remoteAddress, data, match } = event;
   const narrowed = (name: 'type' | 'sender', value: string | undefined) =>
     value === undefined || value === filter[name] || value.length > MAX_LINKED
       ? undefined
       : `?${addressQuery({ events: '', ...filterValues(filter), [name]: value })}`;
   return {
-    sequence,
-    ...eventLink(BigInt(sequence), filter),
+    sequence: sequenceOf(position),
+    ...eventLink(position, filter),
     ...timeView(recordedAt),
     ...bindingView(binding),
     type: shownText(type ?? '–', CELL_BYTES),
@@ -133,7 +129,7 @@ function rowView(event: FoundEvent, filter: Filter) {
 }
 
 /** A link to the page of an event, from a list with this filter. */
-export function eventLink(position: bigint, filter: Filter) {
+export function eventLink(position: number, filter: Filter) {
   return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
 }
 
@@ -159,18 +155,18 @@ const CHUNK = 64 * 1024;
  * Writes all events that a search finds, oldest first, in the lines of an export.
  *
  * @param stop - ends it early.
- * @param leftOut - called with the sequence of each event that is damaged.
+ * @param leftOut - called with the position of each event that is damaged.
  */
 export async function* archiveOf(
   log: EventLog,
   filter: Filter,
   stop: AbortSignal,
-  leftOut: (sequence: string) => void,
+  leftOut: (position: number) => void,
 ): AsyncGenerator<string> {
   let text = '';
   for await (const event of foundEvents(log, filter, stop, () => undefined)) {
     if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
-    else leftOut(event.sequence);
+    else leftOut(event.position);
     if (text.length < CHUNK) continue;
     yield text;
     text = '';

@@ -82,7 +82,7 @@ export class EventsViews {
     response: ServerResponse,
     template: Name,
     values: EventsTemplates[Name],
-    after: bigint | number,
+    after: number,
     count: string,
   ): Promise<void> {
     const headers = { ...NO_STORE, 'X-Events-After': String(after), 'X-Events-Count': count };

@@ -18,12 +18,12 @@ describe('the payload that --raw sends', () => {
   /** Records a request, and returns what is sent of the events that it made. */
   const sentOf = async (question: Question, path = '/RecordEvent'): Promise<[string | undefined, string][]> => {
     const [newest] = await service.log.read({
-      ...{ id: undefined, sequence: undefined, after: undefined, limit: 1 },
+      ...{ id: undefined, position: undefined, after: undefined, limit: 1 },
       ...{ maxBytes: Infinity, referenceBytes: 0 },
     });
     const answer = await send(service.url + path, question);
     expect(answer.status).toBe(200);
-    const events = await service.log.scan({ after: BigInt(newest?.sequence ?? 0), limit: 10 });
+    const events = await service.log.scan({ after: newest?.position ?? 0, limit: 10 });
     return events.map(rawContent).map(({ contentType, body }) => [contentType, body.toString('latin1')]);
   };
 
@@ -111,7 +111,7 @@ describe('the payload that --raw sends', () => {
           _log: { recordedAt: '2026-01-01T00:00:00Z', arrival },
         }),
       )),
-      sequence: '00000000000000000001',
+      position: 1,
     });
     const contentOf = async (event: object, arrival: object = {}) => {
       const { contentType, body } = rawContent(await archived(event, arrival));

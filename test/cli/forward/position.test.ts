@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PositionFile } from '../../../src/cli/forward/position';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
-const POSITION = { sequence: 17n, event: { id: 'ä\n', recordedAt: 1_700_000_000_000 } };
+const POSITION = { sequence: 17, event: { id: 'ä\n', recordedAt: 1_700_000_000_000 } };
 
 describe('the file of a position', () => {
   const folder = useTemporaryFolder();
@@ -12,8 +12,8 @@ describe('the file of a position', () => {
   it('gives back what was written last, and leaves no other file', async () => {
     const file = new PositionFile(path('p.json'));
     expect(await file.read()).toBeUndefined();
-    await file.write({ sequence: 0n, event: undefined });
-    expect(await new PositionFile(path('p.json')).read()).toEqual({ sequence: 0n, event: undefined });
+    await file.write({ sequence: 0, event: undefined });
+    expect(await new PositionFile(path('p.json')).read()).toEqual({ sequence: 0, event: undefined });
     await file.write(POSITION);
     expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);
     expect(await readdir(folder.path)).toEqual(['p.json']);
@@ -33,7 +33,7 @@ describe('the file of a position', () => {
     await writeFile(path('p.json'), '{"sequence":"1"}');
     await symlink(path('p.json'), path('link'));
     const file = new PositionFile(path('link'));
-    expect(await file.read()).toMatchObject({ sequence: 1n });
+    expect(await file.read()).toMatchObject({ sequence: 1 });
     await file.write(POSITION);
     expect(await readlink(path('link'))).toBe(path('p.json'));
     expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);

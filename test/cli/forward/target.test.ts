@@ -59,7 +59,7 @@ it('a second answer to one event is not taken for the answer to the next', async
   const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
   const progress = new TargetProgress('', () => undefined, undefined);
   const target = new Target('target', progress, url, { secrets: undefined, raw: false });
-  const post = async () => (await target.post({ ...newEvent(), sequence: '1' }, new AbortController().signal)).outcome;
+  const post = async () => (await target.post({ ...newEvent(), position: 1 }, new AbortController().signal)).outcome;
   expect([await post(), await post()]).toEqual(['delivered', 'refused']);
   server.close();
 });

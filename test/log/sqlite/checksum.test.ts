@@ -35,7 +35,7 @@ describe('the checksum of an event', () => {
     try {
       const connection = new ReadOnlyConnection(name);
       try {
-        const scanned = new SqliteReader(connection).scan({ after: 0n, limit: 1000 });
+        const scanned = new SqliteReader(connection).scan({ after: 0, limit: 1000 });
         events = JSON.stringify(scanned);
         const problems = scanned.map(eventProblem).filter((problem) => problem !== undefined);
         return { events, findings: [...verify(connection), ...problems] };

@@ -40,7 +40,7 @@ describe('retention of a SQLite event log', () => {
     await Promise.all(Array.from({ length: 1000 }, (_, i) => log.append(newEvent({ id: String(i) }))));
     await until(async () => (await log.stats()).events === 25);
     await setTimeout(50);
-    const kept = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+    const kept = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
     expect(kept).toEqual(Array.from({ length: 25 }, (_, i) => String(975 + i)));
   });
 
@@ -51,7 +51,7 @@ describe('retention of a SQLite event log', () => {
       await log.append(newEvent({ id: String(age), recordedAt: now - age }));
     }
     await until(async () => (await log.stats()).events === 2);
-    expect((await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id)).toEqual(['3500000', '0']);
+    expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['3500000', '0']);
   });
 
   it('forgets nothing without a limit', async () => {
@@ -83,7 +83,7 @@ describe('retention of a SQLite event log', () => {
     const [one, other] = [await open(retention), await open(retention)];
     await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
     await until(async () => (await one.stats()).events === 10);
-    expect(await other.scan({ after: 0n, limit: 100 })).toHaveLength(10);
+    expect(await other.scan({ after: 0, limit: 100 })).toHaveLength(10);
   });
 
   it('never uses a position twice, even after everything was forgotten', async () => {
@@ -91,7 +91,7 @@ describe('retention of a SQLite event log', () => {
     await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
     await until(async () => (await log.stats()).events === 0);
     await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
-    const [event] = await log.scan({ after: 0n, limit: 1 });
-    expect(Number(event?.sequence)).toBeGreaterThan(20);
+    const [event] = await log.scan({ after: 0, limit: 1 });
+    expect(event?.position).toBeGreaterThan(20);
   });
 });

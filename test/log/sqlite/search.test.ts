@@ -21,7 +21,7 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
     (await log.rates({ until, span, spans })).map(({ events }) => events);
   const found = async (query: { from?: number; to?: number }) => {
     const times: number[] = [];
-    let before: bigint | undefined;
+    let before: number | undefined;
     for (let more = true; more;) {
       const result = await log.search({ limit: 1000, before, ...query });
       times.push(...result.events.map(({ recordedAt }) => recordedAt));

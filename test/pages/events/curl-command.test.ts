@@ -27,7 +27,7 @@ afterEach(() => service.stop());
 const get = (query: string) => send(service.url + query);
 const record = (question: Question & { query?: string } = {}) =>
   send(`${service.url}/RecordEvent${question.query ?? ''}`, { method: 'POST', ...question });
-const stored = (): Promise<StoredEvent[]> => service.log.scan({ after: 0n, limit: 10 });
+const stored = (): Promise<StoredEvent[]> => service.log.scan({ after: 0, limit: 10 });
 
 describe("the curl command on an event's page sends the same again", () => {
   const folder = useTemporaryFolder();

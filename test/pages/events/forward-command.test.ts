@@ -34,7 +34,7 @@ describe('the command that forwards what a page shows', () => {
   });
 
   it('has all events where the list is not narrowed', async () => {
-    expect(await taskOn('?events')).toMatchObject({ since: { after: 0n }, selection: undefined });
+    expect(await taskOn('?events')).toMatchObject({ since: { after: 0 }, selection: undefined });
   });
 
   it.each([

@@ -67,7 +67,7 @@ describe('the files of a SQLite event log', () => {
   /** Every id in a log that no process has open. It has to be whole. */
   const idsIn = async (name: string): Promise<string[]> => {
     const opened = await SqliteEventLog.open({ file: name });
-    const ids = (await opened.scan({ after: 0n, limit: 100_000 })).map(({ id }) => id);
+    const ids = (await opened.scan({ after: 0, limit: 100_000 })).map(({ id }) => id);
     await opened.close();
     expect(rowsOf(name, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
     return ids;
@@ -263,7 +263,7 @@ describe('the files of a SQLite event log', () => {
         () => false,
       );
       await until(() => log.check());
-      const kept = [...(await log.scan({ after: 0n, limit: 10 })).map(({ id }) => id), ...(await idsInLost())];
+      const kept = [...(await log.scan({ after: 0, limit: 10 })).map(({ id }) => id), ...(await idsInLost())];
       expect(kept).toEqual(expect.arrayContaining(answered ? [...before, 'answered'] : before));
     });
 
@@ -271,8 +271,8 @@ describe('the files of a SQLite event log', () => {
       await record(5);
       const reads: (() => Promise<unknown>)[] = [
         () => log.read(EVERYTHING),
-        () => log.scan({ after: 0n, limit: 10 }),
-        () => log.scan({ after: 0n, limit: 10, since: 1 }),
+        () => log.scan({ after: 0, limit: 10 }),
+        () => log.scan({ after: 0, limit: 10, since: 1 }),
         () => log.stats(),
         () => log.check(),
         () => log.backup(path('copy.db')),
@@ -332,7 +332,7 @@ describe('the files of a SQLite event log', () => {
       await truncate(`${file}-wal`, length);
       await until(() => log.check());
       const after = await record(5);
-      const found = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+      const found = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
       expect(new Set([...found, ...(await idsInLost())])).toEqual(new Set([...before, ...after]));
       await log.close();
       expect(await idsIn(file)).toEqual(found);
@@ -347,7 +347,7 @@ describe('the files of a SQLite event log', () => {
         await log.check();
         before.push(...(await record(3)));
       }
-      expect((await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id)).toEqual(before);
+      expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(before);
       expect(report).not.toHaveBeenCalled();
     });
 
@@ -417,7 +417,7 @@ describe('the files of a SQLite event log', () => {
         await log.check();
         await second.check();
       }
-      expect((await log.scan({ after: 0n, limit: 10_000 })).length).toBe(ids.length);
+      expect((await log.scan({ after: 0, limit: 10_000 })).length).toBe(ids.length);
     });
   });
 
@@ -448,7 +448,7 @@ describe('the files of a SQLite event log', () => {
       for (let i = 0; i < 5; i++) expect(await causeOf(log.check())).not.toBe('no error');
       await holder.end();
       await until(() => log.check());
-      const found = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+      const found = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
       expect(new Set([...found, ...(await idsInLost())])).toEqual(new Set(ids));
     },
     60_000,

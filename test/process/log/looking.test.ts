@@ -67,7 +67,7 @@ const PROGRAM = `
     other.close();
     await log.close();
     const reopened = await SqliteEventLog.open({ file });
-    const found = (await reopened.scan({ after: 0n, limit: 1000 })).map(({ id }) => id);
+    const found = (await reopened.scan({ after: 0, limit: 1000 })).map(({ id }) => id);
     await reopened.close();
     const missing = answered.filter((id) => !found.includes(id));
     const asides = readdirSync(dirname(file)).filter((name) => name.includes('.lost'));
@@ -133,7 +133,7 @@ describe('a SQLite event log whose files cannot be looked at', () => {
     directly(file, `PRAGMA user_version = ${String(version?.user_version)}; PRAGMA wal_checkpoint(PASSIVE)`);
     await log.check();
     const next = await log.append(newEvent());
-    expect((await log.scan({ after: 0n, limit: 10 })).map((event) => event.id)).toEqual([id, next.id]);
+    expect((await log.scan({ after: 0, limit: 10 })).map((event) => event.id)).toEqual([id, next.id]);
     expect(lost).not.toHaveBeenCalled();
     await log.close();
     expect(await readdir(folder.path)).toEqual(['events.db']);

@@ -53,7 +53,7 @@ describe('the upkeep of a SQLite event log', () => {
     for (const step of [3, 2, 7]) {
       const some = marked.map((_, i) => i).filter((i) => i % step === 0 && !forgotten.has(i));
       for (const i of some) forgotten.add(i);
-      expect(await tool.forget(some.map((i) => BigInt(i + 1)))).toHaveLength(some.length);
+      expect(await tool.forget(some.map((i) => i + 1))).toHaveLength(some.length);
       expect(await remaining(some.map((i) => marked[i] ?? ''))).toEqual([]);
     }
     const kept = marked.filter((_, i) => !forgotten.has(i));
@@ -81,11 +81,11 @@ describe('the upkeep of a SQLite event log', () => {
       marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
     );
     const named = marks.map((_, i) => i).filter((i) => i % 3 === 0);
-    await tool.forget(named.map((i) => BigInt(i + 1)));
+    await tool.forget(named.map((i) => i + 1));
     // What retention forgets is overwritten when the write-ahead log is written back, which may be later.
     expect(await remaining(named.map((i) => marks[i] ?? ''))).toEqual([]);
     await eventually('300 events are left', async () => (await log.stats()).events <= 300);
-    const kept = (await log.scan({ after: 0n, limit: 1000 })).map(({ id }) => id);
+    const kept = (await log.scan({ after: 0, limit: 1000 })).map(({ id }) => id);
     expect(kept.length).toBeGreaterThan(0);
     expect(await remaining(kept)).toEqual(kept);
   });
@@ -118,11 +118,11 @@ describe('the upkeep of a SQLite event log', () => {
   it('writes a file anew that another program has made so that it cannot shrink', async () => {
     const making = await SqliteEventLog.open({ file });
     await making.appendAll(Array.from({ length: 500 }, () => newEvent({ data: `"data":"${'x'.repeat(5000)}"` })));
-    await making.forget(Array.from({ length: 400 }, (_, i) => BigInt(i + 101)));
+    await making.forget(Array.from({ length: 400 }, (_, i) => i + 101));
     await making.close();
     directly(file, 'PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL');
     const [log, tool] = [await open(), await open()];
-    await log.forget(Array.from({ length: 50 }, (_, i) => BigInt(i + 1)));
+    await log.forget(Array.from({ length: 50 }, (_, i) => i + 1));
     expect(await log.append(newEvent())).toMatchObject({ recorded: true });
     await tool.compact();
     expect(rowsOf(file, 'PRAGMA file.auto_vacuum')).toMatchObject([{ auto_vacuum: 2 }]);

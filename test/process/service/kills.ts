@@ -53,13 +53,13 @@ export function describeKills(kills: number, workers = 1): void {
 
         const log = await SqliteEventLog.open({ file });
         const logged = new Map<string, string>();
-        for (let position = 0n; ;) {
-          const page = await log.scan({ after: position, limit: 10_000 });
+        for (let after = 0; ;) {
+          const page = await log.scan({ after, limit: 10_000 });
           if (page.length === 0) break;
-          for (const { id, idempotencyKey = '', sequence } of page) {
+          for (const { id, idempotencyKey = '', position } of page) {
             expect(logged.has(idempotencyKey)).toBe(false);
             logged.set(idempotencyKey, id);
-            position = BigInt(sequence);
+            after = position;
           }
         }
         await log.close();

@@ -56,7 +56,7 @@ describe('the service as a process', () => {
     expect(await ended).toBe(0);
 
     const log = await SqliteEventLog.open({ file: join(folder.path, 'data', 'events.db') });
-    const events = (await log.scan({ after: 0n, limit: 100 })).map(({ id }) => id);
+    const events = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
     await log.close();
     const answered = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     expect(answered.length).toBeGreaterThan(0);

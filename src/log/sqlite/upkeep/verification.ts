@@ -1,5 +1,6 @@
+import { sequenceOf } from '../../../events/position';
 import { isUtf8 } from 'node:buffer';
-import { paddedSequence, sizeOfUtf8 } from '../../page';
+import { sizeOfUtf8 } from '../../page';
 import { openDatabase } from '../binding';
 import { checksumOf, TEXTS } from '../checksum';
 import type { SqliteConnection } from '../connection';
@@ -68,7 +69,7 @@ function* damagedEvents(connection: ReadableConnection): Generator<string> {
   );
   for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
     const problem = problemOf(row);
-    if (problem !== undefined) yield `Event ${paddedSequence(row.sequence)} ${problem}.`;
+    if (problem !== undefined) yield `Event ${sequenceOf(row.sequence)} ${problem}.`;
   }
 }
 

@@ -1,0 +1,21 @@
+import { LAST_POSITION, positionIn, sequenceOf } from '../../src/events/position';
+
+it.each([
+  [1, '00000000000000000001'],
+  [LAST_POSITION, '00009007199254740991'],
+])('writes the position %d with 20 digits, and reads it again', (position, sequence) => {
+  expect(sequenceOf(position)).toBe(sequence);
+  expect(positionIn(sequence)).toBe(position);
+  expect(positionIn(String(position))).toBe(position);
+});
+
+it.each(['9007199254740992', '18446744073709551615', '9'.repeat(20)])(
+  'takes %s for a position after every event',
+  (text) => {
+    expect(positionIn(text)).toBe(LAST_POSITION);
+  },
+);
+
+it.each(['', ' 1', '-1', '1.0', '1e3', '0x1', '1'.repeat(21), '١'])('reads no position in "%s"', (text) => {
+  expect(positionIn(text)).toBeUndefined();
+});
