@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { diffArrays } from 'diff';
 import { shortened } from '../../util/text';
 import { noAnswer, NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { printable, quoted } from '../terminal';
@@ -13,7 +14,7 @@ import {
   type SeenAnswer,
 } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
-import { differencesOf } from './part';
+import { differencesOf } from './contract';
 import { settingsFor } from './settings';
 import { readService, type ComparedService, type Wsdl } from './wsdl';
 
@@ -38,19 +39,15 @@ export interface Tally {
   readonly calls: number;
 }
 
-/** How the comparison is shown. */
-export interface Output {
-  readonly print: (lines: readonly string[]) => Promise<void>;
-  /** Characters in a line. */
-  readonly width: number;
-}
+/** Prints lines. */
+type Print = (lines: readonly string[]) => Promise<void>;
 
 /**
  * Compares two services and prints what was found as it goes.
  *
  * @throws {WsdlError} one of the WSDLs cannot be had.
  */
-export async function compare(task: CompareTask, client: HttpClient, { print, width }: Output): Promise<Tally> {
+export async function compare(task: CompareTask, client: HttpClient, print: Print): Promise<Tally> {
   const old = await readService(task.old, client);
   const other = await readService(task.new, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
@@ -64,7 +61,7 @@ export async function compare(task: CompareTask, client: HttpClient, { print, wi
     ...settingsFor(old.wsdl).lines.map((line) => `  ${line}`),
     '',
   ]);
-  const calls = task.makesCalls ? await compareCalls(old, other, task, client, { print, width }) : NO_CALLS;
+  const calls = task.makesCalls ? await compareCalls(old, other, task, client, print) : NO_CALLS;
   const differences = inContract.length + calls.differences;
   await print(['', summary(differences, calls)]);
   return { ...calls, differences };
@@ -73,10 +70,10 @@ export async function compare(task: CompareTask, client: HttpClient, { print, wi
 const NO_CALLS: Tally = { differences: 0, failures: 0, calls: 0 };
 
 function contractDifferences(old: ComparedService, other: ComparedService): string[] {
-  const namespaces = { old: old.wsdl.targetNamespace, new: other.wsdl.targetNamespace };
-  const differences = differencesOf(old.wsdl.contract, other.wsdl.contract, namespaces);
-  if (namespaces.old === namespaces.new) return differences;
-  const texts = `${quoted(namespaces.old)} in the old service, ${quoted(namespaces.new)} in the new one`;
+  const differences = differencesOf(old.wsdl.contract, other.wsdl.contract);
+  const [before, after] = [old.wsdl.targetNamespace, other.wsdl.targetNamespace];
+  if (before === after) return differences;
+  const texts = `${quoted(before)} in the old service, ${quoted(after)} in the new one`;
   return [`The target namespace is ${texts}; names and SOAPActions in it differ with it.`, ...differences];
 }
 
@@ -85,7 +82,7 @@ async function compareCalls(
   other: ComparedService,
   { asked, isBrief, isVerbose }: CompareTask,
   client: HttpClient,
-  { print, width }: Output,
+  print: Print,
 ): Promise<Tally> {
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
@@ -109,7 +106,7 @@ async function compareCalls(
     const isSame = comparison.differences.length === 0;
     differences += comparison.differences.length;
     if (isVerbose || !isSame || comparison.intention !== undefined)
-      await print(callReport(call, pair, comparison, { isBrief: isBrief || (isSame && !isVerbose), width }));
+      await print(callReport(call, pair, comparison, isBrief || (isSame && !isVerbose)));
     else same++;
   }
   if (same > 0) await print(['', `The same: ${String(same)} of ${String(calls.length)} calls. --verbose shows them.`]);
@@ -175,7 +172,7 @@ function callReport(
   call: ComparedCall,
   answers: { readonly old: SeenAnswer; readonly new: SeenAnswer },
   { differences, intention, isWrittenDifferently }: Comparison,
-  { isBrief, width }: { readonly isBrief: boolean; readonly width: number },
+  isBrief: boolean,
 ): string[] {
   const title = call.name.charAt(0).toUpperCase() + call.name.slice(1);
   const verdict =
@@ -187,7 +184,7 @@ function callReport(
   const words = differences.map((difference) => `  - ${difference}.`);
   if (isBrief) return [`${title}: ${verdict}`, ...words];
   const { old, new: other } = answers;
-  return ['', `${title}: ${verdict}`, ...words, ...sideBySide(linesOf(call, old), linesOf(call, other), width)];
+  return ['', `${title}: ${verdict}`, ...words, ...merged(linesOf(call, old), linesOf(call, other))];
 }
 
 /** `1 difference`, `2 differences`. */
@@ -217,98 +214,19 @@ function linesOf({ compares }: ComparedCall, { status, headers, text }: SeenAnsw
   return lines.map((line) => printable(shortened(line, MAX_LINE)));
 }
 
-/** The narrowest output, in characters, that has two columns. */
-const MIN_WIDTH = 100;
-/** Most lines of one side. */
+/** Most lines of one answer among which equal ones are found, and most lines of both that are shown. */
+const MAX_COMPARED = 500;
 const MAX_LINES = 200;
-/** Most lines on each side of which equal ones are found; longer ones are compared line by line. */
-const MAX_ALIGNED = 500;
 
-type Row = readonly [old: string | undefined, other: string | undefined];
-
-/**
- * Lays out two texts with equal lines beside each other, or one under the other where the output is too narrow. `!` marks the
- * lines that differ. Texts that are equal are there once.
- *
- * @param old - lines without characters that a terminal obeys
- */
-function sideBySide(old: readonly string[], other: readonly string[], width: number): string[] {
-  const all = aligned(old, other);
-  const rows = all.slice(0, MAX_LINES);
-  const rest = all.length > MAX_LINES ? [`… ${String(all.length - MAX_LINES)} more lines`] : [];
-  const isOneColumn = width < MIN_WIDTH || rows.every(isSame);
-  return [...(isOneColumn ? stacked(rows) : columns(rows, Math.floor((width - 7) / 2))), ...rest];
-}
-
-function columns(rows: readonly Row[], width: number): string[] {
-  return [['old', 'new'] as const, ...rows].flatMap(([old, other], i) => {
-    const left = wrapped(old ?? '', width);
-    const right = wrapped(other ?? '', width);
-    const mark = i > 0 && old !== other ? '!' : ' ';
-    const height = Math.max(left.length, right.length);
-    return Array.from({ length: height }, (_, line) =>
-      `  ${mark} ${(left[line] ?? '').padEnd(width)} | ${right[line] ?? ''}`.trimEnd(),
-    );
+/** Two texts as one: `-` marks the lines that only the old service has, `+` those that only the new one has. */
+function merged(old: readonly string[], other: readonly string[]): string[] {
+  const changes = diffArrays(old.slice(0, MAX_COMPARED), other.slice(0, MAX_COMPARED));
+  const lines = changes.flatMap(({ value, added, removed }) => {
+    const mark = added ? '+' : removed ? '-' : ' ';
+    return value.map((line) => `  ${mark} ${line}`.trimEnd());
   });
-}
-
-function stacked(rows: readonly Row[]): string[] {
-  const side = (title: string, pick: (row: Row) => string | undefined): string[] => [
-    `  ${title}:`,
-    ...rows.flatMap((row) => {
-      const line = pick(row);
-      return line === undefined ? [] : [`  ${isSame(row) ? ' ' : '!'} ${line}`.trimEnd()];
-    }),
-  ];
-  if (rows.every(isSame)) return side('both', ([old]) => old);
-  return [...side('old', ([old]) => old), ...side('new', ([, other]) => other)];
-}
-
-function isSame([old, other]: Row): boolean {
-  return old === other;
-}
-
-function wrapped(line: string, width: number): string[] {
-  const characters = [...line];
-  const parts: string[] = [];
-  for (let start = 0; start < characters.length; start += width) {
-    parts.push(characters.slice(start, start + width).join(''));
-  }
-  return parts.length === 0 ? [''] : parts;
-}
-
-/** Puts the lines of the longest common subsequence beside each other. */
-function aligned(old: readonly string[], other: readonly string[]): Row[] {
-  if (old.length > MAX_ALIGNED || other.length > MAX_ALIGNED) return beside(old, other);
-  const lengths = commonLengths(old, other);
-  const rows: Row[] = [];
-  let [i, j] = [0, 0];
-  // Where the lines begin that are in no row yet.
-  let [firstOld, firstOther] = [0, 0];
-  while (i < old.length && j < other.length) {
-    if (old[i] === other[j]) {
-      rows.push(...beside(old.slice(firstOld, i), other.slice(firstOther, j)), [old[i++], other[j++]]);
-      [firstOld, firstOther] = [i, j];
-    } else if ((lengths[i + 1]?.[j] ?? 0) >= (lengths[i]?.[j + 1] ?? 0)) i++;
-    else j++;
-  }
-  return [...rows, ...beside(old.slice(firstOld), other.slice(firstOther))];
-}
-
-function beside(old: readonly string[], other: readonly string[]): Row[] {
-  return Array.from({ length: Math.max(old.length, other.length) }, (_, i) => [old[i], other[i]]);
-}
-
-/** How many lines the rests of both have in common, by where the rests begin. */
-function commonLengths(old: readonly string[], other: readonly string[]): number[][] {
-  const lengths = Array.from({ length: old.length + 1 }, () => new Array<number>(other.length + 1).fill(0));
-  for (let i = old.length - 1; i >= 0; i--) {
-    for (let j = other.length - 1; j >= 0; j--) {
-      const row = lengths[i];
-      if (row === undefined) continue;
-      const below = lengths[i + 1];
-      row[j] = old[i] === other[j] ? (below?.[j + 1] ?? 0) + 1 : Math.max(below?.[j] ?? 0, row[j + 1] ?? 0);
-    }
-  }
-  return lengths;
+  const isSame = changes.every(({ added, removed }) => !added && !removed);
+  const more =
+    Math.max(old.length, other.length) > MAX_COMPARED || lines.length > MAX_LINES ? ['  … and more lines'] : [];
+  return [...(isSame ? [] : ['  --- old', '  +++ new']), ...lines.slice(0, MAX_LINES), ...more];
 }

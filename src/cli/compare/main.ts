@@ -8,16 +8,12 @@ import { compareCommand, type CompareCommands } from './compare-command';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
-/** The width of an output that is not a terminal, in characters. */
-const FILE_WIDTH = 160;
-
 /** The most bytes of an answer. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 const COMMANDS: CompareCommands = {
   async compare(task, reach) {
-    const width = process.stdout.isTTY ? process.stdout.columns : FILE_WIDTH;
-    const { differences, failures } = await compare(task, clientFor(reach), { print: printLines, width });
+    const { differences, failures } = await compare(task, clientFor(reach), printLines);
     if (failures > 0) process.exitCode = 2;
     else if (differences > 0) process.exitCode = 1;
   },

@@ -5,8 +5,9 @@ import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElem
 import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
-import { contractOf, extensionOf, protocolOf, styleOf } from './contract';
-import { nameText, WSDL, XSD, type Part } from './part';
+import type { Contract } from './contract';
+import { contractOf } from './contract-reader';
+import { extensionOf, nameText, protocolOf, styleOf, WSDL, XSD } from './names';
 
 /** A service as it was named: its WSDL, and where it is called. */
 export interface ComparedService {
@@ -159,9 +160,7 @@ export interface OperationCall {
 
 /** A WSDL 1.1. */
 export class Wsdl {
-  /** What it says to a generated client. */
-  readonly contract: Part;
-  readonly targetNamespace: string;
+  readonly contract: Contract;
   readonly ports: readonly Port[];
   readonly #definitions: XmlElement;
 
@@ -169,7 +168,6 @@ export class Wsdl {
   constructor(text: string) {
     const root = rootOf(text);
     this.#definitions = root;
-    this.targetNamespace = attributeOf(root, 'targetNamespace') ?? '';
     this.contract = contractOf(root);
     const services = childrenOf(root, WSDL, 'service');
     if (services.length === 0) throw new WsdlError('It describes no service.');
@@ -184,6 +182,10 @@ export class Wsdl {
           address: address && attributeOf(address, 'location'),
         };
       });
+  }
+
+  get targetNamespace(): string {
+    return this.contract.targetNamespace;
   }
 
   /** The protocols of the ports, as in {@link protocolOf}. */

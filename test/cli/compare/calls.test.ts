@@ -12,7 +12,6 @@ async function compared(
   old: string,
   other: string,
   options: Partial<CompareTask> = {},
-  width = 120,
 ): Promise<{ outcome: Tally; text: string }> {
   const lines: string[] = [];
   const print = (printed: readonly string[]): Promise<void> => {
@@ -21,7 +20,7 @@ async function compared(
   };
   const how = { isBrief: true, isVerbose: true, makesCalls: true, asked: [] };
   const task = { old, new: other, ...how } as const;
-  const outcome = await compare({ ...task, ...options }, client, { print, width });
+  const outcome = await compare({ ...task, ...options }, client, print);
   return { outcome, text: lines.join('\n') };
 }
 
@@ -300,24 +299,34 @@ describe('calls on the old service and the new one', () => {
     expect(text).toContain('1 of 17 calls could not be compared');
   });
 
-  it('are shown beside each other where there is room, and one under the other where there is none', async () => {
+  it('are shown as one text with a mark at the lines that differ', async () => {
     const original = await startRecordedService(plant('GET /HelloWorld', body('Hello World', 'Hello')));
-    const [wide, narrow] = [120, 80].map((width) => compared(original.url, service.url, { isBrief: false }, width));
-    expect((await wide)?.text).toMatch(
-      /^ {2}! <string xmlns="http:\/\/tempuri.org\/">Hello<\/string> +\| <string xmlns.*$/m,
-    );
-    expect((await narrow)?.text).toContain(
+    const { text } = await compared(original.url, service.url, { isBrief: false });
+    expect(text).toContain(
       [
-        '  old:',
+        '  --- old',
+        '  +++ new',
         '    200 OK',
         '    Content-Type: text/xml; charset=utf-8',
         '    Cache-Control: private, max-age=0',
         '',
         '    <?xml version="1.0" encoding="utf-8"?>',
-        '  ! <string xmlns="http://tempuri.org/">Hello</string>',
-        '  new:',
+        '  - <string xmlns="http://tempuri.org/">Hello</string>',
+        '  + <string xmlns="http://tempuri.org/">Hello World</string>',
+        '',
       ].join('\n'),
     );
+    await original.stop();
+  });
+
+  it('are cut where they are long', async () => {
+    const original = await startRecordedService(
+      plant('GET /Nope', () => ({ body: Array.from({ length: 5000 }, (_, i) => `line ${String(i)}`).join('\n') })),
+    );
+    const { text } = await compared(original.url, service.url, { isBrief: false, isVerbose: false });
+    expect(text).toContain('  - line 100\n');
+    expect(text).not.toContain('line 200');
+    expect(text).toContain('  … and more lines');
     await original.stop();
   });
 });

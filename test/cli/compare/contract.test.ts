@@ -1,4 +1,4 @@
-import { differencesOf } from '../../../src/cli/compare/part';
+import { differencesOf } from '../../../src/cli/compare/contract';
 import { Wsdl, WsdlError } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 
@@ -12,9 +12,7 @@ function changed(part: string | RegExp, other: string): string {
 }
 
 function differences(text: string): string[] {
-  const other = new Wsdl(text);
-  const namespaces = { old: ORIGINAL.targetNamespace, new: other.targetNamespace };
-  return differencesOf(ORIGINAL.contract, other.contract, namespaces);
+  return differencesOf(ORIGINAL.contract, new Wsdl(text).contract);
 }
 
 const RESULT = '<s:element minOccurs="0" maxOccurs="1" name="HelloWorldResult" type="s:string" />';
@@ -261,6 +259,7 @@ describe('the contracts of two services', () => {
   it.each([
     ['documentation', changed(/<wsdl:documentation>.*?<\/wsdl:documentation>/gs, '')],
     ['addresses', changed(/address location="[^"]*"/g, 'address location="https://new.example.com/x"')],
+    ['a second address', changed(/(<soap:address [^>]*>)/g, '$1$1')],
     ['prefixes', changed(/wsdl:/g, 'w:').replace('xmlns:wsdl=', 'xmlns:w=')],
     ['white space and comments', changed(/>\s+</g, '><!-- a comment -->\n\n<')],
     [
@@ -285,14 +284,14 @@ describe('the contracts of two services', () => {
       expect(differences(actions.replaceAll('http://tempuri.org/', namespace))).toEqual([]);
       const [joined] = differences(RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace));
       expect(joined).toContain(
-        `SOAPAction is http://tempuri.org/RecordEvent in the old service, ${namespace}RecordEvent in the new one.`,
+        `SOAPAction is http://tempuri.org/GetEvents in the old service, ${namespace}GetEvents in the new one.`,
       );
     }
     const half = RECORDED_WSDL.replaceAll('"http://tempuri.org/"', '"http://example.com/hooks/"');
     const [first, ...rest] = differences(half);
     expect(first).toBe(
-      'Binding WebHookSoap, operation RecordEvent: SOAPAction is http://tempuri.org/RecordEvent in the old service, ' +
-        'http://tempuri.org/RecordEvent in the new one.',
+      'Binding WebHookSoap, operation GetEvents: SOAPAction is http://tempuri.org/GetEvents in the old service, ' +
+        'http://tempuri.org/GetEvents in the new one.',
     );
     expect(rest).toHaveLength(5);
   });
@@ -307,8 +306,7 @@ describe('the contracts of two services', () => {
         ),
       );
     const [old, other] = [withParameters(elements), withParameters(elements.toReversed())];
-    const namespaces = { old: old.targetNamespace, new: other.targetNamespace };
-    expect(differencesOf(old.contract, other.contract, namespaces)).toEqual([
+    expect(differencesOf(old.contract, other.contract)).toEqual([
       'Element HelloWorld, sequence: the order is a, b in the old service, b, a in the new one.',
     ]);
   });
@@ -316,8 +314,19 @@ describe('the contracts of two services', () => {
   it('differ by nothing that a name could be taken for', () => {
     const named = changed('name="string" nillable', 'name="__proto__" nillable');
     expect(differences(named)).toEqual([
-      'Element string is only in the old service.',
       'Element __proto__ is only in the new service.',
+      'Element string is only in the old service.',
+    ]);
+  });
+});
+
+describe('a contract that is nested deeply', () => {
+  it('has facts of which no name is long', () => {
+    const nested = `<s:group name="${'g'.repeat(1000)}">`.repeat(90) + '</s:group>'.repeat(90);
+    const { contract } = new Wsdl(changed('<s:element name="RecordEvent">', `${nested}<s:element name="RecordEvent">`));
+    expect(Math.max(...[...contract.facts.keys()].map(({ length }) => length))).toBeLessThan(600);
+    expect(differencesOf(ORIGINAL.contract, contract)).toEqual([
+      expect.stringMatching(/^Group g+… is only in the new/),
     ]);
   });
 });
