@@ -37,7 +37,7 @@ function pageText(page: readonly StoredEvent[]): string {
   return page.map((event) => `${archiveLine(event)}\n`).join('');
 }
 
-/** Goes on in a log that was restored or replaced: after the position, or after the newest event where the log ends before. */
+/** Goes on in a log that was restored or replaced: after the position, or after the newest event if the log ends before it. */
 function sayChange(change: LogChange, position: number, newest: number): number {
   const after = change === 'ends before' ? newest : position;
   console.error(
@@ -48,7 +48,7 @@ function sayChange(change: LogChange, position: number, newest: number): number 
 
 /**
  * Writes the events from a start on to a new file, which gets its name once it is complete and on disk, or to standard output
- * where the file is `-`. Leaves out events that are damaged, reports each, and resolves to whether there were none.
+ * if the file is `-`. Leaves out events that are damaged, reports each, and resolves to whether there were none.
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
  */
@@ -102,7 +102,7 @@ export interface Input {
 }
 
 /**
- * Opens a file, or standard input where it is `-`.
+ * Opens a file, or standard input for `-`.
  *
  * @throws it cannot be read.
  */

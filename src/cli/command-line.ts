@@ -6,7 +6,7 @@ import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
 import { HttpClient } from './http-client';
 
-/** What a program prints in answer to its arguments, instead of doing its work. */
+/** The text with which a program answers its arguments, instead of doing its work. */
 export interface CommandLineAnswer {
   readonly text: string;
   /** 0; 1: the service is not ready; 2: the program does not know the arguments. Unless it is 0, the text is an error. */
@@ -38,7 +38,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
   }
 }
 
-/** What to write instead of an option that looks like a setting: `PORT=9000` for `--port 9000` and `--port=9000`. */
+/** Advice on how to write an option that looks like a setting: `PORT=9000` for `--port 9000` and `--port=9000`. */
 function settingOf(argument: string): string {
   const name = /^--?([a-z][\w-]*)/i.exec(argument)?.[1]?.replaceAll('-', '_').toUpperCase();
   const known = variablesOf(VARIABLES).some((variable) => variable.name === name);
@@ -70,7 +70,7 @@ function usage(): string {
 const TIMEOUT = 5000;
 
 /**
- * Asks the service that runs with this configuration on this machine for `/readyz`, at its operator's address where it has
+ * Asks the service that runs with this configuration on this machine for `/readyz`, at its operator's address if it has
  * one. Its exit code is 0 if the service is ready, otherwise 1; the text says why it is not.
  */
 async function askReadiness(config: Config): Promise<CommandLineAnswer> {

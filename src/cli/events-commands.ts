@@ -10,7 +10,7 @@ import { FROM_THE_FIRST, parseSince, type Selection } from './scan';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
-/** What the commands do with the event log; `-` is standard output or input. */
+/** The work of the commands on the event log; `-` is standard output or input. */
 export interface LogCommands {
   print(start: Start): Promise<void>;
   /** @param start - undefined: the events that are yet to be recorded. */
@@ -216,7 +216,7 @@ function searchText(text: string): string {
 function target(text: string): URL {
   try {
     const url = new URL(text);
-    // Throws where user or password cannot be decoded.
+    // Throws if user or password cannot be decoded.
     urlToHttpOptions(url);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   } catch {

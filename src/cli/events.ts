@@ -102,7 +102,7 @@ async function withLog(
 function openLog(access: LogAccess, config: Config): Promise<EventLog> {
   const settings = eventLogSettings(config);
   if (access !== 'import') return openExistingEventLog(config.eventLog, settings, access);
-  // What is past retention would be forgotten meanwhile, and recorded again by the next import.
+  // Retention would forget imported events meanwhile, and the next import record them again.
   return openEventLog(config.eventLog, { ...settings, forgets: false });
 }
 

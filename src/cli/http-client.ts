@@ -4,7 +4,7 @@ import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { reasonOf } from '../util/reason';
 
-/** What a server answered. */
+/** The answer of a server. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. The values of a field that came several times are joined with commas. */
@@ -15,7 +15,7 @@ export interface HttpResponse {
 }
 
 /** One request. */
-export interface HttpRequest {
+export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -76,7 +76,7 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} the header did not come in time, or not at all.
    */
-  async send(url: URL, { method, headers, body = '' }: HttpRequest): Promise<HttpResponse> {
+  async send(url: URL, { method, headers, body = '' }: OutgoingRequest): Promise<HttpResponse> {
     const length = Buffer.byteLength(body);
     const timeout = this.#timeout + Math.floor(length / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
@@ -99,7 +99,7 @@ export class HttpClient {
         throw new Error(`the answer ${String(statusCode)} is not one to this request`);
       }
       const answer = await this.#answerOf(response);
-      // A body that ends with the connection looks whole where the time-out ended the connection.
+      // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (error) {
       throw new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(error), {
@@ -111,9 +111,9 @@ export class HttpClient {
   /**
    * Sends as {@link send} does.
    *
-   * @throws {NoAnswerError} also where the body was cut off.
+   * @throws {NoAnswerError} also if the body was cut off.
    */
-  async ask(url: URL, question: HttpRequest): Promise<HttpResponse> {
+  async ask(url: URL, question: OutgoingRequest): Promise<HttpResponse> {
     const answer = await this.send(url, question);
     if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
     return answer;

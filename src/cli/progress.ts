@@ -4,7 +4,7 @@ import type { Progress } from '../log/event-log';
 /** The least amount of work for which a bar is shown. */
 const LONG = 10_000;
 
-/** Starts a progress bar on standard error; undefined where that is not a terminal or the work is short. */
+/** Starts a progress bar on standard error. Returns undefined if that is not a terminal or the work is short. */
 export function progressBar(what: string, total: number): SingleBar | undefined {
   if (!process.stderr.isTTY || total < LONG) return undefined;
   const bar = new SingleBar({

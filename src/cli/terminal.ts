@@ -8,7 +8,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Makes a {@link UsageError} that points to `--help`. */
+/** Returns a {@link UsageError} that points to `--help`. */
 export function misuse(message: string): UsageError {
   return new UsageError(`${message} See --help.`);
 }
@@ -49,7 +49,7 @@ export async function print(text: string, stop?: AbortSignal): Promise<void> {
   }
   await new Promise<void>((resolve, reject) => {
     const giveUp = (): void => {
-      // What is not read would keep the process alive.
+      // Unread output would keep the process alive.
       setTimeout(() => process.exit(), LAST_READ).unref();
       reject(stop?.reason as Error);
     };
@@ -78,7 +78,7 @@ export function quoted(text: string): string {
   return visible(JSON.stringify(shortened(text)).slice(1, -1));
 }
 
-/** Makes a line safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */
+/** Returns a line that is safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */
 export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;

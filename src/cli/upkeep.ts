@@ -22,7 +22,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
 }
 
 /**
- * Puts a copy that {@link backUp} made in the place of a log in SQLite, and says where the log before is kept.
+ * Puts a copy that {@link backUp} made in the place of a log in SQLite, and names the file that keeps the log before.
  *
  * @throws {UsageError} the log is not in SQLite.
  */

@@ -6,7 +6,7 @@ import { shortened } from '../../util/text';
 import type { HttpResponse } from '../http-client';
 import type { ComparedCall } from './calls';
 
-/** What a client sees of an answer. */
+/** An answer as a client sees it. */
 export interface SeenAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -147,7 +147,7 @@ export function bodyLines(text: string): string[] {
   return text === '' ? [] : (indentedXml(text) ?? text).replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** What an operation returned is not compared: ids and events differ from call to call. */
+/** Masks the result of an operation: ids and events differ from call to call. */
 function withoutResult(text: string): string {
   return text
     .replace(/(<(\w+Result|string)(?:\s[^<>]*)?>)[^<]*(<\/\2>)/, '$1…$3')
@@ -159,7 +159,7 @@ function sentence(what: string, before: string | undefined, after: string | unde
   return `${what} is ${old ?? ''} in the old service, ${other ?? ''} in the new one`;
 }
 
-/** What the service answers first to a message that it cannot read; what follows are the words of the XML parser. */
+/** The beginning of the service's answer to a message that it cannot read; the words of the XML parser follow. */
 const UNREADABLE = 'Server was unable to read request.';
 
 const SAYS_WHY = 'the new service says in a fault why the message cannot be read';
@@ -210,7 +210,7 @@ function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
   return { code: textOf(code).replace(/^.*:/, '').trim(), text: textOf(text) };
 }
 
-/** {@link canonicalText} of an envelope without one header block, or without a header where it was the only block. */
+/** {@link canonicalText} of an envelope without one header block, or without a header if it was the only block. */
 function canonicalWithoutHeader(envelope: XmlElement, block: string): string {
   const content = envelope.content.flatMap((child) => {
     if (typeof child === 'string' || child.name !== 'Header') return [child];

@@ -2,15 +2,15 @@ import { operationAction } from '../../contract/contract';
 import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
 import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OperationCall, Wsdl } from './wsdl';
-import type { HttpRequest } from '../http-client';
+import type { OutgoingRequest } from '../http-client';
 
 /** A request that both services get, in the same bytes. */
-export interface ComparedCall extends HttpRequest {
-  /** What it is, as messages call it. */
+export interface ComparedCall extends OutgoingRequest {
+  /** As messages call it. */
   readonly name: string;
-  /** What follows the endpoint's address. */
+  /** The text after the endpoint's address. */
   readonly location: string;
-  /** What of the answers is compared: all, all but the result, which differs from call to call, or the status alone. */
+  /** The compared parts of the answers: all, all but the result, which differs from call to call, or the status alone. */
   readonly compares: 'all' | 'all but the result' | 'status';
 }
 
@@ -51,7 +51,7 @@ export function callsOf(old: Wsdl, other: Wsdl, asked: readonly AskedOperation[]
 function successes(old: Wsdl, operation: string, have: (protocol: string) => boolean): ComparedCall[] {
   const calls = (
     protocol: string,
-    write: (call: OperationCall) => (HttpRequest & { location?: string })[],
+    write: (call: OperationCall) => (OutgoingRequest & { location?: string })[],
   ): ComparedCall[] => {
     const call = have(protocol) ? old.call(operation, protocol) : undefined;
     const written = call === undefined ? [] : write(call);
@@ -75,7 +75,12 @@ function soap11Mistakes(old: Wsdl): ComparedCall[] {
   const call = old.call(HARMLESS, 'SOAP 1.1');
   const action = call?.action ?? operationAction(old.targetNamespace, HARMLESS);
   const body = envelope(SOAP_11, call?.element ?? { namespace: old.targetNamespace, name: HARMLESS });
-  const mistake = (name: string, question: HttpRequest): ComparedCall => ({ ...ALL, location: '', ...question, name });
+  const mistake = (name: string, question: OutgoingRequest): ComparedCall => ({
+    ...ALL,
+    location: '',
+    ...question,
+    name,
+  });
   return [
     mistake('an unknown SOAPAction', soap11(body, operationAction(old.targetNamespace, UNKNOWN))),
     mistake('an empty SOAPAction', soap11(body, '')),
@@ -107,7 +112,7 @@ function getMistakes(): ComparedCall[] {
   ];
 }
 
-function soap11(body: string, action: string): HttpRequest {
+function soap11(body: string, action: string): OutgoingRequest {
   return {
     method: 'POST',
     headers: { 'Content-Type': SOAP_11.contentType, SOAPAction: `"${fieldText(action)}"` },
@@ -115,7 +120,7 @@ function soap11(body: string, action: string): HttpRequest {
   };
 }
 
-function soap12(body: string, action?: string): HttpRequest {
+function soap12(body: string, action?: string): OutgoingRequest {
   const parameter = action === undefined ? '' : `; action="${fieldText(action)}"`;
   return { method: 'POST', headers: { 'Content-Type': SOAP_12.contentType + parameter }, body };
 }
@@ -125,7 +130,7 @@ function fieldText(address: string): string {
   return address.replace(/[^\x21\x23-\x7e]/gu, encodeURIComponent);
 }
 
-function form(): HttpRequest {
+function form(): OutgoingRequest {
   return { method: 'POST', headers: FORM, body: '' };
 }
 

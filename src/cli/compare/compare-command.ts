@@ -7,7 +7,7 @@ import { option, repeatable, ToolCommand } from '../tool-command';
 import type { AskedOperation } from './calls';
 import type { CompareTask } from './compare';
 
-/** What the commands do; each service is an address or the name of a file. */
+/** The work of the commands; each service is an address or the name of a file. */
 export interface CompareCommands {
   compare(task: CompareTask, reach: Reach): Promise<void>;
   /** @param file - the `.env` file to add the settings to; undefined: print them. */

@@ -1,11 +1,11 @@
 import { shortened } from '../../util/text';
 import { attributeOf, childrenOf, type XmlElement } from '../../xml/xml-tree';
 import { quoted } from '../terminal';
-import type { Contract, ContractFact } from './contract';
+import type { ContractFacts, ContractFact } from './contract';
 import { extensionOf, HTTP, nameText, protocolOf, referenceText, SOAP, SOAP12, styleOf, WSDL, XSD } from './names';
 
 /** Reads a WSDL 1.1 without documentation and the addresses of the ports. */
-export function contractOf(definitions: XmlElement): Contract {
+export function contractOf(definitions: XmlElement): ContractFacts {
   const targetNamespace = attributeOf(definitions, 'targetNamespace') ?? '';
   return { targetNamespace, facts: new ContractReader(targetNamespace).read(definitions) };
 }
@@ -17,7 +17,7 @@ interface OpenPart {
   readonly path: string;
 }
 
-type Values = Readonly<Record<string, string | readonly string[] | undefined>>;
+type FactValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Most characters of a path: the keys of a document that is nested 100 levels deep must not fill the memory. */
 const MAX_PATH = 300;
@@ -48,7 +48,7 @@ class ContractReader {
    *
    * @param isNamed - whether the keys of the parts inside it have it.
    */
-  #add(within: OpenPart, label: string, values: Values, isNamed = true): OpenPart {
+  #add(within: OpenPart, label: string, values: FactValues, isNamed = true): OpenPart {
     const place = within.path === '' ? label : `${within.path}, ${label}`;
     const count = (this.#counts.get(place) ?? 0) + 1;
     this.#counts.set(place, count);
@@ -117,7 +117,7 @@ class ContractReader {
       );
       const part = this.#add(within, this.#name(child), {
         ...(hasUse && { use: 'literal' }),
-        ...(Object.fromEntries(values) as Values),
+        ...(Object.fromEntries(values) as FactValues),
       });
       this.#extensions(child, part);
       // mime:multipartRelated has parts that are extensions again.
@@ -201,7 +201,7 @@ const REFERENCES = new Set(['type', 'ref', 'base', 'itemType', 'memberTypes', 's
 const FLAGS = new Set(['nillable', 'abstract', 'mixed']);
 
 const PARTICLE = { minOccurs: '1', maxOccurs: '1' };
-/** What an attribute that is missing stands for (XML Schema 1.0). */
+/** The value of an attribute that is missing (XML Schema 1.0). */
 const DEFAULTS = new Map<string, Readonly<Record<string, string>>>([
   ['element', { nillable: 'false', abstract: 'false' }],
   ['sequence', PARTICLE],

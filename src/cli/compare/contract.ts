@@ -10,9 +10,9 @@ export interface ContractFact {
 }
 
 /** A WSDL as a generated client sees it. */
-export interface Contract {
+export interface ContractFacts {
   readonly targetNamespace: string;
-  /** By where they are, as messages say it: `binding A, operation B: SOAPAction`. */
+  /** By their places, as messages name them: `binding A, operation B: SOAPAction`. */
   readonly facts: ReadonlyMap<string, ContractFact>;
 }
 
@@ -21,7 +21,7 @@ export interface Contract {
  * Texts that begin with the namespace of their own contract, or that of its SOAPActions, are compared without it: the namespaces
  * themselves are compared once.
  */
-export function differencesOf(old: Contract, other: Contract): string[] {
+export function differencesOf(old: ContractFacts, other: ContractFacts): string[] {
   const keys = [...new Set([...old.facts.keys(), ...other.facts.keys()])].sort();
   return keys.flatMap((key) => {
     const [before, after] = [old.facts.get(key), other.facts.get(key)];

@@ -5,7 +5,7 @@ import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElem
 import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
-import type { Contract } from './contract';
+import type { ContractFacts } from './contract';
 import { contractOf } from './contract-reader';
 import { extensionOf, nameText, protocolOf, styleOf, WSDL, XSD } from './names';
 
@@ -154,13 +154,13 @@ export interface OperationCall {
   /** Its element in a SOAP body; undefined over HTTP GET and POST. */
   readonly element?: { readonly namespace: string; readonly name: string } | undefined;
   readonly action: string;
-  /** What follows the endpoint's address over HTTP GET and POST. */
+  /** The text after the endpoint's address over HTTP GET and POST. */
   readonly location: string;
 }
 
 /** A WSDL 1.1. */
 export class Wsdl {
-  readonly contract: Contract;
+  readonly contract: ContractFacts;
   readonly ports: readonly Port[];
   readonly #definitions: XmlElement;
 

@@ -13,7 +13,7 @@ import { Target } from './target';
 export interface ForwardTask extends PostedForm {
   /** At least one: an http or https address, which may hold a user and a password, and the file that keeps its position. */
   readonly targets: readonly { readonly url: URL; readonly position: string | undefined }[];
-  /** Where to begin; by default with the events that are yet to be recorded. A position that was kept comes first. */
+  /** The start; by default the events that are yet to be recorded. A position that was kept comes first. */
   readonly since: Start | undefined;
   /** Whether to go on with events that are recorded meanwhile. */
   readonly follow: boolean;
@@ -46,7 +46,7 @@ export class RefusedError extends TargetError {
 export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
   const stop = stopSignal();
   const { selection } = task;
-  // Nothing is posted to any target where the position of one is not of this log.
+  // Nothing is posted to any target if the position of one is not of this log.
   const kept = selection === undefined ? await keptPositions(log, task) : [];
   const progress = new ForwardProgress();
   const missing = onlyOnce(progress.report);
@@ -67,7 +67,7 @@ export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<v
   if (stop.aborted && !task.follow) throw stop.reason;
 }
 
-/** What messages call a target: its origin, with the number of the address where several have that origin. */
+/** The name of a target in messages: its origin, with the number of the address if several have that origin. */
 function nameOf(index: number, targets: ForwardTask['targets']): string {
   const origin = targets[index]?.url.origin ?? '';
   const isOnly = targets.filter(({ url }) => url.origin === origin).length === 1;
@@ -155,7 +155,7 @@ async function forwardSelected(
   if (!isFound) throw new TargetError('No event was found.');
 }
 
-/** Where forwarding to a target begins, and the file that keeps how far it came. */
+/** The position after which forwarding to a target begins, and the file that keeps it. */
 interface KeptPosition {
   readonly file: PositionFile | undefined;
   readonly position: ForwardPosition;
@@ -195,7 +195,7 @@ async function firstPosition(log: EventLog, start: Start): Promise<ForwardPositi
   return { sequence, event: await eventAt(log, sequence) };
 }
 
-/** Posts the events after a position to a target, and keeps how far it came. */
+/** Posts the events after a position to a target, and keeps its position. */
 class Forwarder {
   readonly #log: EventLog;
   readonly #target: Target;
@@ -237,7 +237,7 @@ class Forwarder {
     if (missing !== undefined) this.#target.progress.report(missing);
   }
 
-  /** Resolves to false where the forwarder was stopped before the event was delivered. */
+  /** Resolves to false if the forwarder was stopped before the event was delivered. */
   async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
     const { progress } = this.#target;
     const { outcome, reason } = await this.#target.post(event, stop);
@@ -265,7 +265,7 @@ class Forwarder {
       const { sequence } = this.#position;
       progress.behind(Math.max(0, newest - sequence));
     };
-    // Reading fails where forwarding does, which says why.
+    // Forwarding fails then too, and says why.
     return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
   }
 }

@@ -6,23 +6,23 @@ import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { FORM, isJsonType } from '../../get-post/http-payload';
 import { standardHeaders } from '../../senders/senders';
 
-/** What is sent. */
+/** The body and header fields of a request. */
 export interface PostedMessage {
   readonly body: Buffer;
-  /** Makes the header fields of an attempt: a signature has the time of its attempt. */
+  /** Returns the header fields of an attempt: a signature has the time of its attempt. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
 /** How events are posted. */
 export interface PostedForm {
-  /** What each attempt is signed with, as Standard Webhooks says; without it attempts are not signed. */
+  /** Secrets that sign each attempt (Standard Webhooks); undefined: it is not signed. */
   readonly secrets: readonly string[] | undefined;
   /** The payload as it came, instead of the CloudEvent. */
   readonly raw: boolean;
 }
 
 /**
- * Makes what is posted of an event: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), or its
+ * Returns the request that posts an event: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), or its
  * payload. Its `webhook-id` is the same whenever this event is sent, so that the target can tell a repetition.
  */
 export function messageOf(event: StoredEvent, { secrets, raw }: PostedForm): PostedMessage {
@@ -61,7 +61,7 @@ export interface PostedContent {
   readonly contentType: string | undefined;
 }
 
-/** What a header field may hold. */
+/** The value of a header field (RFC 9110, section 5.5). */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
@@ -121,7 +121,7 @@ function formOf(fields: unknown): string | undefined {
   return form.toString();
 }
 
-/** Makes a content type agree with a body in UTF-8: XML without `charset` may declare another one inside. */
+/** Returns a content type that agrees with a body in UTF-8: XML without `charset` may declare another one inside. */
 function inUtf8(type: string, body: string): string {
   const parsed = MIMEType.parse(type);
   if (parsed === null) return type;

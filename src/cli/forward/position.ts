@@ -8,7 +8,7 @@ import type { EventLog } from '../../log/event-log';
 import type { LogChange } from '../../log/readers';
 import { firstFrom } from '../../log/stored-events';
 
-/** How far a log has been forwarded. */
+/** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
   /** Everything up to this position was forwarded, or was not meant to be. */
   readonly sequence: number;
@@ -32,7 +32,7 @@ const MAX_BYTES = 64 * 1024;
 export class PositionFile {
   readonly #given: string;
   #lock: { close(): void } | undefined;
-  /** Where the file is, when a symbolic link leads to it. */
+  /** The file itself, if a symbolic link leads to it. */
   #file: string;
 
   /** @param file - need not exist. */

@@ -7,7 +7,7 @@ import type { TargetProgress } from '../progress';
 import { quoted } from '../terminal';
 import { messageOf, type PostedForm } from './message';
 
-/** What became of an event. The reason is a line that names the event and the target. */
+/** The outcome of posting an event. The reason is a line that names the event and the target. */
 export type Delivery =
   | { readonly outcome: 'delivered' | 'stopped'; readonly reason?: undefined }
   | { readonly outcome: 'refused' | 'redirected' | 'damaged'; readonly reason: string };
@@ -46,7 +46,7 @@ export class Target {
   }
 
   /**
-   * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and where there is no answer. The signal ends
+   * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and without an answer. The signal ends
    * the repetition, but not an attempt that is under way. An event that the disk has damaged is not posted.
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
@@ -84,7 +84,7 @@ export class Target {
   }
 }
 
-/** What the target says about the event, on one line. */
+/** The target's answer on one line. */
 function summaryOf({ status, body }: HttpResponse): string {
   const text = quoted(body.toString().trim());
   return statusText(status) + (text === '' ? '' : `: ${text}`);
