@@ -14,7 +14,7 @@ const LIMITS_FILE = '/proc/self/limits';
  *
  * @param warn - called if that is fewer than `MAX_CONNECTIONS`.
  * @param limit - that number; only Linux tells it.
- * @throws {ConfigError} they are not enough for any connection.
+ * @throws {ConfigError} there are not enough for any connection.
  */
 export function withinDescriptors<Settings extends Config>(
   config: Settings,

@@ -150,7 +150,7 @@ export function variablesOf(table: VariableTable): Variable<unknown>[] {
 /**
  * Reads the settings of a table from the texts of its variables.
  *
- * @returns the settings, valid where `problems` is empty.
+ * @returns the settings, valid if `problems` is empty.
  */
 export function readSettings<Table extends VariableTable>(
   table: Table,

@@ -215,7 +215,7 @@ const RANDOM_NUMBERS = 1024;
 
 const DIGITS = Buffer.from('0123456789abcdef');
 
-/** Where each byte of a UUID stands in its text. */
+/** The position of each byte of a UUID in its text. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 /** Makes UUIDs version 7 (RFC 9562, section 5.7). */

@@ -13,7 +13,7 @@ export type Payload = { readonly mediaType: string | undefined } & (
 );
 
 /**
- * A long text is kept as base64 where a JSON string would take this many times the bytes: then it consists of escapes, for control
+ * A long text is kept as base64 if a JSON string would take this many times the bytes: then it consists of escapes, for control
  * characters or for nothing but quotes or line breaks.
  */
 const MAX_GROWTH = 1.4;

@@ -44,7 +44,7 @@ export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
 
 type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
-/** Undefined where the disk has damaged the attributes. */
+/** Undefined if the disk has damaged the attributes. */
 function typeIn(attributes: string): unknown {
   return (parsedJson(attributes)?.value as { readonly type?: unknown } | undefined)?.type;
 }

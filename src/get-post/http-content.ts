@@ -1,4 +1,4 @@
-import { binaryModeAttributes, isBinaryMode } from '../events/cloudevents/binary-mode';
+import { binaryModeAttributes } from '../events/cloudevents/binary-mode';
 import { CloudEventError, cloudEvent, cloudEventBatch } from '../events/cloudevents/cloud-event';
 import { hasTooManyParts } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
@@ -23,8 +23,8 @@ export function* httpContent(input: HttpInput): Steps<CallContent> {
   if (essence === STRUCTURED) return yield* structured((yield* bodyText(mediaType, body)) ?? '');
   if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* bodyText(mediaType, body)) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
-  if (signedBy !== undefined || !isBinaryMode(headers)) return { payload: yield* httpPayload(input) };
-  const attributes = binaryModeAttributes(headers);
+  const attributes = signedBy === undefined ? binaryModeAttributes(headers) : undefined;
+  if (attributes === undefined) return { payload: yield* httpPayload(input) };
   return { attributes, payload: body.length === 0 ? undefined : yield* bodyPayload(input) };
 }
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SENDER_SECRETS } from '../config/config';
 
-/** The members of a JSON object; none where a body is anything else. */
+/** The members of a JSON object; none if a body is anything else. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A service that is known to send webhooks. */
@@ -33,7 +33,7 @@ export interface Signature {
   /** The header field that holds the signature, in lower case. */
   readonly field: string;
   readonly setting: (typeof SENDER_SECRETS)[number];
-  /** The key of a secret; none where the setting holds secrets of several senders and this is not one of this one's. */
+  /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   signingKey(secret: string): Buffer | undefined;
   /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
   problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
@@ -51,7 +51,7 @@ const STANDARD_PREFIX = 'whsec_';
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 
-/** Every sender that is known. Where a call has the fields of several, the first one counts. */
+/** All known senders. If a call has the fields of several, the first one applies. */
 export const SENDERS: readonly Sender[] = [
   standardSender('Standard Webhooks', 'webhook'),
   standardSender('Svix', 'svix'),

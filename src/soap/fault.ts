@@ -157,7 +157,7 @@ function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: Qu
 function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
   if (!supported.includes(SOAP_12)) return;
   const upgrade = envelope.ele('soap:Header').ele(SOAP_12.namespace, 'soap12:Upgrade');
-  // The prefix is in values, so it is declared even where the envelope has another for the same namespace.
+  // The prefix is in values, so it is declared even if the envelope has another for the same namespace.
   upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SOAP_12.namespace);
   for (const version of supported) {
     upgrade.ele('soap12:SupportedEnvelope').att('qname', `${version === SOAP_12 ? 'soap12' : 'soap'}:Envelope`);

@@ -73,7 +73,7 @@ export class NodeSoap {
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
     const message: ReadMessage = { Header: header, Body: body };
-    // The type is that of a message to be parsed. What it is given goes to `xmlToObject` and nowhere else.
+    // The type is that of a message to be parsed. The argument goes to `xmlToObject` alone.
     const reply = await this.#server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;
     if (reply.statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${reply.body}`);

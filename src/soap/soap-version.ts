@@ -50,19 +50,18 @@ export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
 };
 
-/** The texts of an operation's arguments by the names of the parameters. */
-export type ArgumentTexts = ReadonlyMap<string, string>;
-
 /**
  * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
- * order of the schema, whatever theirs is. Where the operation takes any XML, those that the schema does not name follow.
+ * order of the schema. If the operation takes any XML, those that the schema does not name follow.
+ *
+ * @param given - the texts of the arguments by the names of the parameters.
  */
 export function soapRequest(
   operation: string,
   contract: Contract,
   version: SoapVersion,
   prettyPrint: boolean,
-  given: ArgumentTexts = new Map(),
+  given: ReadonlyMap<string, string> = new Map(),
 ): string {
   const prefix = version === SOAP_12 ? 'soap12' : 'soap';
   const element = create({ version: '1.0', encoding: 'utf-8' })

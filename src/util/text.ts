@@ -13,7 +13,7 @@ export function shortened(text: string, maxLength = QUOTED_LENGTH): string {
  */
 const INVISIBLE = /(?![\t\n]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Replaces each invisible character except tabs and line feeds; `place` is where it stands in the text. */
+/** Replaces each invisible character except tabs and line feeds; `place` is its offset. */
 export function replaceInvisible(text: string, replacement: (character: string, place: number) => string): string {
   return text.replace(INVISIBLE, replacement);
 }

@@ -103,7 +103,7 @@ export class CommonXmlReader {
     return true;
   }
 
-  /** Reads a tag, a comment or a CDATA section, and returns where it ends. */
+  /** Reads a tag, a comment or a CDATA section, and returns the offset of its end. */
   #readMarkup(start: number): number {
     const code = this.#xml.charCodeAt(start + 1);
     if (code === SLASH) return this.#readEndTag(start);

@@ -11,7 +11,7 @@ const CHILDREN_AT_ONCE = 256;
 const PART_LENGTH = 64 * 1024;
 const MAX_NAME_LENGTH = 1024;
 
-/** A child element: where it starts, where the name in its start tag ends, and what is declared in it. */
+/** A child element: its offset, the end of the name in its start tag, and the declarations in force in it. */
 interface Child {
   readonly start: number;
   readonly nameEnd: number;

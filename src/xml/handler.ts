@@ -36,11 +36,11 @@ export interface Tag {
  * in UTF-16 code units.
  */
 export interface XmlHandler {
-  /** A start tag, and where it starts and ends. */
+  /** A start tag, and the offsets of its start and end. */
   openElement(tag: Tag, start: number, end: number): void;
   /** Text or a CDATA section, with its references resolved. A comment divides a text in two. */
   addText(text: string): void;
-  /** The end of an element, and where its content ends. */
+  /** The end of an element, and the offset at which its content ends. */
   closeElement(contentEnd: number): void;
   /** A document type declaration. */
   addDoctype?(): void;
@@ -50,7 +50,7 @@ export interface XmlHandler {
 
 /** The namespace declarations in force in an element (Namespaces in XML 1.0, section 6). */
 export class Scope {
-  /** The namespace of names without a prefix; empty where they have none. */
+  /** The namespace of names without a prefix; empty if they have none. */
   readonly defaultNamespace: string;
   #found: Map<string, string> | undefined;
 

@@ -39,10 +39,10 @@ const TOKEN =
   /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<!(?!--)[^<>[\]]*>|[^<]+/;
 
 /**
- * Indents the elements of XML; what is inside a text keeps its white space. From where it is not well-formed, for instance because
- * it was cut, it is returned as it is. Takes time in proportion to its length.
+ * Indents the elements of XML; elements inside a text keep their white space. The rest after a mistake, for instance a cut, is
+ * returned unchanged. Takes time in proportion to the length.
  *
- * @returns undefined for what does not begin as XML.
+ * @returns undefined if the text does not begin as XML.
  */
 export function indentedXml(xml: string): string | undefined {
   let text: string | undefined;

@@ -2,7 +2,7 @@
 export interface Mistake {
   /** As a sentence. */
   readonly what: string;
-  /** Where it begins, in UTF-16 code units. */
+  /** The offset of its beginning, in UTF-16 code units. */
   readonly offset: number;
 }
 

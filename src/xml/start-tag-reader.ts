@@ -24,7 +24,7 @@ export class StartTagReader {
   position = 0;
   /** Whether the last tag was an empty-element tag: `<a/>`. */
   isEmpty = false;
-  // Of the last name: where it starts, and its colon, or -1.
+  // Offsets of the last name and of its colon, or -1.
   #nameStart = 0;
   #colon = -1;
   // Of the last tag.

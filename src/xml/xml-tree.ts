@@ -7,14 +7,14 @@ export interface XmlElement extends ElementName {
   /** Those without namespace declarations. */
   readonly attributes: readonly Attribute[];
   readonly content: readonly (XmlElement | string)[];
-  /** Where it begins and ends in the text, in UTF-16 code units. */
+  /** Offsets of its beginning and end in the text, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
   /** The namespace that a prefix stands for here, if any. */
   readonly namespaceOf: (prefix: string) => string | undefined;
 }
 
-/** Thrown where a text is not XML that can be read; the message is one sentence. */
+/** Thrown for a text that is not XML or exceeds a limit; the message is one sentence. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }

@@ -16,17 +16,14 @@ const REQUIRED = ['specversion', 'id', 'source', 'type'];
 /** Names that CloudEvents gives to the data, which binary content mode has in the body. */
 const DATA_NAMES = ['data', 'data_base64'];
 
-/** Whether header fields announce a CloudEvent in binary content mode (HTTP Protocol Binding 1.0.2, section 3). */
-export function isBinaryMode(headers: IncomingHttpHeaders): boolean {
-  return REQUIRED.some((name) => headers[PREFIX + name] !== undefined);
-}
-
 /**
- * Reads the attributes of a CloudEvent from `ce-` header fields and `datacontenttype` from `Content-Type` (section 3.1).
+ * Reads the attributes of a CloudEvent in binary content mode (HTTP Protocol Binding 1.0.2, section 3.1) from `ce-` header fields,
+ * and `datacontenttype` from `Content-Type`. Returns undefined if the header fields announce no such event.
  *
- * @throws {CloudEventError} one of them is not valid.
+ * @throws {CloudEventError} an attribute is not valid.
  */
-export function binaryModeAttributes(headers: IncomingHttpHeaders): SenderAttributes {
+export function binaryModeAttributes(headers: IncomingHttpHeaders): SenderAttributes | undefined {
+  if (REQUIRED.every((name) => headers[PREFIX + name] === undefined)) return undefined;
   const given = Object.entries(headers).flatMap(([field, value]) => {
     if (!field.startsWith(PREFIX)) return [];
     const name = field.slice(PREFIX.length);

@@ -63,8 +63,8 @@ export interface MemberText {
 }
 
 /**
- * Returns the members of a JSON object by name; undefined if the text is anything else. Where a name occurs twice the last one
- * counts, as for `JSON.parse`.
+ * Returns the members of a JSON object by name; undefined if the text is anything else. If a name occurs twice the last one
+ * applies, as for `JSON.parse`.
  */
 export function* memberSteps(json: string): Steps<Map<string, MemberText> | undefined> {
   const parts = yield* partSteps(json, '{');
@@ -94,8 +94,8 @@ export function memberTexts(json: string): Map<string, MemberText> {
   return atOnce(memberSteps(json)) ?? new Map<string, MemberText>();
 }
 
-/** Where a member or an element stands in a JSON text; `colon`: after the name of a member. */
-interface Part {
+/** Offsets of a member or an element in a JSON text; `colon`: after the name of a member. */
+interface JsonPart {
   readonly start: number;
   readonly colon: number;
   readonly end: number;
@@ -120,8 +120,8 @@ type Expected = 'first' | 'name' | 'colon' | 'value' | 'separator';
  *
  * @param most - ends the reading after as many members or elements; 0: reads on, and returns none.
  */
-function* partSteps(json: string, beginning?: '{' | '[', most = Infinity): Steps<Part[] | undefined> {
-  const found: Part[] = [];
+function* partSteps(json: string, beginning?: '{' | '[', most = Infinity): Steps<JsonPart[] | undefined> {
+  const found: JsonPart[] = [];
   /** The open objects and arrays, outermost first. */
   const open: string[] = [];
   let expected: Expected = 'value';

@@ -122,7 +122,7 @@ function curlOf(event: StoredEvent, address: EndpointAddress) {
     curl: markup(command, CURL_BYTES).html,
     /** Whether the body has to be saved first. */
     curlNeedsFile: needsFile,
-    /** The same with an id that no log has, where something in the request would keep it from being recorded again. */
+    /** The same with a new id, if an id in the request would keep it from being recorded again. */
     freshCurl: fresh && markup(curlCommand(fresh, file).command, CURL_BYTES).html,
     /** The type of the event, if the command would be recorded with another one. */
     lostType: shownIf(lostType(event)),

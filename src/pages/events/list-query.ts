@@ -10,7 +10,7 @@ import { timeText } from './parts';
 /** The filters of the list of events. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
 
-/** Where in the log the list is; by default at the newest events. */
+/** The position of the list in the log; by default the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
 /** The query of a list's address. */
@@ -87,7 +87,7 @@ function inputTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
 }
 
-/** The tool of this installation: `npm run` would do nothing where the sources are not beside it. */
+/** The tool of this installation: `npm run` works only beside the sources. */
 const TOOL = `node ${shellWord(join(__dirname, '..', '..', 'cli', 'events.js'))}`;
 
 /** Most bytes of the command as markup: enough for a text and a type of full length, each of them quotes. */

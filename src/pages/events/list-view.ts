@@ -52,7 +52,7 @@ export async function listView(log: LogQueries, { filter, place, problem }: List
     isNarrowed: isNarrowed(filter),
     found: String(events.length),
     isPage: !isNewest || (more && !isUnfinished),
-    /** Where the search stopped, unless it came to the end of the log. */
+    /** The time at which the search stopped, unless it came to the end of the log. */
     reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
     newer: isNewest || newer === undefined ? undefined : address({ after: newer }),

@@ -103,7 +103,7 @@ function formField({ name, type, isRequired, documentation }: Parameter) {
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
     step: choices === undefined ? STEPS.get(type.name) : undefined,
-    /** An example, where the type does not show what a value looks like. */
+    /** An example, if the name of the type does not show one. */
     placeholder: type.name === 'dateTime' ? type.example : '',
   };
 }

@@ -5,7 +5,7 @@ import { curlCommand } from '../curl-command';
 import { BINDING_NAMES } from '../../contract/protocols';
 import type { SoapBindings } from '../../soap/soap-call';
 import type { Binding } from '../../service/call';
-import { SOAP_11, SOAP_12, soapRequest, type ArgumentTexts, type SoapVersion } from '../../soap/soap-version';
+import { SOAP_11, SOAP_12, soapRequest, type SoapVersion } from '../../soap/soap-version';
 import { FORM } from '../../get-post/http-payload';
 import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
 
@@ -69,7 +69,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
 type Headers = Readonly<Record<string, string>>;
 
 /** Writes arguments as the fields of a query string or form. */
-function formFields(given: ArgumentTexts): string {
+function formFields(given: ReadonlyMap<string, string>): string {
   return new URLSearchParams([...given]).toString();
 }
 
@@ -118,13 +118,13 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
 }
 
 /** The argument in the samples of an operation that takes any XML: an element, or a field of a query string or form. */
-const ANYTHING: ArgumentTexts = new Map([['order', '17']]);
+const ANYTHING: ReadonlyMap<string, string> = new Map([['order', '17']]);
 
 /**
  * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
  * what a value looks like. An operation that takes any XML gets an element.
  */
-export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ArgumentTexts {
+export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;

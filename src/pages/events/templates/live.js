@@ -41,7 +41,8 @@ function start({ dataset }) {
       running = new AbortController();
       void follow(running.signal);
     } else if (!shouldRun) running?.abort();
-    show(!isOn ? 'off' : document.hidden ? 'paused' : 'live');
+    if (!isOn) show('off');
+    else show(document.hidden ? 'paused' : 'live');
   }
 
   async function follow(signal) {
