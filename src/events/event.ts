@@ -98,6 +98,7 @@ export class EventFactory {
           trace,
           recordedAt,
         );
+    const keys = signedBy === undefined ? headers : NO_HEADERS;
     return {
       id,
       source,
@@ -105,17 +106,13 @@ export class EventFactory {
       data,
       arrival: this.#describe(arrival),
       recordedAt,
-      idempotencyKey: signedBy === undefined ? this.#keyFrom(source, headers['idempotency-key']) : undefined,
-      webhookId:
-        key ??
-        (signedBy === undefined
-          ? this.#keyFrom(source, headers['webhook-id'] ?? headers['svix-id'], 'webhook-id\n')
-          : undefined),
+      idempotencyKey: this.#keyFrom(source, keys['idempotency-key']),
+      webhookId: key ?? this.#keyFrom(source, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
     };
   }
 
   /**
-   * The key in a header field. It counts for its source alone: before the key of another source than the service's own stand a
+   * The key in a header field. It applies to its source alone: the key of another source than the service's own is preceded by a
    * name and the source, each with a line feed.
    */
   #keyFrom(source: string, field: string | string[] | undefined, name = ''): string | undefined {
@@ -192,6 +189,9 @@ function isContentType(mediaType: string): boolean {
 }
 
 const NO_MEMBERS: Members = {};
+
+/** Beside a signature, which covers the body alone, header fields give no keys. */
+const NO_HEADERS: Arrival['headers'] = {};
 
 /** The members of a payload that is a JSON object; of a signed body under any content type, which is not signed. */
 function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members | Promise<Members> {

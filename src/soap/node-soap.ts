@@ -57,18 +57,11 @@ export class NodeSoap {
    *
    * @param name - of the operation's element.
    * @param parameters - of the types that the contract says.
+   * @param from - the call; for a sample a result, for which the operation is not called.
    * @throws whatever the operation throws.
    */
-  answer(name: string, parameters: ParameterValues, call: Call): Promise<string> {
-    return this.#process(name, parameters, { from: { call }, failure: undefined });
-  }
-
-  /** Writes the envelope with which an operation answers a result, without calling the operation. */
-  sample(name: string, result: string): Promise<string> {
-    return this.#process(name, {}, { from: { result }, failure: undefined });
-  }
-
-  async #process(name: string, parameters: ParameterValues, header: MessageHeader): Promise<string> {
+  async answer(name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> {
+    const header: MessageHeader = { from, failure: undefined };
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;

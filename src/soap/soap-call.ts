@@ -156,7 +156,7 @@ export class SoapCall extends IncomingCall {
     const operation = this.endpoint.contract.describe(name);
     if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
     const values = operation.parameters.length === 0 ? NO_VALUES : this.#parameters(operation);
-    return server.answer(name, values, this);
+    return server.answer(name, values, { call: this });
   }
 
   #parameters(operation: ContractOperation): ParameterValues {

@@ -85,7 +85,7 @@ async function soapReplies(
   const server = soap?.servers[version.binding];
   if (server === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
-    const reply = await server.sample(name, RESULT_PLACEHOLDER);
+    const reply = await server.answer(name, {}, { result: RESULT_PLACEHOLDER });
     return [name, response(version.contentType, indentedXml(reply) ?? reply)] as const;
   });
   return new Map(await Promise.all(replies));
