@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { sequenceOf } from '../events/position';
 import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import type { EventLog, ServiceLog } from '../log/event-log';
+import type { EventLog } from '../log/event-log';
 import { followedPages, pagesOf, type LogChange, type Start } from '../log/readers';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
@@ -124,10 +124,7 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents(
-  { file, stream, bytes }: Input,
-  log: Pick<ServiceLog, 'appendAll'>,
-): Promise<boolean> {
+export async function importEvents({ file, stream, bytes }: Input, log: Pick<EventLog, 'appendAll'>): Promise<boolean> {
   const progress = bytes === undefined ? undefined : progressBar('bytes imported', bytes);
   const batch = new Batch(log);
   const lines = linesOf(stream);
@@ -160,7 +157,7 @@ function lineError(where: string, batch: Batch, file: string, error: unknown): E
 
 /** Events that are recorded together, and a count of all that were. */
 class Batch {
-  readonly #log: Pick<ServiceLog, 'appendAll'>;
+  readonly #log: Pick<EventLog, 'appendAll'>;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #events: NewEvent[] = [];
   #bytes = 0;
@@ -168,7 +165,7 @@ class Batch {
   #alreadyThere = 0;
   leftOut = 0;
 
-  constructor(log: Pick<ServiceLog, 'appendAll'>) {
+  constructor(log: Pick<EventLog, 'appendAll'>) {
     this.#log = log;
   }
 

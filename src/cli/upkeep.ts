@@ -1,7 +1,7 @@
 import type { EventLogLocation } from '../config/event-log-location';
 import { sequenceOf } from '../events/position';
 import { eventProblem } from '../events/archive';
-import { EventLogError, type EventLog } from '../log/event-log';
+import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
 import { pagesOf } from '../log/readers';
 import { plainReason, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
@@ -14,7 +14,7 @@ import { UsageError } from './terminal';
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function backUp(file: string, log: EventLog): Promise<void> {
-  if (log.backup === undefined) {
+  if (!isFileLog(log)) {
     throw new UsageError('backup copies a SQLite file. Use export for an event log on NATS JetStream.');
   }
   await log.backup(file);
@@ -46,7 +46,7 @@ export async function restore(backup: string, location: EventLogLocation): Promi
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function compact(log: EventLog): Promise<void> {
-  const giveBack = log.compact?.bind(log);
+  const giveBack = isFileLog(log) ? log.compact.bind(log) : undefined;
   if (giveBack === undefined) {
     throw new UsageError('compact works on a SQLite file. NATS servers give space back by themselves.');
   }
@@ -74,7 +74,7 @@ export async function forgetEvents(names: readonly string[], log: EventLog): Pro
 async function warnOfWait(log: EventLog): Promise<void> {
   const { bytes } = await log.stats();
   const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);
-  if (log.compact === undefined || seconds === 0) return;
+  if (!isFileLog(log) || seconds === 0) return;
   console.error(
     `The file is written anew at the end (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
       `${String(seconds)} seconds, and fail after 5.`,

@@ -1,15 +1,15 @@
-import type { LogEngine, RetentionSteps } from './engine';
+import type { Engine, RetentionSteps } from './engine';
 
 /** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
 export class LogWatch {
-  readonly #engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>;
+  readonly #engine: Pick<Engine, 'newest' | 'follow' | 'watchPause'>;
   readonly #listener: (newest: number) => void;
   readonly #endFollowing: (() => Promise<void>) | undefined;
   #told: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(engine: Pick<LogEngine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: number) => void) {
+  constructor(engine: Pick<Engine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: number) => void) {
     this.#engine = engine;
     this.#listener = listener;
     this.#endFollowing = engine.follow?.((newest) => {

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { deferred, LARGE_MESSAGE, letOthersRun, Turns } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
-import type { LogEngine } from './engine';
+import type { Engine, FileEngine } from './engine';
 import {
   EventLogError,
   EventTooLargeError,
   type Appended,
   type EventLog,
   type EventQuery,
+  type FileLog,
   type FoundEvent,
   type LoggedEvent,
   type LogObserver,
@@ -29,17 +30,22 @@ const SEARCH_TIME = 500;
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
 
-/** What an event counts against `LogEngine.commitSize` besides its texts, in characters. */
+/** What an event counts against `Engine.commitSize` besides its texts, in characters. */
 const EVENT_CHARACTERS = 2048;
 
-/**
- * Makes an event log of an engine: refuses calls after `close`, wraps errors, waits for calls in progress, groups commits, and
- * drives searches, watches and retention.
- */
-export class EngineLog implements EventLog {
-  readonly backup?: (file: string) => Promise<void>;
-  readonly compact?: (progress?: Progress) => Promise<number>;
-  readonly #engine: LogEngine;
+/** Returns the event log that an engine keeps. */
+export function logOn(engine: Engine): EventLog {
+  return new EngineLog(engine);
+}
+
+/** As {@link logOn}, for an engine that keeps its events in a file. */
+export function fileLogOn(engine: FileEngine): FileLog {
+  return new EngineFileLog(engine);
+}
+
+/** Refuses calls after `close`, wraps errors, waits for calls in progress, groups commits, and drives searches, watches and retention. */
+class EngineLog implements EventLog {
+  readonly #engine: Engine;
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
@@ -54,16 +60,11 @@ export class EngineLog implements EventLog {
   /** Resolves when the next step of a search may begin. */
   #searchTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: LogEngine) {
+  constructor(engine: Engine) {
     this.#engine = engine;
     this.#reads = new Turns(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
-    if (engine.backup)
-      this.backup = (file) => this.#call('The event log could not be copied.', async () => engine.backup?.(file));
-    if (engine.compact)
-      this.compact = (progress = () => undefined) =>
-        this.#call('The log could not be compacted.', async () => (await engine.compact?.(progress)) ?? 0);
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
@@ -74,13 +75,13 @@ export class EngineLog implements EventLog {
   }
 
   append(event: NewEvent): Promise<Appended> {
-    return this.#call('The event could not be recorded.', () => this.#record([event])).then(
+    return this.call('The event could not be recorded.', () => this.#record([event])).then(
       ([appended]) => appended as Appended,
     );
   }
 
   appendAll(events: readonly NewEvent[]): Promise<Appended[]> {
-    return this.#call('The events could not be recorded.', async () =>
+    return this.call('The events could not be recorded.', async () =>
       events.length === 0 ? [] : this.#record(events),
     );
   }
@@ -182,11 +183,11 @@ export class EngineLog implements EventLog {
   }
 
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', () => this.#engine.check());
+    return this.call('The event log cannot take events.', () => this.#engine.check());
   }
 
   forget(positions: readonly number[], progress: Progress = () => undefined): Promise<number[]> {
-    return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions, progress));
+    return this.call('The events could not be removed completely.', () => this.#engine.forget(positions, progress));
   }
 
   verify(): Promise<string[]> {
@@ -207,10 +208,10 @@ export class EngineLog implements EventLog {
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {
-    return this.#call('The events could not be read.', read);
+    return this.call('The events could not be read.', read);
   }
 
-  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
+  protected async call<T>(failure: string, action: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
     this.#calls++;
     try {
@@ -221,6 +222,23 @@ export class EngineLog implements EventLog {
       this.#calls--;
       if (this.#calls === 0) this.#idle?.();
     }
+  }
+}
+
+class EngineFileLog extends EngineLog implements FileLog {
+  readonly #engine: FileEngine;
+
+  constructor(engine: FileEngine) {
+    super(engine);
+    this.#engine = engine;
+  }
+
+  backup(file: string): Promise<void> {
+    return this.call('The event log could not be copied.', () => this.#engine.backup(file));
+  }
+
+  compact(progress: Progress = () => undefined): Promise<number> {
+    return this.call('The log could not be compacted.', () => this.#engine.compact(progress));
   }
 }
 

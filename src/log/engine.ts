@@ -19,13 +19,13 @@ export interface Recorded {
 }
 
 /**
- * What an engine supplies; `EngineLog` makes an `EventLog` of it. An engine may throw any error and is not called after `close`.
+ * What an engine supplies; `logOn` makes an `EventLog` of it. An engine may throw any error and is not called after `close`.
  * Methods without a description promise what those of `EventLog` with the same names do.
  */
-export interface LogEngine {
+export interface Engine {
   /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
   readonly commitSize?: number;
-  /** As `ServiceLog.maxEventBytes`. */
+  /** As `EventLog.maxEventBytes`. */
   readonly maxEventBytes?: number;
   /** @throws {EventTooLargeError} */
   appendAll(events: readonly NewEvent[]): Promise<Recorded>;
@@ -57,8 +57,6 @@ export interface LogEngine {
 
   forget(positions: readonly number[], progress: Progress): Promise<number[]>;
   verify(): Promise<string[]>;
-  backup?(file: string): Promise<void>;
-  compact?(progress: Progress): Promise<number>;
 
   /** Sets what is called when a file of the log is lost. */
   onLost?(listener: (problem: string) => void): void;
@@ -68,6 +66,12 @@ export interface LogEngine {
 
   /** Finishes what is in progress. A step of retention or a watch may fail from here on. */
   close(): Promise<void>;
+}
+
+/** An engine that keeps its events in a file of this machine. */
+export interface FileEngine extends Engine {
+  backup(file: string): Promise<void>;
+  compact(progress: Progress): Promise<number>;
 }
 
 /** How an engine forgets events that are past retention. */

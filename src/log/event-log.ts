@@ -1,7 +1,7 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 
-/** What {@link ServiceLog.append} returns. */
+/** What {@link EventLog.append} returns. */
 export interface Appended {
   /** The event's id; for a repetition, the id of the first. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Retention {
   readonly maxAge: number | undefined;
 }
 
-/** Which events {@link ServiceLog.read} returns. */
+/** Which events {@link EventLog.read} returns. */
 export interface EventQuery {
   /** Only events with this id; the first of them whole, whatever its size. */
   readonly id: string | undefined;
@@ -83,7 +83,7 @@ export interface LogObserver {
   lost?(problem: string): void;
 }
 
-/** Which events {@link LogQueries.scan} returns. */
+/** Which events {@link EventLog.scan} returns. */
 export interface ScanQuery {
   /** Only events after this position. */
   readonly after: number;
@@ -99,7 +99,7 @@ export const MAX_SEARCH_TEXT = 200;
 /** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
 
-/** Which events {@link LogQueries.search} looks for, and where. */
+/** Which events {@link EventLog.search} looks for, and where. */
 export interface SearchQuery {
   /** Only events before this position. */
   readonly before?: number | undefined;
@@ -158,7 +158,7 @@ export interface DataSummary {
   readonly cut: boolean;
 }
 
-/** What {@link LogQueries.search} found. */
+/** What {@link EventLog.search} found. */
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];
@@ -188,8 +188,12 @@ export interface Rate {
 /** Called during a long task. `total` may change while others write. */
 export type Progress = (done: number, total: number) => void;
 
-/** What the service needs: record events, read them, wait for more. Promises reject with an {@link EventLogError}. */
-export interface ServiceLog {
+/**
+ * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
+ * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. Promises
+ * reject with an {@link EventLogError}. The suite in `test/log/event-log-suite.ts` is what all engines promise.
+ */
+export interface EventLog {
   /**
    * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
    * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again; nor is one
@@ -231,12 +235,9 @@ export interface ServiceLog {
 
   stats(): Promise<LogStats>;
 
-  /** Finishes the calls in progress and releases the log. Later calls are refused. */
-  close(): Promise<void>;
-}
+  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
+  newest(): Promise<number>;
 
-/** What the pages and the operator's tools need to look through the log. Promises reject with an {@link EventLogError}. */
-export interface LogQueries {
   /**
    * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
    * where they are large, none only where there are no more. Imported events may have times that do not grow with positions.
@@ -261,12 +262,6 @@ export interface LogQueries {
    */
   rates(query: RatesQuery): Promise<Rate[]>;
 
-  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
-  newest(): Promise<number>;
-}
-
-/** What keeps a log in order. Promises reject with an {@link EventLogError}. */
-export interface LogUpkeep {
   /**
    * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more. Their
    * positions are not used again; an event that is sent again is recorded anew. Others can go on reading and writing.
@@ -278,23 +273,24 @@ export interface LogUpkeep {
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
   verify(): Promise<string[]>;
 
+  /** Finishes the calls in progress and releases the log. Later calls are refused. */
+  close(): Promise<void>;
+}
+
+/** An event log in a file of this machine. */
+export interface FileLog extends EventLog {
   /**
-   * Copies the log, as it is at one moment, to a new file, while others go on writing. Only logs in a file have this method.
+   * Copies the log, as it is at one moment, to a new file, while others go on writing.
    *
    * @throws {EventLogError} the file exists already, or cannot be written.
    */
-  backup?(file: string): Promise<void>;
+  backup(file: string): Promise<void>;
 
-  /**
-   * Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. Logs that
-   * do so by themselves lack this method.
-   */
-  compact?(progress?: Progress): Promise<number>;
+  /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
+  compact(progress?: Progress): Promise<number>;
 }
 
-/**
- * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
- * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. The suite
- * in `test/log/event-log-suite.ts` is what all engines promise.
- */
-export interface EventLog extends ServiceLog, LogQueries, LogUpkeep {}
+/** Whether a log is kept in a file of this machine. */
+export function isFileLog(log: EventLog): log is FileLog {
+  return 'compact' in log;
+}

@@ -27,12 +27,12 @@ export async function openEventLog(
   channel?: Channel,
 ): Promise<EventLog> {
   if (location.engine === 'jetstream') {
-    const { JetStreamEventLog } = await loadJetStream();
-    return JetStreamEventLog.open({ ...location, ...settings, create: true });
+    const { openJetStreamLog } = await loadJetStream();
+    return openJetStreamLog({ ...location, ...settings, create: true });
   }
-  const { SqliteEventLog } = await loadSqlite();
-  if (channel !== undefined) return SqliteEventLog.withWriter(channel, location.file);
-  return SqliteEventLog.open(sqliteOptions(location, settings));
+  const { openSqliteLog, sqliteLogOfWriter } = await loadSqlite();
+  if (channel !== undefined) return sqliteLogOfWriter(channel, location.file);
+  return openSqliteLog(sqliteOptions(location, settings));
 }
 
 /** Makes the writer for several processes; undefined where each writes for itself, as with JetStream. */
@@ -63,13 +63,13 @@ export async function openExistingEventLog(
   access: 'read' | 'write',
 ): Promise<EventLog> {
   if (location.engine === 'jetstream') {
-    const { JetStreamEventLog } = await loadJetStream();
-    return JetStreamEventLog.open({ ...location, ...settings, create: false });
+    const { openJetStreamLog } = await loadJetStream();
+    return openJetStreamLog({ ...location, ...settings, create: false });
   }
   const { file } = location;
   if (!existsSync(file)) throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
-  const { SqliteEventLog } = await loadSqlite();
-  return SqliteEventLog.open({ file, readOnly: access === 'read' });
+  const { openSqliteLog } = await loadSqlite();
+  return openSqliteLog({ file, readOnly: access === 'read' });
 }
 
 // Only the engine that is used is loaded.

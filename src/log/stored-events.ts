@@ -1,17 +1,17 @@
 import type { StoredEvent } from '../events/stored-event';
-import type { LogQueries, SearchQuery, ServiceLog } from './event-log';
+import type { EventLog, SearchQuery } from './event-log';
 
 /** Events that a search finds at a time. */
 const FOUND = 100;
 
 /** The first event from a position on, with everything that the log keeps of it. */
-export async function firstFrom(log: LogQueries, position: number): Promise<StoredEvent | undefined> {
+export async function firstFrom(log: EventLog, position: number): Promise<StoredEvent | undefined> {
   const [event] = await log.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
   return event;
 }
 
 /** The event at a position, if the log has it. */
-export async function eventAt(log: LogQueries, position: number): Promise<StoredEvent | undefined> {
+export async function eventAt(log: EventLog, position: number): Promise<StoredEvent | undefined> {
   const found = await firstFrom(log, position);
   return found !== undefined && found.position === position ? found : undefined;
 }
@@ -24,7 +24,7 @@ export async function eventAt(log: LogQueries, position: number): Promise<Stored
  * @param gone - called with the position of each event that was removed meanwhile.
  */
 export async function* foundEvents(
-  log: LogQueries & Pick<ServiceLog, 'stats'>,
+  log: EventLog,
   search: Omit<SearchQuery, 'limit'>,
   stop: AbortSignal,
   gone: (position: number) => void,
@@ -42,7 +42,7 @@ export async function* foundEvents(
 
 /** Reads the events at some positions, which rise; neighbours are read together. */
 async function* eventsAt(
-  log: LogQueries,
+  log: EventLog,
   positions: readonly number[],
   gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { Turns } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
@@ -24,13 +24,13 @@ export function waitParameter({ wait }: ParameterValues, { id, position }: Event
 
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: Pick<ServiceLog, 'read' | 'watch'>;
+  readonly #log: Pick<EventLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
   readonly #handouts = new Turns(1);
 
-  constructor(log: Pick<ServiceLog, 'read' | 'watch'>) {
+  constructor(log: Pick<EventLog, 'read' | 'watch'>) {
     this.#log = log;
     this.#waiters = new EventWaiters(log);
   }
@@ -88,7 +88,7 @@ interface Waiter {
 
 /** The calls that wait for events, with one watch of the log for all of them. */
 export class EventWaiters {
-  readonly #log: Pick<ServiceLog, 'watch'>;
+  readonly #log: Pick<EventLog, 'watch'>;
   readonly #waiters = new Set<Waiter>();
   /** The lowest position after which a call waits, or one below it. */
   #lowest = 0;
@@ -97,7 +97,7 @@ export class EventWaiters {
   #endWatch: (() => void) | undefined;
   #isAnswering = false;
 
-  constructor(log: Pick<ServiceLog, 'watch'>) {
+  constructor(log: Pick<EventLog, 'watch'>) {
     this.#log = log;
   }
 

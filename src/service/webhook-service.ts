@@ -1,5 +1,5 @@
 import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
-import type { ServiceLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import { EventReader, waitParameter } from './event-reader';
@@ -18,7 +18,7 @@ export interface ServiceOptions {
 }
 
 /** Makes the WebHook service: the three operations of the interface document, on an event log. */
-export function webhookService(log: ServiceLog, options: ServiceOptions): Service {
+export function webhookService(log: EventLog, options: ServiceOptions): Service {
   const events = new EventFactory(options.defaults);
   const reader = new EventReader(log);
   return {
@@ -102,7 +102,7 @@ const EVENTS_IN_ONE_GO = 100;
  * @throws {EventTooLargeError} an event is too large for the log.
  * @throws {EventLogError} nothing was recorded.
  */
-export async function recordEvent(call: Call, log: ServiceLog, events: EventFactory): Promise<string> {
+export async function recordEvent(call: Call, log: EventLog, events: EventFactory): Promise<string> {
   const found = call.content();
   const content = found instanceof Promise ? await found : found;
   if (content.batch === undefined) {

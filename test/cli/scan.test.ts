@@ -1,6 +1,6 @@
 import { endOf, positionBefore } from '../../src/cli/scan';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
@@ -8,7 +8,7 @@ describe('the end of a log, from which --follow prints', () => {
   const folder = useTemporaryFolder();
 
   it('is after the newest event, however large that is, and at 0 in an empty log', async () => {
-    const log = await SqliteEventLog.open({ file: `${folder.path}/events.db` });
+    const log = await openSqliteLog({ file: `${folder.path}/events.db` });
     try {
       expect(await endOf(log)).toEqual({ after: 0 });
       await log.append(newEvent());
@@ -23,7 +23,7 @@ describe('the end of a log, from which --follow prints', () => {
 });
 
 it('a time becomes the position before the first event since then, or the end of the log', async () => {
-  const log = MemoryEventLog.open();
+  const log = openMemoryLog();
   for (const recordedAt of [1000, 3000, 2000]) await log.append(newEvent({ recordedAt }));
   const positions = [0, 2500, 9000].map((since) => positionBefore(log, { after: 0, since }));
   expect(await Promise.all(positions)).toEqual([0, 1, 3]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { forgetEvents, restore } from '../../src/cli/upkeep';
 import { readConfig } from '../../src/config/config';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
@@ -16,7 +16,7 @@ describe('forgetting events', () => {
     ],
     ['says nothing of that where it is small', 1e6, [/^1 removed/]],
   ])('%s', async (_what, bytes, said) => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const { id } = await log.append(newEvent());
     jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1 });
     const error = jest.spyOn(console, 'error').mockReturnValue();

@@ -5,7 +5,7 @@ import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
 import { EventFactory } from '../../src/events/event';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { temporaryFolder } from '../support/temporary-folder';
 import { anyCharacter } from '../support/arbitraries';
 
@@ -15,7 +15,7 @@ const make = async (given: GivenArrival): Promise<NewEvent> => factory.make(...a
 
 /** What a log in a file of its own holds after it was given these events. */
 const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {
-  const log = await SqliteEventLog.open({ file: join(folder, name) });
+  const log = await openSqliteLog({ file: join(folder, name) });
   try {
     await log.appendAll(events);
     const stored: StoredEvent[] = [];

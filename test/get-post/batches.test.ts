@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
@@ -93,7 +93,7 @@ describe('a batch of CloudEvents', () => {
 
   it('is not taken for one event because of its webhook-id, in a log on disk', async () => {
     const folder = await temporaryFolder();
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const other = await startService({}, log);
     const headers = { 'webhook-id': 'same' };
     expect(idsOf(await post(other.url, [event('1'), event('2')], headers))).toEqual(['1', '2']);

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../src/events/stored-event';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { eventually } from '../support/eventually';
@@ -118,7 +118,7 @@ describe('the limit', () => {
   it.each(BINDINGS)('MAX_IN_FLIGHT is answered with 503 over %s, with SOAP in a fault', async (binding) => {
     const waiting: ((value: { id: string; recorded: boolean }) => void)[] = [];
     const append = () => new Promise<{ id: string; recorded: boolean }>((resolve) => waiting.push(resolve));
-    const log = Object.assign(MemoryEventLog.open(), { append });
+    const log = Object.assign(openMemoryLog(), { append });
     const service = await startService({ MAX_IN_FLIGHT: '2' }, log);
     const first = [call(service.url, binding), call(service.url, binding)];
     await eventually('two calls are in flight', () => waiting.length === 2);

@@ -1,9 +1,9 @@
 import { EventLogError } from '../../src/log/event-log';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { send } from '../support/http';
 import { startService } from '../support/service';
 
-const logWith = (check: () => Promise<void>) => Object.assign(MemoryEventLog.open(), { check });
+const logWith = (check: () => Promise<void>) => Object.assign(openMemoryLog(), { check });
 
 describe('GET /readyz', () => {
   it('answers 503 with the reason while the event log cannot take events, and 200 again after', async () => {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Gauge } from 'prom-client';
 import { startApp, type App } from '../../src/app';
 import { readConfig } from '../../src/config/config';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { createLogger } from '../../src/telemetry/logger';
 import { BINDINGS, requestOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
@@ -21,7 +21,7 @@ const KEYS = { RECORD_KEYS: 'record-key-0123456789', READ_KEYS: 'read-key-012345
 async function start(variables: Record<string, string> = {}) {
   const lines: Line[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) });
-  const log = MemoryEventLog.open();
+  const log = openMemoryLog();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log, logger);
   running.push(app);
   return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg) };

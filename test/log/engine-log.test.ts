@@ -1,5 +1,5 @@
-import type { LogEngine } from '../../src/log/engine';
-import { EngineLog } from '../../src/log/engine-log';
+import type { Engine } from '../../src/log/engine';
+import { logOn } from '../../src/log/engine-log';
 import { deferred, type Deferred } from '../../src/util/promises';
 import { EVERYTHING } from './event-log-suite';
 
@@ -14,8 +14,8 @@ it.each(['read', 'scan'] as const)(
       answers.push(answer);
       return answer.promise;
     };
-    const engine: Partial<LogEngine> = { readsAtOnce: 3, read: ask, scan: ask, close: () => Promise.resolve() };
-    const log = new EngineLog(engine as LogEngine);
+    const engine: Partial<Engine> = { readsAtOnce: 3, read: ask, scan: ask, close: () => Promise.resolve() };
+    const log = logOn(engine as Engine);
     const calls = Array.from({ length: 50 }, () =>
       what === 'read' ? log.read(EVERYTHING) : log.scan({ after: 0, limit: 1 }),
     );
@@ -44,7 +44,7 @@ it('lets other calls run after an answer of many bytes, before the next is read'
     data: `"data":"${'x'.repeat(1_000_000)}"`,
     dataOmitted: false,
   };
-  const engine: Partial<LogEngine> = {
+  const engine: Partial<Engine> = {
     readsAtOnce: 1,
     read: () => {
       order.push('read');
@@ -52,7 +52,7 @@ it('lets other calls run after an answer of many bytes, before the next is read'
     },
     close: () => Promise.resolve(),
   };
-  const log = new EngineLog(engine as LogEngine);
+  const log = logOn(engine as Engine);
   const answer = () => log.read(EVERYTHING).then(() => order.push('answer'));
   const both = [answer(), answer()];
   setImmediate(() => order.push('other call'));

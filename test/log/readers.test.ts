@@ -1,4 +1,5 @@
-import { MemoryEventLog, MemoryStore } from '../../src/log/memory/event-log';
+import { openMemoryLog, MemoryStore } from '../../src/log/memory/event-log';
+import type { EventLog } from '../../src/log/event-log';
 import { followedPages, type LogChange } from '../../src/log/readers';
 import { eventually } from '../support/eventually';
 import { newEvent } from './event-log-suite';
@@ -8,10 +9,10 @@ describe('a log that is followed', () => {
   const stop = new AbortController();
   const seen: string[] = [];
   const changes: [LogChange, number, number][] = [];
-  let log: MemoryEventLog;
+  let log: EventLog;
   let ended: Promise<void>;
   beforeEach(() => {
-    log = MemoryEventLog.open(store);
+    log = openMemoryLog(store);
   });
 
   const record = async (...ids: string[]) => {

@@ -1,13 +1,13 @@
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog, SearchQuery } from '../../src/log/event-log';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { foundEvents } from '../../src/log/stored-events';
 import { newEvent } from './event-log-suite';
 
 describe('the events that a search finds', () => {
   let log: EventLog;
   beforeEach(() => {
-    log = MemoryEventLog.open();
+    log = openMemoryLog();
   });
   afterEach(() => log.close());
 

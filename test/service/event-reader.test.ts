@@ -1,4 +1,4 @@
-import type { EventQuery, LoggedEvent, ServiceLog } from '../../src/log/event-log';
+import type { EventQuery, LoggedEvent, EventLog } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
 import { EventReader } from '../../src/service/event-reader';
 import { deferred } from '../../src/util/promises';
@@ -23,7 +23,7 @@ function fakeLog() {
     await (delay ?? new Promise((resolve) => setImmediate(resolve)));
     return found;
   });
-  const watch: ServiceLog['watch'] = (listener) => {
+  const watch: EventLog['watch'] = (listener) => {
     listeners.add(listener);
     // As a log does, soon after a watch has begun.
     setImmediate(() => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, requestOf, resultOf, type BindingName } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -13,7 +13,7 @@ describe('an Idempotency-Key', () => {
   const folder = useTemporaryFolder();
   let service: TestService;
   beforeEach(async () => {
-    service = await startService({}, await SqliteEventLog.open({ file: join(folder.path, 'events.db') }));
+    service = await startService({}, await openSqliteLog({ file: join(folder.path, 'events.db') }));
   });
   afterEach(() => service.stop());
 

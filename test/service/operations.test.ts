@@ -1,5 +1,5 @@
 import { EventLogError } from '../../src/log/event-log';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -37,7 +37,7 @@ describe('an event recorded over any binding', () => {
 });
 
 describe('an operation that fails in the event log', () => {
-  const failing = Object.assign(MemoryEventLog.open(), {
+  const failing = Object.assign(openMemoryLog(), {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EventLogError } from '../../src/log/event-log';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
@@ -264,7 +264,7 @@ describe('a service in which calls wait', () => {
 function fakeLog() {
   let failing = false;
   let tell: (newest: number) => void = () => undefined;
-  const log = Object.assign(MemoryEventLog.open(), {
+  const log = Object.assign(openMemoryLog(), {
     read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
     watch: (listener: typeof tell) => {
       tell = listener;
@@ -285,7 +285,7 @@ describe('two services on one log', () => {
 
   it('tell each other’s waiting callers of their events', async () => {
     const file = join(folder.path, 'events.db');
-    const services = await Promise.all([1, 2].map(async () => startService({}, await SqliteEventLog.open({ file }))));
+    const services = await Promise.all([1, 2].map(async () => startService({}, await openSqliteLog({ file }))));
     for (let i = 0; i < 6; i++) {
       const [waitingIn, recordedBy] = i % 2 ? services : services.toReversed();
       const answer = getEvents(waitingIn?.url ?? '', 'soap12', { after: String(i), wait: '20s' });

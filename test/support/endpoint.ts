@@ -8,7 +8,7 @@ import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { parseMediaType } from '../../src/http/content/content-type';
 import { HttpServer } from '../../src/http/server';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import type { Operation, Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
@@ -50,7 +50,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     path,
     contract,
     service,
-    log: MemoryEventLog.open(),
+    log: openMemoryLog(),
     callers,
     mediaType: parseMediaType,
     admission: admission(limits),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { JetStreamManager } from '@nats-io/jetstream';
-import { EventLogError } from '../../src/log/event-log';
-import { JetStreamEventLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
+import { type EventLog, EventLogError } from '../../src/log/event-log';
+import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
 import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 
@@ -11,7 +11,7 @@ let streams = 0;
 export interface JetStreamUnderTest {
   /** Options for a log on a stream of its own. */
   readonly options: (given?: Partial<JetStreamOptions>) => JetStreamOptions;
-  readonly opened: (options: JetStreamOptions) => Promise<JetStreamEventLog>;
+  readonly opened: (options: JetStreamOptions) => Promise<EventLog>;
   /** Does something with the streams past the service. */
   readonly directly: <T>(action: (manager: JetStreamManager) => Promise<T>) => Promise<T>;
   readonly port: () => number;
@@ -26,7 +26,7 @@ export function useJetStream(
 ): JetStreamUnderTest {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let server: NatsServer;
-  const logs: JetStreamEventLog[] = [];
+  const logs: EventLog[] = [];
   beforeAll(async () => {
     folder = await temporaryFolder();
     server = await startNats(folder.path, -1, configuration);
@@ -53,7 +53,7 @@ export function useJetStream(
       ...given,
     }),
     opened: async (options) => {
-      const log = await JetStreamEventLog.open(options);
+      const log = await openJetStreamLog(options);
       logs.push(log);
       return log;
     },

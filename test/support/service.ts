@@ -1,7 +1,7 @@
 import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 
 export interface TestService {
   /** Absolute address of the endpoint. */
@@ -24,7 +24,7 @@ export async function startService(
   variables: Readonly<Record<string, string>> = {},
   givenLog?: EventLog,
 ): Promise<TestService> {
-  const log = givenLog ?? MemoryEventLog.open();
+  const log = givenLog ?? openMemoryLog();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
   const service: TestService = {
     url: app.url,

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Channel } from '../../src/log/engine';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { sqliteLogOfWriter } from '../../src/log/sqlite/event-log';
+import type { FileLog } from '../../src/log/event-log';
 import { SqliteSharedWriter } from '../../src/log/sqlite/shared-writer';
 
 /** A log that several processes write through one, as far as one process can show it. */
@@ -8,7 +9,7 @@ export interface SharedLog {
   /** Makes a channel to the writer; returns the end that another process has. */
   channel(): Channel;
   /** Joins as another process does. */
-  join(): SqliteEventLog;
+  join(): FileLog;
   /** Ends the channel of the n-th that joined, as the death of a process does. */
   lose(n: number): void;
   /** Closes the writer, after those that joined have closed. */
@@ -27,7 +28,7 @@ export async function sharedLog(options: ConstructorParameters<typeof SqliteShar
   };
   return {
     channel,
-    join: () => SqliteEventLog.withWriter(channel(), options.file),
+    join: () => sqliteLogOfWriter(channel(), options.file),
     lose: (n) => ports[n]?.close(),
     close() {
       for (const port of ports) port.close();

@@ -1,4 +1,4 @@
-import { MemoryEventLog } from '../../src/log/memory/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { deferred } from '../../src/util/promises';
 
 /** Makes a log that answers on demand, and counts the events that it was given. */
@@ -10,5 +10,5 @@ export function slowLog() {
     await answer.promise;
     return { id: 'the-id', recorded: true };
   };
-  return { log: Object.assign(MemoryEventLog.open(), { append }), answer: answer.resolve, events: () => events };
+  return { log: Object.assign(openMemoryLog(), { append }), answer: answer.resolve, events: () => events };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from '../process/tool/kills';
 import { newEvent } from '../log/event-log-suite';
 import { eventually } from '../support/eventually';
@@ -20,7 +20,7 @@ describe('a forwarder of a log in SQLite', () => {
 
   itForwardsThroughKills(KILLS, async () => {
     const file = join(folder.path, 'events.db');
-    return { log: await SqliteEventLog.open({ file }), name: `sqlite:${file}`, folder: folder.path };
+    return { log: await openSqliteLog({ file }), name: `sqlite:${file}`, folder: folder.path };
   });
 });
 
@@ -69,7 +69,7 @@ describeWith({ script: 'bsdutils' }, 'forwarding on a terminal', () => {
     let isBack = false;
     const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.appendAll(Array.from({ length: 7 }, () => newEvent()));
     const command = `exec ${process.execPath} ${TOOL} forward ${target.url} --follow --since 0`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -111,7 +111,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     ]);
     const tls = { cert: await readFile(file('cert.pem')), key: await readFile(file('key.pem')) };
     const target = await startTarget(undefined, { tls });
-    const log = await SqliteEventLog.open({ file: file('events.db') });
+    const log = await openSqliteLog({ file: file('events.db') });
     await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
     await log.close();
     const args = ['forward', target.url, '--since', '0'];

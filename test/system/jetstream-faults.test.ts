@@ -5,7 +5,7 @@ import { nanos } from '@nats-io/transport-node';
 import { startApp, type App } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { NewEvent } from '../../src/events/stored-event';
-import type { JetStreamEventLog } from '../../src/log/jetstream/event-log';
+import type { EventLog } from '../../src/log/event-log';
 import { createLogger } from '../../src/telemetry/logger';
 import { EVERYTHING, newEvent } from '../log/event-log-suite';
 import { eventually } from '../support/eventually';
@@ -22,7 +22,7 @@ const MEBIBYTE = 1024 * 1024;
 const recentEvent = (given: Partial<NewEvent> = {}) => newEvent({ recordedAt: Date.now(), ...given });
 
 /** Records events until the log refuses one. */
-async function fill(log: JetStreamEventLog): Promise<string> {
+async function fill(log: EventLog): Promise<string> {
   for (;;) {
     const event = recentEvent({ data: `"data":"${'x'.repeat(60_000)}"` });
     const failure = await log.append(event).then(
@@ -107,7 +107,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   const apps: App[] = [];
   afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
   const messagesOf = (stream: string) => directly(async ({ streams }) => (await streams.info(stream)).state.messages);
-  const keysOf = async (log: JetStreamEventLog, stream: string): Promise<number> => {
+  const keysOf = async (log: EventLog, stream: string): Promise<number> => {
     await log.close();
     return messagesOf(`${stream}_KEYS`);
   };

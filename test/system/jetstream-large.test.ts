@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../log/event-log-suite';
 import { callOperation, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -103,7 +103,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
       return [await tool.ended, tool.errors()];
     };
     beforeEach(async () => {
-      const log = await SqliteEventLog.open({ file: file() });
+      const log = await openSqliteLog({ file: file() });
       await log.appendAll([newEvent({ id: 'large', data: `"data":"${LARGE}"` }), newEvent({ id: 'small' })]);
       await log.close();
     });

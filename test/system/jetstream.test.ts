@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { StorageType } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { NewEvent } from '../../src/events/stored-event';
-import { EventTooLargeError } from '../../src/log/event-log';
-import { JetStreamEventLog } from '../../src/log/jetstream/event-log';
+import { type EventLog, EventTooLargeError } from '../../src/log/event-log';
+import { openJetStreamLog } from '../../src/log/jetstream/event-log';
 import { encodeEvent } from '../../src/log/jetstream/message';
 import { describeEventLog, EVERYTHING, newEvent } from '../log/event-log-suite';
 import { failureOf, useJetStream } from '../support/jetstream';
@@ -22,7 +22,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   describeEventLog('NATS JetStream', () => {
     const under = options();
     return Promise.resolve({
-      open: (retention = under.retention) => JetStreamEventLog.open({ ...under, retention }),
+      open: (retention = under.retention) => openJetStreamLog({ ...under, retention }),
       remove: () =>
         directly(async ({ streams: existing }) => {
           await existing.delete(under.stream);
@@ -263,7 +263,7 @@ async function stop({ pid }: ChildProcess): Promise<void> {
   while (!/^State:\s+T/m.test(await readFile(`/proc/${String(pid)}/status`, 'utf8'))) await setTimeout(1);
 }
 
-function isReady(log: JetStreamEventLog): Promise<boolean> {
+function isReady(log: EventLog): Promise<boolean> {
   return log.check().then(
     () => true,
     () => false,

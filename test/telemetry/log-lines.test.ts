@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { startApp, type App } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
-import { SqliteEventLog } from '../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { createLogger } from '../../src/telemetry/logger';
 import { newEvent } from '../log/event-log-suite';
 import { eventually } from '../support/eventually';
@@ -25,7 +25,7 @@ describe('the lines about an event log', () => {
   const folder = useTemporaryFolder();
   beforeEach(async () => {
     const retention = { maxEvents: undefined, maxAge: MAX_AGE };
-    log = await SqliteEventLog.open({ file: file(), retention, retentionPause: 5, busyTimeout: 20 });
+    log = await openSqliteLog({ file: file(), retention, retentionPause: 5, busyTimeout: 20 });
     lines = [];
     const stream = new Writable({
       write(line: Buffer, _encoding, done) {

@@ -1,10 +1,11 @@
 import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Turns } from '../../util/promises';
-import type { LogEngine, Recorded } from '../engine';
-import { EngineLog } from '../engine-log';
+import type { Engine, Recorded } from '../engine';
+import { logOn } from '../engine-log';
 import {
   EventLogError,
+  type EventLog,
   type EventQuery,
   type FoundEvent,
   type LoggedEvent,
@@ -53,34 +54,32 @@ const SEARCH_WINDOW = 32;
 const COUNTING_CONSUMERS = 8;
 
 /**
- * The event log on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
- * acknowledged by the stream, that is, kept by a majority of its replicas.
+ * Connects to NATS, and makes or checks the streams.
+ *
+ * @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. Unlike the messages of
+ * the methods, this one names the servers.
  */
-export class JetStreamEventLog extends EngineLog {
-  /**
-   * Connects, and makes or checks the streams.
-   *
-   * @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. Unlike the
-   * messages of the other methods, this one names the servers.
-   */
-  static async open(options: JetStreamOptions): Promise<JetStreamEventLog> {
-    const { create, stream, timeout, servers } = options;
-    let connection: JetStreamConnection | undefined;
-    try {
-      const deadline = performance.now() + timeout;
-      connection = await JetStreamConnection.open(options, timeout);
-      const streams = logStreams(connection, stream, deadline);
-      if (create) await provideStreams(streams, options);
-      else await streams.events.requireInfo();
-      return new JetStreamEventLog(new JetStreamEngine(connection, options));
-    } catch (cause) {
-      await connection?.close();
-      throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
-    }
+export async function openJetStreamLog(options: JetStreamOptions): Promise<EventLog> {
+  const { create, stream, timeout, servers } = options;
+  let connection: JetStreamConnection | undefined;
+  try {
+    const deadline = performance.now() + timeout;
+    connection = await JetStreamConnection.open(options, timeout);
+    const streams = logStreams(connection, stream, deadline);
+    if (create) await provideStreams(streams, options);
+    else await streams.events.requireInfo();
+    return logOn(new JetStreamEngine(connection, options));
+  } catch (cause) {
+    await connection?.close();
+    throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
   }
 }
 
-class JetStreamEngine implements LogEngine {
+/**
+ * Keeps events on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
+ * acknowledged by the stream, that is, kept by a majority of its replicas.
+ */
+class JetStreamEngine implements Engine {
   /** Each takes several round trips. */
   readonly readsAtOnce = 8;
   readonly searchPause = 10;

@@ -1,8 +1,9 @@
 import { isRepetition, type NewEvent, type StoredEvent } from '../../events/stored-event';
-import type { LogEngine, Recorded, RetentionSteps } from '../engine';
-import { EngineLog } from '../engine-log';
+import type { Engine, Recorded, RetentionSteps } from '../engine';
+import { logOn } from '../engine-log';
 import type {
   Appended,
+  EventLog,
   EventQuery,
   FoundEvent,
   LoggedEvent,
@@ -28,14 +29,12 @@ export class MemoryStore {
   last = 0;
 }
 
-/** An event log that lasts as long as its store: for tests, and for a look at what an engine has to do. */
-export class MemoryEventLog extends EngineLog {
-  static open(store = new MemoryStore(), retention?: Retention): MemoryEventLog {
-    return new MemoryEventLog(new MemoryEngine(store, retention));
-  }
+/** Returns an event log that lasts as long as its store: for tests, and for a look at what an engine has to do. */
+export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
+  return logOn(new MemoryEngine(store, retention));
 }
 
-class MemoryEngine implements LogEngine {
+class MemoryEngine implements Engine {
   readonly readsAtOnce = 2;
   readonly searchPause = 0;
   readonly watchPause = 20;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
-import type { Channel, LogEngine, Recorded, RetentionSteps } from '../engine';
-import { EngineLog } from '../engine-log';
-import type { LogUpkeep, Progress } from '../event-log';
+import type { Channel, Engine, FileEngine, Recorded, RetentionSteps } from '../engine';
+import { fileLogOn } from '../engine-log';
+import type { FileLog, Progress } from '../event-log';
 import { packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
 import type { SqliteOptions } from './options';
@@ -19,34 +19,28 @@ const MOST_DELETED = 64;
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
-/** The event log in a SQLite file. */
-export class SqliteEventLog extends EngineLog {
-  declare readonly backup: Required<LogUpkeep>['backup'];
-  declare readonly compact: Required<LogUpkeep>['compact'];
+/**
+ * Opens the log in a SQLite file and creates it, folders included, where it is missing.
+ *
+ * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
+ * methods, names the file.
+ */
+export async function openSqliteLog(options: SqliteOptions): Promise<FileLog> {
+  const thread = new DatabaseThread(options);
+  await thread.start();
+  return fileLogOn(new SqliteEngine(thread, options));
+}
 
-  /**
-   * Opens the log and creates it, folders included, where it is missing.
-   *
-   * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
-   * other methods, names the file.
-   */
-  static async open(options: SqliteOptions): Promise<SqliteEventLog> {
-    const thread = new DatabaseThread(options);
-    await thread.start();
-    return new SqliteEventLog(new SqliteEngine(thread, options));
-  }
-
-  /**
-   * Makes the log of one process of several. It opens the file for the first reader, and has its events written by a
-   * `SqliteSharedWriter` at the other end of a channel.
-   */
-  static withWriter(channel: Channel, file: string): SqliteEventLog {
-    return new SqliteEventLog(new SqliteEngine(new DatabaseThread({ file }), { file }, new RemoteWriter(channel)));
-  }
+/**
+ * Returns the log of one process of several. It opens the file for the first reader, and has its events written by a
+ * `SqliteSharedWriter` at the other end of a channel.
+ */
+export function sqliteLogOfWriter(channel: Channel, file: string): FileLog {
+  return fileLogOn(new SqliteEngine(new DatabaseThread({ file }), { file }, new RemoteWriter(channel)));
 }
 
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
-class SqliteEngine implements LogEngine {
+class SqliteEngine implements FileEngine {
   readonly commitSize = 1024 * 1024;
   /** One is read while the one before is answered. */
   readonly readsAtOnce = 2;
@@ -76,13 +70,13 @@ class SqliteEngine implements LogEngine {
     return { appended: events.map(({ id }, i) => others.get(i) ?? { id, recorded: true }), newest };
   }
 
-  readonly read: LogEngine['read'] = (query) => this.#thread.ask('read', query);
-  readonly scan: LogEngine['scan'] = (query) => this.#thread.ask('scan', query);
-  readonly search: LogEngine['search'] = (query) => this.#searches.ask('search', query);
-  readonly counts: LogEngine['counts'] = (times) => this.#searches.ask('counts', times);
-  readonly stats: LogEngine['stats'] = () => this.#thread.ask('stats');
-  readonly newest: LogEngine['newest'] = () => this.#thread.ask('newest');
-  readonly verify: LogEngine['verify'] = () => this.#thread.ask('verify');
+  readonly read: Engine['read'] = (query) => this.#thread.ask('read', query);
+  readonly scan: Engine['scan'] = (query) => this.#thread.ask('scan', query);
+  readonly search: Engine['search'] = (query) => this.#searches.ask('search', query);
+  readonly counts: Engine['counts'] = (times) => this.#searches.ask('counts', times);
+  readonly stats: Engine['stats'] = () => this.#thread.ask('stats');
+  readonly newest: Engine['newest'] = () => this.#thread.ask('newest');
+  readonly verify: Engine['verify'] = () => this.#thread.ask('verify');
 
   check(): Promise<void> {
     return this.#writer.check();

@@ -155,7 +155,7 @@ export class SqliteReader {
     return (position ?? 0) + 1;
   }
 
-  /** As `LogEngine.counts`. Takes the longer the more events are in the minutes in which the times are. */
+  /** As `Engine.counts`. Takes the longer the more events are in the minutes in which the times are. */
   counts(times: readonly number[]): number[] {
     return times.slice(1).map((to, i) => this.#countBetween(times[i] ?? to, to));
   }

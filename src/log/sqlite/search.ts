@@ -71,7 +71,7 @@ export class SqliteSearch {
     this.#reader = reader;
   }
 
-  /** As `LogEngine.search`. */
+  /** As `Engine.search`. */
   search(query: SearchQuery): SearchResult {
     const deadline = performance.now() + STEP_TIME;
     const order: Direction = query.after === undefined ? 'DESC' : 'ASC';

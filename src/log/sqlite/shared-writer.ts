@@ -97,7 +97,7 @@ export class SqliteSharedWriter {
     this.#thread.onLost = (problem) => this.#observer.lost?.(problem);
   }
 
-  /** Resolves once the log is open. @throws {EventLogError} as `SqliteEventLog.open`. */
+  /** Resolves once the log is open. @throws {EventLogError} as `openSqliteLog`. */
   async start(): Promise<void> {
     await this.#thread.start();
     const { retention } = this.#thread;

@@ -14,7 +14,7 @@ import { backUp, verify } from './upkeep/verification';
 /** How long a step of a compaction should take, in milliseconds: only writes wait for it. */
 const COMPACTION_STEP = 20;
 
-/** What the thread can be asked; names that `LogEngine` has too do the same. */
+/** What the thread can be asked; names that `Engine` has too do the same. */
 export type Operations = ReturnType<typeof openOperations>;
 
 /**
@@ -210,5 +210,5 @@ function described({ reason, problem }: Loss): string {
 }
 
 if (parentPort === null)
-  throw new Error('This file is not a program of its own; SqliteEventLog starts it as a thread.');
+  throw new Error('This file is not a program of its own; `DatabaseThread` starts it as a thread.');
 new DatabaseWorker(parentPort, workerData as SqliteOptions);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { sequenceOf } from '../../events/position';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
-import type { LogQueries, ServiceLog } from '../../log/event-log';
+import type { EventLog } from '../../log/event-log';
 import {
   arrivalOf,
   hasKey,
@@ -29,7 +29,7 @@ const HEADERS_BYTES = 40_000;
 const CURL_BYTES = 40_000;
 
 /** Finds the newest event with an id, whatever its source. */
-export async function positionOf(log: ServiceLog, id: string | null): Promise<number | undefined> {
+export async function positionOf(log: EventLog, id: string | null): Promise<number | undefined> {
   if (id === null) return undefined;
   const events = await log.read({
     id,
@@ -45,7 +45,7 @@ export async function positionOf(log: ServiceLog, id: string | null): Promise<nu
 export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
 
 /** Finds the neighbours of a position in the list of a filter, as queries of links to them. */
-export async function neighbours(log: LogQueries, position: number, filter: Filter) {
+export async function neighbours(log: EventLog, position: number, filter: Filter) {
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(
     [{ after: position }, { before: position }].map(async (place) => {

@@ -1,6 +1,6 @@
 import { sequenceOf } from '../../events/position';
 import { archiveLine, archiveProblem } from '../../events/archive';
-import type { EventLog, FoundEvent, LogQueries, Match, SearchResult } from '../../log/event-log';
+import type { EventLog, FoundEvent, Match, SearchResult } from '../../log/event-log';
 import { foundEvents } from '../../log/stored-events';
 import { letOthersRun } from '../../util/promises';
 import { isVisible } from '../curl-command';
@@ -32,7 +32,7 @@ const BYTES_IN_ROW = 40;
 export type ListView = Awaited<ReturnType<typeof listView>>;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(log: LogQueries, { filter, place, problem }: ListQuery) {
+export async function listView(log: EventLog, { filter, place, problem }: ListQuery) {
   const values = filterValues(filter);
   const search = { filter: values, bindings: BINDING_LABELS };
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
@@ -92,7 +92,7 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
  * Finds events for a list that is open: at most a page of those after a position, the oldest of them in a list that is narrowed,
  * otherwise the newest. `after` is the position after which to look next.
  */
-export async function newRows(log: LogQueries, filter: Filter, after: number) {
+export async function newRows(log: EventLog, filter: Filter, after: number) {
   if (!isNarrowed(filter)) {
     const { events } = await log.search({ limit: EVENTS_ON_PAGE });
     const rows = events.filter(({ position }) => position > after).map((event) => rowView(event, filter));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../call/endpoint';
 import { RequestError } from '../../http/errors';
-import { EventLogError, type LogQueries } from '../../log/event-log';
+import { EventLogError, type EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
 import {
   callsIn,
@@ -35,7 +35,7 @@ const HEIGHT = 200;
 export type RateView = Awaited<ReturnType<typeof rateView>>;
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: LogQueries, per: RateSpan, now: number, counts: readonly RefusalCount[]) {
+export async function rateView(log: EventLog, per: RateSpan, now: number, counts: readonly RefusalCount[]) {
   const { span, spans, title, each, characters, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const rates = (await log.rates({ until, span, spans })).map((rate) => ({
@@ -122,7 +122,7 @@ export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<st
 }
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */
-async function eventsOfLastHour(log: LogQueries, now: number): Promise<number> {
+async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
   const until = (Math.floor(now / MINUTES.span) + 1) * MINUTES.span;
   const [hour] = await log.rates({ until, span: HOURS.span, spans: 1 });
   return hour?.events ?? 0;

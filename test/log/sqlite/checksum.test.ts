@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventProblem } from '../../../src/events/archive';
 import { checksumOf } from '../../../src/log/sqlite/checksum';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { ReadOnlyConnection } from '../../../src/log/sqlite/read-only';
 import { SqliteReader } from '../../../src/log/sqlite/reader';
 import { verify } from '../../../src/log/sqlite/upkeep/verification';
@@ -15,7 +15,7 @@ describe('the checksum of an event', () => {
   let file: string;
   beforeEach(async () => {
     file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const events = Array.from({ length: 40 }, (_, i) =>
       newEvent({
         id: `id-${String(i)}`,
@@ -80,7 +80,7 @@ describe('the checksum of an event', () => {
     ['checksum', 'checksum + 1'],
   ])('finds another %s: %s', async (column, value) => {
     directly(file, `UPDATE events SET ${column} = ${value} WHERE id = 'id-18'`);
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     expect(await log.verify()).toContainEqual(
       'Event 00000000000000000019 is not as it was recorded: it has another checksum than was noted.',
     );

@@ -3,10 +3,10 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile }
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import threads from 'node:worker_threads';
-import { EventLogError } from '../../../src/log/event-log';
+import { type FileLog, EventLogError } from '../../../src/log/event-log';
 import { SqliteConnection } from '../../../src/log/sqlite/connection';
 import { requireUsable } from '../../../src/log/sqlite/files/database-files';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
 import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
@@ -16,7 +16,7 @@ describeEventLog('SQLite', async () => {
   const folder = await temporaryFolder();
   const file = join(folder.path, 'events.db');
   return {
-    open: (retention) => SqliteEventLog.open({ file, retentionPause: 20, ...(retention && { retention }) }),
+    open: (retention) => openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) }),
     remove: () => folder.remove(),
   };
 });
@@ -25,7 +25,7 @@ describe('a SQLite event log', () => {
   const folder = useTemporaryFolder();
 
   it('records many events in one call, and knows those that come again, whatever their places', async () => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const events = Array.from({ length: 1100 }, () => newEvent());
     const before = [0, 300, 511, 512, 1099].map((i) => events[i] ?? newEvent());
     await log.appendAll(before);
@@ -36,7 +36,7 @@ describe('a SQLite event log', () => {
   });
 
   it('scans on since a time after ten thousand events that were imported late', async () => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'first', recordedAt: 5000 }));
     const late = Array.from({ length: 10_000 }, () => newEvent({ recordedAt: 1000 }));
     for (let i = 0; i < late.length; i += 1000) await log.appendAll(late.slice(i, i + 1000));
@@ -56,7 +56,7 @@ describe('a SQLite event log', () => {
   });
 
   it('takes no time of a repetition for that of an event', async () => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
     await log.appendAll([newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 })]);
     await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
@@ -74,12 +74,12 @@ describe('a SQLite event log that cannot be opened', () => {
     ['-wal', 'the write-ahead log beside the file (its name ends with -wal) cannot be read: ELOOP'],
   ])('says why without a path, which callers must not see (events.db%s)', async (suffix, reason) => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent());
     await log.close();
     await rm(file + suffix, { force: true });
     await symlink(`events.db${suffix}`, file + suffix);
-    await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({ cause: { message: reason } });
+    await expect(openSqliteLog({ file })).rejects.toMatchObject({ cause: { message: reason } });
   });
 });
 
@@ -100,7 +100,7 @@ describe('a SQLite event log with damaged events', () => {
     ['attributes that are not JSON', `attributes = 'x' || substr(attributes, 2)`, undefined],
   ])('returns every event, and says of one with %s that it is damaged', async (_what, change, finding) => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.appendAll([
       newEvent({ id: 'one', data: '"data":"\ufffd"' }),
       newEvent({ id: 'two', data: '"data":"\ufffd"' }),
@@ -118,7 +118,7 @@ describe('a SQLite event log with damaged events', () => {
 
   it.each(['attributes', 'data', 'arrival'])('scans every event, also one whose %s is not JSON', async (column) => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.appendAll([newEvent({ id: 'one' }), newEvent({ id: 'two' })]);
     directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence = 1`);
     const [one, two] = await log.scan({ after: 0, limit: 10 });
@@ -131,7 +131,7 @@ describe('a SQLite event log with damaged events', () => {
   });
 
   it('reads and scans data whole that is nested deeper than SQLite reads it', async () => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const data = `"data":${'['.repeat(5000)}${']'.repeat(5000)}`;
     await log.append(newEvent({ data }));
     const found = [...(await log.read(EVERYTHING)), ...(await log.scan({ after: 0, limit: 1 }))];
@@ -144,7 +144,7 @@ describe('a SQLite event log with damaged events', () => {
 
   it.each(['head_bytes', 'data_bytes'])('finds a changed %s', async (column) => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.appendAll([newEvent({ data: '"data":"<"' }), newEvent()]);
     expect(await log.verify()).toEqual([]);
     directly(file, `UPDATE events SET ${column} = ${column} + 1 WHERE sequence = 2`);
@@ -154,7 +154,7 @@ describe('a SQLite event log with damaged events', () => {
 
   it('finds a changed time, though it is in the same minute', async () => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.appendAll([-61_000, -1, 0, 59_998, 60_000].map((recordedAt) => newEvent({ recordedAt })));
     await log.forget([1]);
     expect(await log.verify()).toEqual([]);
@@ -175,7 +175,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('starts its thread again once the system lets it', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await rename(file, `${file}.moved`);
     await expect(log.check()).rejects.toThrow();
     const limit = jest.spyOn(threads, 'Worker').mockImplementation(() => {
@@ -206,7 +206,7 @@ describe('a SQLite event log that fails', () => {
   it('is not opened under a path that not even root can create', async () => {
     const below = join(file, 'sub', 'events.db');
     await writeFile(file, '');
-    const [message, cause] = await causeOf(SqliteEventLog.open({ file: below }));
+    const [message, cause] = await causeOf(openSqliteLog({ file: below }));
     expect(message).toBe(`The event log ${below} cannot be opened.`);
     expect(cause).toMatch(/ENOTDIR|EEXIST/);
   });
@@ -222,26 +222,26 @@ describe('a SQLite event log that fails', () => {
     denied.mockRestore();
     // root may write every file.
     if (process.getuid?.() === 0) return;
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     // Its -wal and -shm are there: SQLite would open the file to read it alone.
     await chmod(file, 0o444);
-    expect((await causeOf(SqliteEventLog.open({ file })))[1]).toBe('the file cannot be written by this user');
+    expect((await causeOf(openSqliteLog({ file })))[1]).toBe('the file cannot be written by this user');
     await log.close();
   });
 
   it('is not opened where the path is a folder', async () => {
-    const [message] = await causeOf(SqliteEventLog.open({ file: folder.path }));
+    const [message] = await causeOf(openSqliteLog({ file: folder.path }));
     expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
   });
 
   it('is not opened on a file that is not a database, and leaves it as it is', async () => {
     await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
-    const [, cause] = await causeOf(SqliteEventLog.open({ file }));
+    const [, cause] = await causeOf(openSqliteLog({ file }));
     expect(cause).toBe('The file is not a SQLite database. Nothing was changed.');
   });
 
   it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {
-    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const log = await openSqliteLog({ file, maxPages: 40 });
     await log.append(newEvent({ id: 'first' }));
     const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
     const [message, cause] = await causeOf(log.append(large));
@@ -253,7 +253,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('records none of the events of a commit that fails', async () => {
-    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const log = await openSqliteLog({ file, maxPages: 40 });
     const outcomes = await Promise.allSettled([
       log.append(newEvent()),
       log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` })),
@@ -265,7 +265,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('records all events of one call or none', async () => {
-    const log = await SqliteEventLog.open({ file, maxPages: 40 });
+    const log = await openSqliteLog({ file, maxPages: 40 });
     const small = Array.from({ length: 5 }, () => newEvent());
     const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
     const [message, cause] = await causeOf(log.appendAll([...small, large]));
@@ -278,7 +278,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is not ready while the disk is too full for an event like the one that failed', async () => {
-    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const log = await openSqliteLog({ file, maxPages: 60 });
     const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
     let id = 0;
     while (
@@ -295,7 +295,7 @@ describe('a SQLite event log that fails', () => {
     }
     const [last] = await log.read({ ...EVERYTHING, limit: 1 });
     await log.close();
-    const roomy = await SqliteEventLog.open({ file });
+    const roomy = await openSqliteLog({ file });
     await roomy.append(event('next'));
     const [next] = await roomy.read({ ...EVERYTHING, limit: 1 });
     expect([next?.id, next?.position ?? 0]).toEqual(['next', (last?.position ?? 0) + 1]);
@@ -304,7 +304,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
-    const log = await SqliteEventLog.open({ file, maxPages: 60 });
+    const log = await openSqliteLog({ file, maxPages: 60 });
     const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
     const filling = await log.append(large);
     await causeOf(log.append({ ...large, id: 'second' }));
@@ -317,7 +317,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('says that the database is locked by another program, and goes on afterwards', async () => {
-    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const log = await openSqliteLog({ file, busyTimeout: 50 });
     const other = openDirectly(file);
     other.exec('BEGIN IMMEDIATE');
     const [message, cause] = await causeOf(log.append(newEvent()));
@@ -330,7 +330,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is not ready after a commit that failed until one is possible again', async () => {
-    const log = await SqliteEventLog.open({ file, busyTimeout: 50 });
+    const log = await openSqliteLog({ file, busyTimeout: 50 });
     const other = openDirectly(file);
     other.exec('BEGIN IMMEDIATE');
     await causeOf(log.append(newEvent()));
@@ -343,7 +343,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is not ready while no event can be recorded for another reason than room, and is again by itself', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     directly(file, "CREATE TRIGGER fails BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'not now'); END");
     await causeOf(log.append(newEvent()));
     for (let i = 0; i < 3; i++) {
@@ -358,13 +358,13 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is not ready once a page of an index is found to be damaged', async () => {
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     const roots = "SELECT rootpage AS page FROM file.sqlite_schema WHERE name = 'events_id'";
     const [{ page = 0 } = {}] = rowsOf(file, roots) as { page?: number }[];
     const handle = await open(file, 'r+');
     await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
     await handle.close();
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const [, cause] = await causeOf(log.append(newEvent()));
     expect(cause).toBe('database disk image is malformed');
     for (let i = 0; i < 3; i++)
@@ -373,7 +373,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('records nothing while its folder is missing, and opens what it finds when the folder is back', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent());
     await rm(folder.path, { recursive: true });
     await eventually('the log has noticed', () =>
@@ -392,9 +392,9 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('records nothing in a file that was replaced, and then goes on in the new one', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await rm(folder.path, { recursive: true });
-    const other = await SqliteEventLog.open({ file });
+    const other = await openSqliteLog({ file });
     const event = newEvent();
     await eventually('the new file is used', () =>
       log.append(event).then(
@@ -408,7 +408,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('closes without an error while its folder is missing', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await rm(folder.path, { recursive: true });
     await log.check().catch(() => undefined);
     await log.check().catch(() => undefined);
@@ -416,7 +416,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('waits for another program that holds the lock for a moment', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const other = openDirectly(file);
     other.exec('BEGIN IMMEDIATE');
     const appended = log.append(newEvent());
@@ -427,9 +427,9 @@ describe('a SQLite event log that fails', () => {
   });
 
   describe('copied', () => {
-    let log: SqliteEventLog;
+    let log: FileLog;
     beforeEach(async () => {
-      log = await SqliteEventLog.open({ file });
+      log = await openSqliteLog({ file });
       await log.append(newEvent({ id: 'kept' }));
     });
     afterEach(() => log.close());
@@ -440,7 +440,7 @@ describe('a SQLite event log that fails', () => {
     it('is one file, which opens as a log with its events', async () => {
       await backUp(copy());
       expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
-      const copied = await SqliteEventLog.open({ file: copy() });
+      const copied = await openSqliteLog({ file: copy() });
       expect((await copied.read(EVERYTHING)).map(({ id }) => id)).toEqual(['kept']);
       expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
       await copied.close();
@@ -462,14 +462,14 @@ describe('a SQLite event log that fails', () => {
   });
 
   it('is created by many at the same moment', async () => {
-    const logs = await Promise.all(Array.from({ length: 8 }, () => SqliteEventLog.open({ file })));
+    const logs = await Promise.all(Array.from({ length: 8 }, () => openSqliteLog({ file })));
     await Promise.all(logs.map((log) => log.append(newEvent())));
     expect(await logs[0]?.read(EVERYTHING)).toHaveLength(8);
     await Promise.all(logs.map((log) => log.close()));
   });
 
   it('finds events by an index, whatever the query', async () => {
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     const database = openDirectly(file);
     const plans = [
       'id = ?',

@@ -1,6 +1,7 @@
 import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../src/log/event-log';
 import { newEvent } from '../event-log-suite';
 import { messageChain } from '../../../src/util/text';
 import { eventually } from '../../support/eventually';
@@ -9,21 +10,21 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('a SQLite event log that is opened for reading', () => {
   const folder = useTemporaryFolder();
-  const open: SqliteEventLog[] = [];
+  const open: FileLog[] = [];
   afterEach(async () => {
     for (const log of open.splice(0)) await log.close();
   });
-  const opened = async (name: string, readOnly: boolean): Promise<SqliteEventLog> => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, name), readOnly });
+  const opened = async (name: string, readOnly: boolean): Promise<FileLog> => {
+    const log = await openSqliteLog({ file: join(folder.path, name), readOnly });
     open.push(log);
     return log;
   };
   const closed = async (...ids: string[]): Promise<void> => {
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     for (const id of ids) await log.append(newEvent({ id }));
     await log.close();
   };
-  const idsIn = async (log: SqliteEventLog) => (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
+  const idsIn = async (log: FileLog) => (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
   const files = async () => {
     const names = await readdir(folder.path);
     return Promise.all(

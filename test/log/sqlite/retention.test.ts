@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Retention } from '../../../src/log/event-log';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog, Retention } from '../../../src/log/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../event-log-suite';
 import { rowsOf } from '../../support/sqlite';
@@ -13,7 +13,7 @@ const PAUSE = 20;
 describe('retention of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  const logs: SqliteEventLog[] = [];
+  const logs: FileLog[] = [];
   beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
@@ -21,8 +21,8 @@ describe('retention of a SQLite event log', () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
   });
 
-  const open = async (retention?: Retention): Promise<SqliteEventLog> => {
-    const log = await SqliteEventLog.open({ file, retentionPause: PAUSE, ...(retention && { retention }) });
+  const open = async (retention?: Retention): Promise<FileLog> => {
+    const log = await openSqliteLog({ file, retentionPause: PAUSE, ...(retention && { retention }) });
     logs.push(log);
     return log;
   };

@@ -1,7 +1,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { directly, rowsOf } from '../../support/sqlite';
 
@@ -18,15 +18,15 @@ describe('the schema of a SQLite event log', () => {
   };
 
   it('of a new file has the current version and lets the file shrink', async () => {
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([3, 2, 'wal']);
   });
 
   it.each([0, 4, 9])('of version %i is refused and not changed', async (version) => {
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     directly(file, `PRAGMA user_version = ${String(version)}`);
     const before = await readFile(file);
-    await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
+    await expect(openSqliteLog({ file })).rejects.toMatchObject({
       cause: {
         message:
           `The file has schema version ${String(version)}, and this program works with versions 1 to 3 only. ` +
@@ -38,7 +38,7 @@ describe('the schema of a SQLite event log', () => {
 
   it('of version 1 is brought up to date, with every event', async () => {
     await cp(join(__dirname, '../../fixtures/log-version-1'), folder.path, { recursive: true });
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const events = await log.scan({ after: 0, limit: 100 });
     expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'late', 'c']);
     expect(await log.append({ ...(events[0] as NewEvent), idempotencyKey: undefined })).toEqual({
@@ -60,13 +60,13 @@ describe('the schema of a SQLite event log', () => {
   it('of version 2 is brought up to date, with every event; one that is only read stays as it is', async () => {
     await cp(join(__dirname, '../../fixtures/log-version-2'), folder.path, { recursive: true });
     const before = await readFile(file);
-    const reader = await SqliteEventLog.open({ file, readOnly: true });
+    const reader = await openSqliteLog({ file, readOnly: true });
     expect((await reader.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     expect(await reader.verify()).toEqual([]);
     await reader.close();
     expect((await readFile(file)).equals(before)).toBe(true);
 
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const [first] = await log.scan({ after: 0, limit: 100 });
     expect(await log.append({ ...(first as NewEvent), id: 'again' })).toEqual({ id: 'a', recorded: false });
     expect((await log.append({ ...(first as NewEvent), id: 'd', idempotencyKey: undefined })).recorded).toBe(true);
@@ -80,7 +80,7 @@ describe('the schema of a SQLite event log', () => {
   it('of another program is refused and not changed', async () => {
     directly(file, 'CREATE TABLE customers (name TEXT); PRAGMA user_version = 2');
     const before = await readFile(file);
-    await expect(SqliteEventLog.open({ file })).rejects.toMatchObject({
+    await expect(openSqliteLog({ file })).rejects.toMatchObject({
       cause: { message: 'The file is a database of another program. Nothing was changed.' },
     });
     expect((await readFile(file)).equals(before)).toBe(true);

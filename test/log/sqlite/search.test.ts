@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../src/log/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../event-log-suite';
 
 describe('a SQLite event log whose times do not grow with its positions', () => {
   const folder = useTemporaryFolder();
-  let log: SqliteEventLog;
+  let log: FileLog;
   beforeEach(async () => {
-    log = await SqliteEventLog.open({ file: join(folder.path, 'events.db') });
+    log = await openSqliteLog({ file: join(folder.path, 'events.db') });
   });
   afterEach(() => log.close());
 
@@ -89,7 +90,7 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
     await record(upwards(0, 5000));
     await log.close();
     const limited = { file: join(folder.path, 'events.db'), retention: { maxEvents: 100, maxAge: undefined } };
-    log = await SqliteEventLog.open({ ...limited, retentionPause: 1 });
+    log = await openSqliteLog({ ...limited, retentionPause: 1 });
     while ((await log.stats()).events > 100) await setTimeout(5);
     expect(await counts(5000, 2500, 2)).toEqual([0, 100]);
   });

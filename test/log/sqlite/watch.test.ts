@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../src/log/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
 import { newEvent } from '../event-log-suite';
@@ -8,10 +9,10 @@ import { newEvent } from '../event-log-suite';
 describe('a watch of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  let log: SqliteEventLog;
+  let log: FileLog;
   beforeEach(async () => {
     file = join(folder.path, 'events.db');
-    log = await SqliteEventLog.open({ file });
+    log = await openSqliteLog({ file });
   });
   afterEach(() => log.close());
 
@@ -33,7 +34,7 @@ describe('a watch of a SQLite event log', () => {
     await watch.reaches(1);
     for (const ending of ['', '-wal', '-shm']) await rm(file + ending);
     while (watch.told.at(-1) !== 0) await watch.next();
-    const other = await SqliteEventLog.open({ file });
+    const other = await openSqliteLog({ file });
     await other.append(newEvent());
     await watch.reaches(1);
     expect(watch.told).toEqual([1, 0, 1]);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { eventsOf, resultOf } from '../../support/bindings';
 import { send } from '../../support/http';
@@ -12,7 +12,7 @@ describe('events that the disk has damaged', () => {
 
   it('keep no other from being shown and read', async () => {
     const file = join(folder.path, 'events.db');
-    const service = await startService({}, await SqliteEventLog.open({ file }));
+    const service = await startService({}, await openSqliteLog({ file }));
     await service.log.appendAll(['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
     directly(
       file,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { parseArchiveLine } from '../../../src/events/archive';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
@@ -67,7 +67,7 @@ describe('what the list of events finds, as a file', () => {
   it('leaves out damaged events, which the refusals name', async () => {
     await expectNothingHeld(service);
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     service = await startService({}, log);
     await record(3);
     directly(file, `UPDATE events SET data = '"data":{' WHERE sequence = 2`);

@@ -13,8 +13,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventLogError } from '../../../src/log/event-log';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog, EventLogError } from '../../../src/log/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { EVERYTHING, newEvent } from '../../log/event-log-suite';
@@ -25,9 +25,9 @@ const REPLACED = 'another file has taken the place of the file';
 const OVERWRITTEN = 'the content of the file was replaced';
 
 describe('the files of a SQLite event log', () => {
-  const logs: SqliteEventLog[] = [];
+  const logs: FileLog[] = [];
   let file: string;
-  let log: SqliteEventLog;
+  let log: FileLog;
   afterEach(async () => {
     await Promise.all(logs.splice(0).map((one) => one.close()));
   });
@@ -40,8 +40,8 @@ describe('the files of a SQLite event log', () => {
 
   const path = (name: string): string => join(folder.path, name);
 
-  const open = async (name: string): Promise<SqliteEventLog> => {
-    const opened = await SqliteEventLog.open({ file: name });
+  const open = async (name: string): Promise<FileLog> => {
+    const opened = await openSqliteLog({ file: name });
     logs.push(opened);
     return opened;
   };
@@ -66,7 +66,7 @@ describe('the files of a SQLite event log', () => {
 
   /** Every id in a log that no process has open. It has to be whole. */
   const idsIn = async (name: string): Promise<string[]> => {
-    const opened = await SqliteEventLog.open({ file: name });
+    const opened = await openSqliteLog({ file: name });
     const ids = (await opened.scan({ after: 0, limit: 100_000 })).map(({ id }) => id);
     await opened.close();
     expect(rowsOf(name, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
@@ -75,7 +75,7 @@ describe('the files of a SQLite event log', () => {
 
   /** A log of its own in another file. */
   const makeOther = async (name: string, count = 3): Promise<string[]> => {
-    const other = await SqliteEventLog.open({ file: path(name) });
+    const other = await openSqliteLog({ file: path(name) });
     const ids = await record(count, other);
     await other.close();
     return ids;
@@ -101,7 +101,7 @@ describe('the files of a SQLite event log', () => {
   };
 
   /** What a log reports of the file that it loses. */
-  const reportOf = (lossy: SqliteEventLog): Promise<string> =>
+  const reportOf = (lossy: FileLog): Promise<string> =>
     new Promise((resolve) => {
       lossy.observe({ lost: resolve });
     });
@@ -425,13 +425,13 @@ describe('the files of a SQLite event log', () => {
     await record(1);
     await log.close();
     await link(file, path('second.db'));
-    expect(await causeOf(SqliteEventLog.open({ file }))).toMatch(/^the file has 2 names \(hard links\)/);
+    expect(await causeOf(openSqliteLog({ file }))).toMatch(/^the file has 2 names \(hard links\)/);
     await rm(path('second.db'));
     await log.close();
   });
 
   it('below /proc are refused at once', async () => {
-    expect(await causeOf(SqliteEventLog.open({ file: '/proc/x/events.db' }))).toMatch(/ENOENT/);
+    expect(await causeOf(openSqliteLog({ file: '/proc/x/events.db' }))).toMatch(/ENOENT/);
   });
 
   it.each([
@@ -514,7 +514,7 @@ describe('the files of a SQLite event log', () => {
         (stats) => stats.size,
         () => undefined,
       );
-      expect(await causeOf(SqliteEventLog.open({ file: killed }))).toMatch(
+      expect(await causeOf(openSqliteLog({ file: killed }))).toMatch(
         /^The write-ahead log beside the file .* holds events, but .* Nothing was changed\.$/,
       );
       expect((await readFile(`${killed}-wal`)).equals(wal)).toBe(true);

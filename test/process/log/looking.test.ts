@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { startProcess } from '../../support/process';
 import { openConnection, untilClosed } from '../../support/raw';
@@ -24,7 +24,7 @@ const PROGRAM = `
     process.setgid(65534);
     process.setuid(65534);
   }
-  const { SqliteEventLog } = require(logModule);
+  const { openSqliteLog } = require(logModule);
   const lost = [];
   let count = 0;
   const event = () => ({
@@ -32,7 +32,7 @@ const PROGRAM = `
     data: '"data":"' + 'x'.repeat(4000) + '"', idempotencyKey: undefined, webhookId: undefined,
   });
   const main = async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     log.observe({ lost: (problem) => lost.push(problem) });
     const answered = [];
     const record = async (times) => {
@@ -66,7 +66,7 @@ const PROGRAM = `
     const after = await record(20);
     other.close();
     await log.close();
-    const reopened = await SqliteEventLog.open({ file });
+    const reopened = await openSqliteLog({ file });
     const found = (await reopened.scan({ after: 0, limit: 1000 })).map(({ id }) => id);
     await reopened.close();
     const missing = answered.filter((id) => !found.includes(id));
@@ -119,7 +119,7 @@ describe('a SQLite event log whose files cannot be looked at', () => {
 
   it('records nothing beside a newer build that has changed the schema, and loses nothing', async () => {
     const file = join(folder.path, 'events.db');
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const { id } = await log.append(newEvent());
     const [version] = rowsOf(file, 'PRAGMA file.user_version') as { user_version: number }[];
     const { ino } = await stat(`${file}-wal`);

@@ -1,6 +1,6 @@
 import { chmod, chown, copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { restoreLog } from '../../../src/log/sqlite/upkeep/restore';
 import { holdInProcess, rowsOf } from '../../support/sqlite';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
@@ -13,7 +13,7 @@ describe('a backup of a SQLite event log', () => {
   let made: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     made = await temporaryFolder();
-    const log = await SqliteEventLog.open({ file: join(made.path, 'events.db') });
+    const log = await openSqliteLog({ file: join(made.path, 'events.db') });
     await log.append(newEvent({ id: 'first' }));
     await log.backup(join(made.path, 'backup.db'));
     await log.append(newEvent({ id: 'second' }));
@@ -40,7 +40,7 @@ describe('a backup of a SQLite event log', () => {
   });
 
   it('is not restored while another process has the log open, which is named', async () => {
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     const holder = holdInProcess(file);
     await holder.opened;
     const refused = restoreLog(backup, file);
@@ -76,7 +76,7 @@ describe('a backup of a SQLite event log', () => {
   });
 
   it('is restored where only the write-ahead log of the log is there, which is kept', async () => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'third' }));
     await copyFile(`${file}-wal`, join(folder.path, 'wal'));
     await log.close();
@@ -91,12 +91,12 @@ describe('a backup of a SQLite event log', () => {
   });
 
   it('gives no position again that the log before gave, also those of events that it has forgotten', async () => {
-    const before = await SqliteEventLog.open({ file });
+    const before = await openSqliteLog({ file });
     await before.append(newEvent({ id: 'third' }));
     await before.forget([3]);
     await before.close();
     expect(await restoreLog(backup, file)).toMatchObject({ goesOn: true });
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'next' }));
     expect((await log.scan({ after: 3, limit: 10 })).map(({ id }) => id)).toEqual(['next']);
     expect(await log.verify()).toEqual([]);
@@ -105,9 +105,9 @@ describe('a backup of a SQLite event log', () => {
 
   it('of an empty log goes on after the positions of the log before', async () => {
     const empty = join(folder.path, 'empty.db');
-    await (await SqliteEventLog.open({ file: empty })).close();
+    await (await openSqliteLog({ file: empty })).close();
     await restoreLog(empty, file);
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent());
     expect((await log.scan({ after: 0, limit: 10 })).map(({ position }) => position)).toEqual([3]);
     await log.close();
@@ -139,7 +139,7 @@ describe('a backup of a SQLite event log', () => {
     await rm(file);
     await restoreLog(backup, file);
     expect(await ownerOf(file)).toEqual([5432, 9876, 0o640]);
-    const made = await SqliteEventLog.open({ file: join(folder.path, 'made.db') });
+    const made = await openSqliteLog({ file: join(folder.path, 'made.db') });
     await made.append(newEvent());
     for (const suffix of ['', '-wal', '-shm']) {
       expect(await ownerOf(join(folder.path, `made.db${suffix}`))).toEqual([5432, 9876, 0o640]);

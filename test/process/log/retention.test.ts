@@ -1,6 +1,6 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -11,14 +11,14 @@ describe('retention of a SQLite event log', () => {
   it('goes on after -shm was removed, although the log records nothing more', async () => {
     const file = join(folder.path, 'events.db');
     const retention = { maxEvents: undefined, maxAge: 3_600_000 };
-    const log = await SqliteEventLog.open({ file, retention, retentionPause: 20 });
+    const log = await openSqliteLog({ file, retention, retentionPause: 20 });
     await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     const lost = new Promise<string>((resolve) => {
       log.observe({ lost: resolve });
     });
     await unlink(`${file}-shm`);
     expect(await lost).toContain('the index of the write-ahead log was removed');
-    const other = await SqliteEventLog.open({ file });
+    const other = await openSqliteLog({ file });
     await other.append(newEvent({ id: 'old', recordedAt: Date.now() - 7_200_000 }));
     const ids = async () => (await other.scan({ after: 0, limit: 9 })).map(({ id }) => id).join();
     expect(await ids()).toMatch(/^new(,old)?$/);

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Retention } from '../../../src/log/event-log';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog, Retention } from '../../../src/log/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../../log/event-log-suite';
@@ -10,7 +10,7 @@ import { directly, rowsOf } from '../../support/sqlite';
 describe('the upkeep of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  const logs: SqliteEventLog[] = [];
+  const logs: FileLog[] = [];
   beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
@@ -18,8 +18,8 @@ describe('the upkeep of a SQLite event log', () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
   });
 
-  const open = async (retention?: Retention): Promise<SqliteEventLog> => {
-    const log = await SqliteEventLog.open({ file, retentionPause: 20, ...(retention && { retention }) });
+  const open = async (retention?: Retention): Promise<FileLog> => {
+    const log = await openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) });
     logs.push(log);
     return log;
   };
@@ -116,7 +116,7 @@ describe('the upkeep of a SQLite event log', () => {
   });
 
   it('writes a file anew that another program has made so that it cannot shrink', async () => {
-    const making = await SqliteEventLog.open({ file });
+    const making = await openSqliteLog({ file });
     await making.appendAll(Array.from({ length: 500 }, () => newEvent({ data: `"data":"${'x'.repeat(5000)}"` })));
     await making.forget(Array.from({ length: 400 }, (_, i) => i + 101));
     await making.close();
@@ -154,7 +154,7 @@ describe('the upkeep of a SQLite event log', () => {
       /^The file is damaged: .*events_webhook_id/,
     ],
   ])('finds %s', async (_what, sql, finding) => {
-    const making = await SqliteEventLog.open({ file });
+    const making = await openSqliteLog({ file });
     for (let i = 0; i < 3; i++) await making.append(newEvent({ idempotencyKey: String(i) }));
     await making.close();
     directly(file, sql);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { callOperation } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { recordTwice } from '../../support/load';
@@ -51,7 +51,7 @@ export function describeKills(kills: number, workers = 1): void {
         await service.end('SIGTERM');
         expectWhole(file);
 
-        const log = await SqliteEventLog.open({ file });
+        const log = await openSqliteLog({ file });
         const logged = new Map<string, string>();
         for (let after = 0; ;) {
           const page = await log.scan({ after, limit: 10_000 });

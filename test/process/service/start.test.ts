@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
 import { send } from '../../support/http';
 import { killProcesses, logLines, runToEnd, startProcess } from '../../support/process';
@@ -55,7 +55,7 @@ describe('the service as a process', () => {
     const settled = await Promise.allSettled(calls);
     expect(await ended).toBe(0);
 
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'data', 'events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'data', 'events.db') });
     const events = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
     await log.close();
     const answered = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
@@ -32,7 +32,7 @@ describe('the tool for the event log', () => {
     });
 
   const fill = async (count: number): Promise<void> => {
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     const events = Array.from({ length: count }, (_, i) =>
       newEvent({
         data: i % 2 === 0 ? `"data":{"n":${String(i)}.0,"text":"\u2028\u2029 \\u0000"}` : '"data_base64":"AP8="',
@@ -47,7 +47,7 @@ describe('the tool for the event log', () => {
   };
 
   const stored = async (path: string) => {
-    const log = await SqliteEventLog.open({ file: path });
+    const log = await openSqliteLog({ file: path });
     const events = await log.scan({ after: 0, limit: 100_000 });
     await log.close();
     return events;
@@ -265,7 +265,7 @@ describe('the tool for the event log', () => {
     });
 
     it('removes none of several events that have a name', async () => {
-      const log = await SqliteEventLog.open({ file });
+      const log = await openSqliteLog({ file });
       for (const source of ['/a', '/b']) await log.append(newEvent({ id: 'same', source }));
       await log.append(newEvent({ id: '2' }));
       await log.close();
@@ -308,7 +308,7 @@ describe('the tool for the event log', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
     'leaves nothing under the name of an export that %s ended',
     async (signal) => {
-      const log = await SqliteEventLog.open({ file });
+      const log = await openSqliteLog({ file });
       for (let i = 0; i < 15; i++) await log.append(newEvent({ data: `"data":"${'x'.repeat(3_000_000)}"` }));
       await log.close();
       const target = join(folder.path, 'exports');
@@ -406,7 +406,7 @@ describe('the tool for the event log', () => {
     const printed = once(child.stdout, 'data') as Promise<[Buffer]>;
     // Long enough for it to look at the log more than once.
     await setTimeout(1000);
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     await log.close();
     const lines = (await printed)[0].toString().split('\n').filter(Boolean);
@@ -432,7 +432,7 @@ describe('the tool for the event log', () => {
     await fill(2);
     const copy = join(folder.path, 'copy.db');
     await run(['backup', copy]);
-    const log = await SqliteEventLog.open({ file });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent());
     await log.close();
     const { code, errors } = await run(['restore', copy]);

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import type { EventLog } from '../../../src/log/event-log';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../src/log/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
@@ -17,10 +17,10 @@ const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('
 
 describe('forwarding', () => {
   const folder = useTemporaryFolder();
-  let log: EventLog;
+  let log: FileLog;
   let target: Target | undefined;
   beforeEach(async () => {
-    log = await SqliteEventLog.open({ file: path('events.db') });
+    log = await openSqliteLog({ file: path('events.db') });
   });
   afterEach(async () => {
     await log.close();
@@ -570,7 +570,7 @@ describe('forwarding', () => {
       await record('a', 'b', 'c');
       await log.close();
       await keepNewest(1);
-      log = await SqliteEventLog.open({ file: path('events.db') });
+      log = await openSqliteLog({ file: path('events.db') });
       const tool = forward(['--since', '0', ...KEPT]);
       await tool.said('was not taken');
       await tool.end('SIGKILL');
@@ -606,7 +606,7 @@ describe('forwarding', () => {
       await record('b', 'c', 'd', 'e');
       await log.close();
       await keepNewest(2);
-      log = await SqliteEventLog.open({ file: path('events.db') });
+      log = await openSqliteLog({ file: path('events.db') });
       expect(await endOf(forward(KEPT))).toEqual([
         0,
         `Forwarding the events after 1 to ${target.url}.`,
@@ -617,7 +617,7 @@ describe('forwarding', () => {
       await record('f');
       await log.close();
       await keepNewest(1);
-      log = await SqliteEventLog.open({ file: path('events.db') });
+      log = await openSqliteLog({ file: path('events.db') });
       expect(await endOf(forward(KEPT))).toHaveLength(3);
     });
 
@@ -628,7 +628,7 @@ describe('forwarding', () => {
       await record('c');
       await log.close();
       await keepNewest(0);
-      log = await SqliteEventLog.open({ file: path('events.db') });
+      log = await openSqliteLog({ file: path('events.db') });
       const tool = forward(['--follow', ...KEPT]);
       await tool.said('Forwarding');
       await record('d');
@@ -641,7 +641,7 @@ describe('forwarding', () => {
     /** Makes the log forget all events but the newest. */
     async function keepNewest(events: number): Promise<void> {
       const retention = { maxEvents: Math.max(events, 1), maxAge: events === 0 ? 1000 : undefined };
-      const forgetful = await SqliteEventLog.open({ file: path('events.db'), retention });
+      const forgetful = await openSqliteLog({ file: path('events.db'), retention });
       await eventually('events are forgotten', async () => (await forgetful.stats()).events === events);
       await forgetful.close();
     }
@@ -654,7 +654,7 @@ describe('forwarding', () => {
       target = await startTarget();
       await record('a', 'b');
       await forward(['--since', '0', ...KEPT]).ended;
-      const other = await SqliteEventLog.open({ file: path('other.db') });
+      const other = await openSqliteLog({ file: path('other.db') });
       for (const id of others) await other.append(newEvent({ id }));
       await other.close();
       expect(await endOf(forward(KEPT, {}, 'other.db'))).toEqual([
@@ -681,14 +681,14 @@ describe('forwarding', () => {
     it('ends where the log is put back to an earlier state while it waits', async () => {
       target = await startTarget();
       await record('a');
-      await log.backup?.(path('earlier.db'));
+      await log.backup(path('earlier.db'));
       await record('b', 'c');
       const tool = forward(['--follow', '--since', '0', ...KEPT]);
       await received(3);
       await log.close();
       for (const ending of ['-wal', '-shm']) await rm(path(`events.db${ending}`), { force: true });
       await rename(path('earlier.db'), path('events.db'));
-      log = await SqliteEventLog.open({ file: path('events.db') });
+      log = await openSqliteLog({ file: path('events.db') });
       await record('x');
       const [code, ...lines] = await endOf(tool);
       expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^This event log ends before event 3|replaced/)]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { TOOL } from '../../support/tool';
@@ -13,7 +13,7 @@ describe('what the tool prints', () => {
   const path = (name: string) => join(folder.path, name);
 
   beforeEach(async () => {
-    const log = await SqliteEventLog.open({ file: path('events.db') });
+    const log = await openSqliteLog({ file: path('events.db') });
     const data = `"data":"${'x'.repeat(200)}"`;
     for (let i = 0; i < 3; i++) await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
     await log.close();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { rename, writeFile } from 'node:fs/promises';
-import { SqliteEventLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../log/event-log-suite';
 import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
@@ -123,7 +123,7 @@ describe('with several workers, what they record', () => {
     await callOperation(service.url, 'httpget', 'RecordEvent');
     service.child.kill('SIGHUP');
     await eventually('the old workers have stopped', () => service.output().match(/"stopped"/g)?.length === 2);
-    const log = await SqliteEventLog.open({ file: join(folder.path, 'data/events.db') });
+    const log = await openSqliteLog({ file: join(folder.path, 'data/events.db') });
     await log.append(newEvent({ recordedAt: Date.now() - 7_200_000 }));
     await eventually('the old event is gone', async () => (await log.stats()).events === 1);
     await log.close();

@@ -5,7 +5,7 @@ import { temporaryName } from '../../../util/files';
 import { userName } from '../../../util/reason';
 import { EventLogError } from '../../event-log';
 import { isBusy, openDatabase } from '../binding';
-import { SqliteEventLog } from '../event-log';
+import { openSqliteLog } from '../event-log';
 import { ownerOfNew, pathOf, statsOf } from '../files/database-files';
 import { MarksReader } from '../files/marks';
 import { makeDistinct } from '../schema';
@@ -39,7 +39,7 @@ export async function restoreLog(backup: string, log: string): Promise<Restored>
     await requireWhole(restored, backup);
     await ownAs(stats ?? ownerOfNew(file), restored);
     const result = await replace(file, stats !== undefined, restored);
-    await (await SqliteEventLog.open({ file })).close();
+    await (await openSqliteLog({ file })).close();
     return result;
   } finally {
     for (const suffix of SUFFIXES) await rm(restored + suffix, { force: true });
@@ -50,7 +50,7 @@ const SUFFIXES = ['', '-wal', '-shm'];
 
 /** Verifies a copy, and makes it a file of its own without a write-ahead log. */
 async function requireWhole(file: string, backup: string): Promise<void> {
-  const log = await SqliteEventLog.open({ file }).catch(({ cause }: EventLogError) => {
+  const log = await openSqliteLog({ file }).catch(({ cause }: EventLogError) => {
     throw new EventLogError(`The backup ${backup} cannot be restored.`, { cause });
   });
   const findings = await log.verify().finally(() => log.close());
