@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Endpoint } from './call/endpoint';
 import { HTTP_ERRORS } from './http/errors';
-import type { Handler } from './http/reception';
+import type { Handler } from './http/request-listener';
 import type { HttpRequest } from './http/request';
 import { checkOperations } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';

@@ -5,7 +5,7 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Limits, ListenAddress } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
-import { Reception, type ServerOptions } from './reception';
+import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest } from './request';
 
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
@@ -28,7 +28,7 @@ export class HttpServer {
   readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
-  readonly #reception: Reception;
+  readonly #listener: RequestListener;
 
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
@@ -36,7 +36,7 @@ export class HttpServer {
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
       this.#report(HTTP_ERRORS.notTaken(limits.sendTimeout), accepted, undefined);
     });
-    this.#reception = new Reception(options, this.#connections);
+    this.#listener = new RequestListener(options, this.#connections);
     const settings = {
       keepAliveTimeout: limits.keepAliveTimeout,
       headersTimeout: limits.headersTimeout,
@@ -48,7 +48,7 @@ export class HttpServer {
       IncomingMessage: HttpRequest,
     };
     const answer = (request: HttpRequest, response: ServerResponse<HttpRequest>): void => {
-      this.#reception.receive(request, response);
+      this.#listener.receive(request, response);
     };
     if (tls === undefined) this.#server = createServer(settings, answer);
     else {
@@ -85,7 +85,7 @@ export class HttpServer {
     if (this.#connections.count < limits.maxConnections) {
       if (tls === undefined) this.#connections.accepted(socket);
       else this.#connections.handshaking(socket);
-      this.#reception.accepted();
+      this.#listener.accepted();
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
@@ -193,7 +193,7 @@ export class HttpServer {
   async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
     const server = this.#server;
     const connections = this.#connections;
-    this.#reception.end();
+    this.#listener.end();
     const closed = new Promise<void>((resolve) => {
       // http.Server would close idle connections at once. Calls back also where it did not listen.
       NetServer.prototype.close.call(server, () => {

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config, TlsFiles } from '../config/config';
 import { localAuthority, type RateLimit } from './callers';
 import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
-import type { Handler, ServerObserver } from './reception';
+import type { Handler, ServerObserver } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
 

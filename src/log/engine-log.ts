@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import { deferred, LARGE_MESSAGE, letOthersRun, Turns } from '../util/promises';
+import { deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
 import type { Engine, FileEngine } from './engine';
 import {
@@ -49,7 +49,7 @@ class EngineLog implements EventLog {
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
-  readonly #reads: Turns;
+  readonly #reads: Semaphore;
   /** Calls in progress; `close` sets what is called when the last of them has ended. */
   #calls = 0;
   #idle: (() => void) | undefined;
@@ -62,7 +62,7 @@ class EngineLog implements EventLog {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#reads = new Turns(engine.readsAtOnce);
+    this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
@@ -114,7 +114,7 @@ class EngineLog implements EventLog {
   /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
   #inTurn<T extends Pick<StoredEvent, 'data'>>(read: () => Promise<T[]>): Promise<T[]> {
     const answer = deferred<T[]>();
-    void this.#reads.take(async () => {
+    void this.#reads.run(async () => {
       try {
         const events = await read();
         answer.resolve(events);

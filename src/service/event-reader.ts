@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
-import { Turns } from '../util/promises';
+import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
 
@@ -28,7 +28,7 @@ export class EventReader {
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
-  readonly #handouts = new Turns(1);
+  readonly #handouts = new Semaphore(1);
 
   constructor(log: Pick<EventLog, 'read' | 'watch'>) {
     this.#log = log;
@@ -69,7 +69,7 @@ export class EventReader {
     const events = await reading;
     // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own; between two other
     // calls run.
-    await this.#handouts.take(() => setImmediate());
+    await this.#handouts.run(() => setImmediate());
     return events;
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../http/errors';
-import type { ServerObserver } from '../http/reception';
+import type { ServerObserver } from '../http/request-listener';
 import { requestId, type HttpRequest } from '../http/request';
 import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';

@@ -36,7 +36,7 @@ export async function within<T>(promise: Promise<T>, milliseconds: number, late:
 }
 
 /** Runs a few tasks at once; the others wait, and begin in the order in which they came. */
-export class Turns {
+export class Semaphore {
   readonly #atOnce: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -45,14 +45,14 @@ export class Turns {
     this.#atOnce = atOnce;
   }
 
-  /** Runs a task when its turn has come, and settles as the task does. */
-  async take<T>(task: () => Promise<T>): Promise<T> {
+  /** Runs a task once it may, and settles as the task does. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
       return await task();
     } finally {
-      // The turn is handed to the task that has waited longest.
+      // The place is handed to the task that has waited longest.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from '../../src/http/connections';
 import { readConfig } from '../../src/config/config';
-import type { Refused } from '../../src/http/reception';
+import type { Refused } from '../../src/http/request-listener';
 import { HttpServer } from '../../src/http/server';
 import { send } from '../support/http';
 

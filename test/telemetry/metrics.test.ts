@@ -1,5 +1,5 @@
 import { VERSION } from '../../src/config/package-info';
-import { AcceptTurns } from '../../src/http/reception';
+import { AcceptPhases } from '../../src/http/accept-phases';
 import { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -51,8 +51,8 @@ describe('GET /metrics', () => {
   });
 
   it('counts in the duration of a call its wait for connections that arrive with it', async () => {
-    const others = jest.spyOn(AcceptTurns.prototype, 'areConnections', 'get').mockReturnValue(true);
-    const defer = jest.spyOn(AcceptTurns.prototype, 'defer').mockImplementation((call) => void setTimeout(call, 50));
+    const others = jest.spyOn(AcceptPhases.prototype, 'isAccepting', 'get').mockReturnValue(true);
+    const defer = jest.spyOn(AcceptPhases.prototype, 'defer').mockImplementation((call) => void setTimeout(call, 50));
     await callOperation(service.url, 'httppost', 'RecordEvent');
     others.mockRestore();
     defer.mockRestore();

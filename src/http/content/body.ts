@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
-import { inParts, Turns } from '../../util/promises';
+import { inParts, Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { isKnownCharset, isPlainText } from './content-type';
 
@@ -228,7 +228,7 @@ const MAX_AT_ONCE = 4;
  * nothing counts.
  */
 export class Decoding {
-  readonly #turns = new Turns(MAX_AT_ONCE);
+  readonly #running = new Semaphore(MAX_AT_ONCE);
 
   /**
    * Gives `take` what a body decodes to, piece by piece. Resolves to whether the body is valid in its coding, to its last byte.
@@ -239,7 +239,7 @@ export class Decoding {
     const decoder = decoderOf(coding, body);
     if (decoder === undefined) return false;
     try {
-      await this.#turns.take(async () => {
+      await this.#running.run(async () => {
         decoder.end(body);
         for await (const piece of decoder) take(piece as Buffer);
       });

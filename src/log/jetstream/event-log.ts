@@ -1,6 +1,6 @@
 import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { Turns } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
 import {
@@ -197,8 +197,8 @@ class JetStreamEngine implements Engine {
 
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
-    const turns = new Turns(COUNTING_CONSUMERS);
-    const since = await Promise.all(times.map((time) => turns.take(() => events.countSince(time))));
+    const counting = new Semaphore(COUNTING_CONSUMERS);
+    const since = await Promise.all(times.map((time) => counting.run(() => events.countSince(time))));
     // Events that are stored between two of the requests are in the later answer only.
     return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }

@@ -10,7 +10,7 @@ import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
-import { Turns } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { eventNumbers } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
@@ -33,7 +33,7 @@ const XML = 'text/xml; charset=utf-8';
 export async function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Promise<Router> {
   const { contract, path, callers, rate } = endpoint;
   const pages = await loadPages(endpoint, soap);
-  const turns = new Turns(1);
+  const pagesInTurn = new Semaphore(1);
   const { hasSoap } = contract.protocols;
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
@@ -43,7 +43,7 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
     .get(async (request, response) => {
       rate(request);
       // Pages are no calls, which are counted: of many that are asked for at once, each is made in a turn of its own.
-      await turns.take(() => setImmediate());
+      await pagesInTurn.run(() => setImmediate());
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??

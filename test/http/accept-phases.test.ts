@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AcceptTurns } from '../../src/http/reception';
+import { AcceptPhases } from '../../src/http/accept-phases';
 
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {
@@ -7,28 +7,28 @@ describe('calls while connections arrive', () => {
   };
 
   it('wait as long as every iteration brings another connection, and then go on in their order', async () => {
-    const turns = new AcceptTurns();
+    const phases = new AcceptPhases();
     const made: number[] = [];
     for (let i = 0; i < 10; i++) {
-      turns.accepted();
-      expect(turns.areConnections).toBe(true);
-      turns.defer(() => made.push(i));
+      phases.accepted();
+      expect(phases.isAccepting).toBe(true);
+      phases.defer(() => made.push(i));
       await iterations(1);
     }
     expect(made).toEqual([]);
     await iterations(10);
     expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(turns.areConnections).toBe(false);
+    expect(phases.isAccepting).toBe(false);
   });
 
   it('do not wait longer than 100 ms, however many connections arrive', async () => {
-    const turns = new AcceptTurns();
+    const phases = new AcceptPhases();
     const began = performance.now();
     let waited: number | undefined;
-    turns.accepted();
-    turns.defer(() => (waited = performance.now() - began));
+    phases.accepted();
+    phases.defer(() => (waited = performance.now() - began));
     while (waited === undefined && performance.now() - began < 5000) {
-      turns.accepted();
+      phases.accepted();
       await iterations(1);
     }
     expect(waited).toBeGreaterThanOrEqual(100);
@@ -36,7 +36,7 @@ describe('calls while connections arrive', () => {
   });
 
   it('take turns with connections, however often callers call', async () => {
-    const turns = new AcceptTurns();
+    const phases = new AcceptPhases();
     const began = performance.now();
     let last = began;
     let pauses = 0;
@@ -45,23 +45,23 @@ describe('calls while connections arrive', () => {
       const now = performance.now();
       if (now - last > 50) pauses++;
       last = now;
-      if (!isEnough()) turns.defer(call);
+      if (!isEnough()) phases.defer(call);
     };
-    turns.accepted();
-    turns.defer(call);
+    phases.accepted();
+    phases.defer(call);
     while (!isEnough()) {
-      turns.accepted();
+      phases.accepted();
       await iterations(1);
     }
     expect(pauses).toBe(3);
   });
 
   it('are made a few at a time, so that each has ended before there are too many', async () => {
-    const turns = new AcceptTurns();
+    const phases = new AcceptPhases();
     let made = 0;
     let most = 0;
-    turns.accepted();
-    for (let i = 0; i < 1000; i++) turns.defer(() => made++);
+    phases.accepted();
+    for (let i = 0; i < 1000; i++) phases.defer(() => made++);
     for (let before = 0; made < 1000; before = made) {
       await iterations(1);
       most = Math.max(most, made - before);

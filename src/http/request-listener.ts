@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Limits } from '../config/config';
+import { AcceptPhases } from './accept-phases';
 import type { AdminPages } from './admin';
 import { isAuthority, type RateLimit } from './callers';
 import type { Connections } from './connections';
@@ -26,11 +26,11 @@ export interface ServerOptions {
 }
 
 /** Takes each request of a server to the page or the handler that answers it, and refuses those that are not valid HTTP. */
-export class Reception {
+export class RequestListener {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #answers: MessageMemory;
-  readonly #turns = new AcceptTurns();
+  readonly #phases = new AcceptPhases();
   /** Nearly every request has the same `Host`. */
   readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
@@ -45,7 +45,7 @@ export class Reception {
 
   /** Called for each connection that was accepted: calls let others in before them. */
   accepted(): void {
-    this.#turns.accepted();
+    this.#phases.accepted();
   }
 
   /** Ends each connection with its next answer. */
@@ -85,8 +85,8 @@ export class Reception {
       this.#refuse(response, problem);
       return;
     }
-    if (this.#turns.areConnections) {
-      this.#turns.defer(() => {
+    if (this.#phases.isAccepting) {
+      this.#phases.defer(() => {
         this.#accept(request, response);
       });
     } else this.#accept(request, response);
@@ -139,8 +139,8 @@ export class Reception {
   }
 
   /**
-   * Counts, answers and reports a request that is refused or has failed: every one of them comes here, except for calls, which the
-   * pipeline answers. One that is answered already is only counted and reported.
+   * Counts, answers and reports a request that is refused or has failed: every one of them comes here, except for calls, which
+   * answer themselves. One that is answered already is only counted and reported.
    */
   #refuse(response: ServerResponse, error: unknown): void {
     const { rate, observer } = this.#options;
@@ -229,69 +229,4 @@ export interface ServerObserver {
   refused(this: void, refused: Refused): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
   readonly answered?: ((request: HttpRequest, response: ServerResponse, milliseconds: number) => void) | undefined;
-}
-
-/** The length of a turn in milliseconds, as long as there are both connections and calls. */
-const SLICE = 100;
-
-/** Deferred calls made in one iteration of the event loop: all at once, they would be more than may be in flight. */
-const CALLS_AT_ONCE = 64;
-
-/**
- * Makes calls and new connections take turns. Node accepts one connection in each iteration of its event loop
- * (https://github.com/libuv/libuv/pull/3696), and an iteration takes as long as the calls in it: the last of a thousand
- * connections that arrive at once would wait for seconds. So calls are deferred while connections arrive, for up to 100 ms at a
- * time.
- */
-export class AcceptTurns {
-  readonly #waiting: (() => void)[] = [];
-  #accepted = 0;
-  #areConnections = false;
-
-  /** Whether connections have their turn. Calls then wait: {@link AcceptTurns.defer}. */
-  get areConnections(): boolean {
-    return this.#areConnections;
-  }
-
-  /** Notes that a connection was accepted. */
-  accepted(): void {
-    this.#accepted++;
-    if (!this.#areConnections) void this.#takeTurns();
-  }
-
-  /** Makes a call once connections have had their turn or no more arrive, in the order of the calls. */
-  defer(call: () => void): void {
-    this.#waiting.push(call);
-  }
-
-  async #takeTurns(): Promise<void> {
-    this.#areConnections = true;
-    do {
-      await this.#letIn(performance.now() + SLICE);
-      await this.#makeCalls(performance.now() + SLICE);
-    } while (this.#areConnections);
-  }
-
-  /** Accepts connections until then, or until two iterations of the event loop bring none. */
-  async #letIn(until: number): Promise<void> {
-    let before: number;
-    do {
-      before = this.#accepted;
-      await setImmediate();
-      await setImmediate();
-    } while (this.#accepted > before && performance.now() < until);
-  }
-
-  /** Makes the calls that wait, until none do or, after that time, a connection arrives. */
-  async #makeCalls(until: number): Promise<void> {
-    let before: number;
-    do {
-      before = this.#accepted;
-      for (const call of this.#waiting.splice(0, CALLS_AT_ONCE)) call();
-      // A call that arrives meanwhile is made after those before it.
-      this.#areConnections = this.#waiting.length > 0;
-      if (!this.#areConnections) return;
-      await setImmediate();
-    } while (this.#accepted === before || performance.now() < until);
-  }
 }
