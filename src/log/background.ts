@@ -1,6 +1,6 @@
 import type { Engine, RetentionSteps } from './engine';
 
-/** Tells one listener the newest position: as the engine tells it, and by a look now and then for what others recorded. */
+/** Calls one listener with the newest position: when the engine reports it, and after regular looks for what others recorded. */
 export class LogWatch {
   readonly #engine: Pick<Engine, 'newest' | 'follow' | 'watchPause'>;
   readonly #listener: (newest: number) => void;

@@ -30,7 +30,7 @@ const SEARCH_TIME = 500;
 /** How long after a commit the next one is expected, in milliseconds. */
 const COMMITS_APART = 50;
 
-/** What an event counts against `Engine.commitSize` besides its texts, in characters. */
+/** Added for each event to the length of its texts when calls share a commit (`Engine.commitSize`), in characters. */
 const EVENT_CHARACTERS = 2048;
 
 /** Returns the event log that an engine keeps. */

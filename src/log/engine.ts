@@ -19,7 +19,7 @@ export interface Recorded {
 }
 
 /**
- * What an engine supplies; `logOn` makes an `EventLog` of it. An engine may throw any error and is not called after `close`.
+ * The primitives of an engine, from which `logOn` makes an `EventLog`. An engine may throw any error and is not called after `close`.
  * Methods without a description promise what those of `EventLog` with the same names do.
  */
 export interface Engine {
@@ -46,7 +46,7 @@ export interface Engine {
 
   /** Pause between two looks of a watch at the newest position, in milliseconds. */
   readonly watchPause: number;
-  /** The position of the newest event; 0 or the last forgotten one where there is none. */
+  /** The position of the newest event; without events 0, or that of the last forgotten one. */
   newest(): Promise<number>;
   /**
    * Tells newest positions sooner than the next look would.
@@ -61,7 +61,7 @@ export interface Engine {
   /** Sets what is called when a file of the log is lost. */
   onLost?(listener: (problem: string) => void): void;
 
-  /** What the engine forgets by itself, step by step. */
+  /** Forgets events past retention, step by step. */
   readonly retention?: RetentionSteps | undefined;
 
   /** Finishes what is in progress. A step of retention or a watch may fail from here on. */

@@ -1,7 +1,7 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 
-/** What {@link EventLog.append} returns. */
+/** The result of {@link EventLog.append}. */
 export interface Appended {
   /** The event's id; for a repetition, the id of the first. */
   readonly id: string;
@@ -57,10 +57,10 @@ export class EventTooLargeError extends EventLogError {
   }
 }
 
-/** What a log holds. */
+/** The size of a log. */
 export interface LogStats {
   readonly events: number;
-  /** Bytes that the log takes up where it is kept. */
+  /** Bytes of storage. */
   readonly bytes: number;
   /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
   readonly last: number;
@@ -124,7 +124,7 @@ export interface SearchQuery {
   readonly to?: number | undefined;
 }
 
-/** What a list shows of an event. A text with more than some 200 characters is cut and ends with `…`. */
+/** An event in a list. A text with more than some 200 characters is cut and ends with `…`. */
 export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
   readonly binding: string | undefined;
   readonly type: string | undefined;
@@ -138,15 +138,15 @@ export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recor
 /** The first place with a text that was searched for: in the data, else the attributes, else the arrival. */
 export interface Match {
   readonly in: 'data' | 'attributes' | 'arrival';
-  /** Some 24 characters before the text, after `…` where there are more. Data that is a string is shown as that string. */
+  /** Some 24 characters before the text, after `…` if there are more. Data that is a string is shown as that string. */
   readonly before: string;
   /** The text as it stands there. */
   readonly text: string;
-  /** Some 96 characters after the text, and `…` where there are more. */
+  /** Some 96 characters after the text, and `…` if there are more. */
   readonly after: string;
 }
 
-/** What a list shows of an event's data. */
+/** An event's data in a list. */
 export interface DataSummary {
   /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
   readonly kind: 'json' | 'text' | 'bytes';
@@ -158,7 +158,7 @@ export interface DataSummary {
   readonly cut: boolean;
 }
 
-/** What {@link EventLog.search} found. */
+/** The result of {@link EventLog.search}. */
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];
@@ -210,8 +210,8 @@ export interface EventLog {
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
   /**
-   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`; none after a
-   * position only where there are none. The cost does not depend on the size of the log.
+   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`; at least
+   * one if there is one. The cost does not depend on the size of the log.
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
@@ -240,7 +240,7 @@ export interface EventLog {
 
   /**
    * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
-   * where they are large, none only where there are no more. Imported events may have times that do not grow with positions.
+   * if they are large, at least one if there is one. Imported events may have times that do not grow with positions.
    */
   scan(query: ScanQuery): Promise<StoredEvent[]>;
 

@@ -6,7 +6,7 @@ import type { SqliteSharedWriter } from './sqlite/shared-writer';
 
 export { PROTOCOL as WRITER_PROTOCOL } from './sqlite/batch';
 
-/** What the engines need to know besides the location. */
+/** Settings of an event log besides its location. */
 export interface EventLogSettings {
   /** The longest that a call waits for a NATS cluster, in milliseconds. */
   readonly timeout: number;
@@ -16,7 +16,7 @@ export interface EventLogSettings {
 }
 
 /**
- * Opens the event log at a location, and creates it where it is missing.
+ * Opens the event log at a location, and creates it if it is missing.
  *
  * @param channel - to a {@link sharedWriter}, which then writes what this process records.
  * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
@@ -35,7 +35,7 @@ export async function openEventLog(
   return openSqliteLog(sqliteOptions(location, settings));
 }
 
-/** Makes the writer for several processes; undefined where each writes for itself, as with JetStream. */
+/** Returns the writer for several processes; undefined if each writes for itself, as with JetStream. */
 export async function sharedWriter(
   location: EventLogLocation,
   settings: EventLogSettings,

@@ -2,7 +2,7 @@ import { SEQUENCE_DIGITS } from '../events/position';
 import { wireBytesIn, type NewEvent } from '../events/stored-event';
 import type { EventQuery } from './event-log';
 
-/** What an event takes up on a page, as `wireBytes` counts. */
+/** The size of an event on a page, as `wireBytes` counts. */
 export interface EventSize {
   /** The attributes and the position. */
   readonly headBytes: number;

@@ -24,7 +24,7 @@ export const READ_AFTER = (200 + SHOWN_AFTER + 1) * ESCAPE_LENGTH;
 /** The texts of an event in which a match may be, those first in which it helps a reader most. */
 export const SEARCHED = ['data', 'attributes', 'arrival'] as const;
 
-/** What an engine reads around the first match in an event. */
+/** The text around the first match in an event. */
 export interface MatchSurroundings {
   readonly in: Match['in'];
   readonly text: string;
@@ -39,11 +39,11 @@ const BASE64 = /^\s*"data_base64"/;
 /** The name of the data member. */
 const DATA_NAME = /^\s*"data"\s*:\s*/;
 
-/** What stands before a match, the match, and what stands after it. */
+/** The texts before a match, of the match, and after it. */
 type Parts = readonly [before: string, text: string, after: string];
 
 /**
- * Makes what a list shows of a match. Returns undefined for one in the name of the data member.
+ * Returns a match as lists show it; undefined for one in the name of the data member.
  *
  * @param isString - whether the match is in the data, and that is a string, whose escapes are undone.
  */
@@ -96,7 +96,7 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
   );
 }
 
-/** Makes a matcher as `EventLog.search` promises, for engines that cannot match where the events are stored. */
+/** Returns a matcher as `EventLog.search` promises, for engines whose store cannot match. */
 export function eventMatcher(query: SearchQuery): EventMatcher {
   const { text, binding, type, sender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
@@ -157,7 +157,7 @@ export const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
 /** Characters of a data member, from its end, that tell how many bytes its base64 stands for. */
 export const DATA_TAIL = 8;
 
-/** What an engine reads of a data member, which may be too large to be read as a whole. */
+/** Parts of a data member, which may be too large to be read as a whole. */
 export interface DataMember {
   /** Its first characters, at least {@link DATA_HEAD} if it is that long. */
   readonly head: string;
@@ -167,12 +167,12 @@ export interface DataMember {
   readonly bytes: number;
 }
 
-/** What an engine reads of an event for a list. */
+/** The parts of an event that a list needs. */
 export type ListedEvent = Pick<StoredEvent, 'id' | 'position' | 'recordedAt' | 'attributes' | 'arrival'> & {
   readonly data: DataMember | undefined;
 };
 
-/** Makes what a list shows of an event. */
+/** Returns an event as lists show it. */
 export function foundEvent(
   { position, id, recordedAt, attributes, arrival, data }: ListedEvent,
   { around, pattern }: Matched = {},

@@ -53,7 +53,7 @@ export interface Call extends Arrival {
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 
-  /** Makes the error for a value that an operation cannot use. */
+  /** Returns the error for a value that an operation cannot use. */
   static mustBe(parameter: string, allowed: string): ParameterError {
     return new ParameterError(`The parameter ${parameter} must be ${allowed}.`);
   }

@@ -17,7 +17,7 @@ export interface ServiceOptions {
   readonly maxResultBytes: number;
 }
 
-/** Makes the WebHook service: the three operations of the interface document, on an event log. */
+/** Returns the WebHook service: the three operations of the interface document, on an event log. */
 export function webhookService(log: EventLog, options: ServiceOptions): Service {
   const events = new EventFactory(options.defaults);
   const reader = new EventReader(log);
@@ -28,7 +28,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       run: (call) => recordEvent(call, log, events),
     },
 
-    /** Returns a CloudEvents JSON batch of the newest events, oldest first; with `wait` it waits where there are none. */
+    /** Returns a CloudEvents JSON batch of the newest events, oldest first; with `wait` it waits if there are none. */
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',

@@ -27,7 +27,7 @@ function keepInUse(server: Server, address: { readonly host: string; readonly po
       keep(far);
       resolve();
     });
-    // Without it the workers start as well, unless somebody is given the port before they listen.
+    // Without it the workers start as well, unless another program is given the port before they listen.
     keep(connect(address)).once('error', () => {
       resolve();
     });

@@ -27,11 +27,11 @@ export class Reports implements MetricsSource {
     labelNames: ['state'],
     registers: [this.#own],
   });
-  /** What the workers that have ended had counted and refused. */
+  /** Counts and refusals of the workers that have ended. */
   #left: Report = { figures: [], refusals: [] };
   readonly #retentionFailures = retentionFailures(this.#own);
   readonly #refused = refusalCounter(this.#own);
-  /** What the server of this process refused last. */
+  /** The last refusals of the server in this process. */
   readonly refusedCalls = new RefusedCalls();
   #merging = Promise.resolve();
 

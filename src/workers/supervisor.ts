@@ -14,7 +14,7 @@ const LIMITS = {
 /** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
 const SHORT_LIFE = 1000;
 
-/** What a supervisor needs from its process. */
+/** The process of a supervisor. */
 export interface SupervisorOptions {
   /** How many workers there should be. */
   readonly count: number;

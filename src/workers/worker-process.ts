@@ -7,7 +7,7 @@ import { deferred, type Deferred } from '../util/promises';
 /** The figures of one worker, as `prom-client` aggregates them. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** What a worker has counted and refused. */
+/** Counts and refusals of a worker. */
 export interface Report {
   readonly figures: Figures;
   readonly refusals: Refusals['calls'];
@@ -15,7 +15,7 @@ export interface Report {
   readonly refusalCounts?: Refusals['counts'];
 }
 
-/** What a worker sends to its supervisor. */
+/** A message from a worker to its supervisor. */
 export type FromWorker =
   /** It is ready to answer at this absolute address of the endpoint. */
   | { readonly ready: string }
@@ -26,7 +26,7 @@ export type FromWorker =
   /** For the writer of the event log. */
   | { readonly log: unknown };
 
-/** What the supervisor sends to a worker. */
+/** A message from the supervisor to a worker. */
 export type ToWorker =
   /** To end, because another one has taken its place. */
   | 'retire'
@@ -62,7 +62,7 @@ export interface WorkerProcess {
   report(): Promise<Report>;
   /** Sets what collects the refused calls of all workers when the worker wants them; it must not reject. */
   onRefusalsWanted(collect: () => Promise<Refusals>): void;
-  /** Tells it that another worker has taken its place. */
+  /** Says that another worker has taken its place. */
   retire(): void;
   kill(signal: NodeJS.Signals): void;
 }

@@ -37,7 +37,7 @@ export function joinSupervisor(
   return () => within(sendReport(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
 }
 
-/** Makes what asks the supervisor for the refusals of all workers; where it does not answer, those of this worker are all there are. */
+/** Returns a function that asks the supervisor for all workers' refusals; without an answer it has only those of this worker. */
 export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals> {
   let answered: (refusals: Refusals) => void = () => undefined;
   process.on('message', (message: ToWorker) => {
@@ -62,7 +62,7 @@ export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals>
 }
 
 /**
- * Makes the channel to the supervisor's writer; undefined where each process writes for itself, as with JetStream.
+ * Returns the channel to the supervisor's writer; undefined if each process writes for itself, as with JetStream.
  *
  * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
  */

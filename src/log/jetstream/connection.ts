@@ -91,7 +91,7 @@ export class JetStreamConnection {
   }
 
   /**
-   * Makes a request, and makes it again for as long as no server answers or no leader takes it. Requests made at one moment are
+   * Sends a request, again for as long as no server answers or no leader takes it. Requests made at one moment are
    * sent in their order.
    *
    * @throws the last failure once the deadline has come; at once a failure that waiting cannot mend.

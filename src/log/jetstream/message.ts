@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewEvent } from '../../events/stored-event';
 
-/** What the messages on one subject of the stream of keys are about: the kind, and the name. */
+/** The key of the messages on one subject: its kind and its name. */
 export type Key = readonly [kind: string, name: string];
 
 /** The kind of the key that an Idempotency-Key is. */
@@ -118,7 +118,7 @@ function parseHead(line: string): Head | undefined {
   return head;
 }
 
-/** Where an event is, as the stream of keys tells it after the claim of a key. */
+/** The place of an event, which follows the claim of a key in the stream of keys. */
 export interface Reference {
   readonly id: string;
   readonly sequence: number;

@@ -13,8 +13,8 @@ const MIN_BYTES = 16 * 1024;
 const PROBE_INTERVAL = 1000;
 
 /**
- * Tells whether the log can take events and keeps them as the configuration says: both streams exist, have their settings, which
- * somebody may have edited, a leader and a majority, and JetStream has room.
+ * Checks that the log can take events and keeps them as configured: both streams exist, have their settings, which
+ * may have been edited, a leader and a majority, and JetStream has room.
  *
  * Only a write tells whether there is room: a limit may be that of an account, of a server or of a disk, and a server that
  * is full goes on answering everything else. So a probe is stored in a stream of its own, on as many servers as an event.
@@ -48,7 +48,7 @@ export class JetStreamProbe {
     this.#probedAt = started;
   }
 
-  /** Makes the next check write a probe: an event was refused. */
+  /** Called after an event was refused: the next check writes a probe. */
   distrust(): void {
     this.#probedAt = -Infinity;
   }

@@ -46,7 +46,7 @@ const LONGEST_SETTLING_PAUSE = 30_000;
 /** Work on the keys of an event that is recorded; it may be done more than once. */
 type Settling = (streams: LogStreams) => Promise<unknown>;
 
-/** What an attempt comes to: where the event is, and whether this attempt recorded it. */
+/** The result of an attempt: the place of the event, and whether this attempt recorded it. */
 type Outcome = Reference & Appended;
 
 /**

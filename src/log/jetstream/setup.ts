@@ -22,7 +22,7 @@ type Settings = Pick<StreamConfig, keyof ReturnType<typeof settingsFor>>;
 const FIXED: ReadonlySet<keyof Settings> = new Set(['storage', 'retention']);
 
 /**
- * Makes the streams that are missing and checks those that exist.
+ * Creates missing streams and checks existing ones.
  *
  * @throws a stream has other settings than the configuration asks for; the message names each one.
  */
@@ -71,7 +71,7 @@ export function keysMissing({ events, keys }: LogStreams): string {
   );
 }
 
-/** Makes the stream of probes, anew if it is set up otherwise: it holds nothing worth keeping. */
+/** Creates the stream of probes, anew if it has other settings: it holds nothing worth keeping. */
 export async function provideProbe(probe: Stream, replicas: number): Promise<void> {
   const settings = settingsFor(probe.name, replicas, { maxAge: PROBE_AGE });
   const info = await probe.info();

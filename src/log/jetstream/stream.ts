@@ -53,7 +53,7 @@ export function logStreams(
 /** A message. The library's own decodes its data each time that it is asked for. */
 export type Message = Pick<StoredMsg, 'seq' | 'subject' | 'time' | 'data'>;
 
-/** What a stream holds. */
+/** The size of a stream, and its first and last position. */
 export interface StreamState {
   /** The first position that retention has not passed, and the last one, which in an empty stream is the one before it. */
   readonly first: number;
@@ -169,7 +169,7 @@ export class Stream {
     return Object.keys(state.subjects ?? {});
   }
 
-  /** What the leader tells of the stream; undefined where it does not exist. */
+  /** Settings and state of the stream, from its leader; undefined if it does not exist. */
   async info(): Promise<StreamInfo | undefined> {
     try {
       return await this.#ask((manager) => manager.streams.info(this.name));
@@ -186,7 +186,7 @@ export class Stream {
     return info;
   }
 
-  /** What the stream holds, as its leader tells. A server that lags behind may tell less, and name an earlier position. */
+  /** The state of the stream, from its leader. A server that lags behind may know less, and an earlier position. */
   async state(): Promise<StreamState> {
     const { state } = await this.requireInfo();
     return {
@@ -198,7 +198,7 @@ export class Stream {
     };
   }
 
-  /** The first position whose message was stored at a time or later; one after the last where there is none. */
+  /** The first position whose message was stored at a time or later; one after the last if there is none. */
   async firstStoredSince(time: number): Promise<number> {
     const { first, last } = await this.state();
     let from = first;
@@ -247,7 +247,7 @@ export class Stream {
     return this.#delete(position, false);
   }
 
-  /** As {@link remove}, and has each server overwrite it where it is stored. */
+  /** As {@link remove}; each server also overwrites its copy. */
   erase(position: number): Promise<void> {
     return this.#delete(position, true);
   }
@@ -269,7 +269,7 @@ export class Stream {
     await this.#ask(({ streams }) => streams.purge(this.name, which));
   }
 
-  /** Makes the stream and resolves to its settings. */
+  /** Creates the stream and resolves to its settings. */
   async make(settings: Partial<StreamConfig>): Promise<StreamConfig> {
     const { config } = await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }));
     return config;

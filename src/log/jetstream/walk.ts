@@ -27,7 +27,7 @@ const UNKNOWN_MESSAGES = 16;
 export class StreamWalk {
   readonly #stream: Stream;
   readonly #windowMessages: number;
-  /** What the next messages are expected to have. Events come in kinds: after a large one, others as large. */
+  /** The expected size of the next messages. Events come in kinds: after a large one, others as large. */
   #bytesEach = WINDOW_BYTES / UNKNOWN_MESSAGES;
 
   /** @param windowMessages - maximum messages that are asked for at a time. */
@@ -136,13 +136,13 @@ export class StreamWalk {
     return found;
   }
 
-  /** The first position from one on that holds a message; one after the last where there is no more. */
+  /** The first position from one on that holds a message; one after the last if there is no more. */
   async #firstFrom(position: number, last: number): Promise<number> {
     if (position > last) return position;
     return (await this.#stream.next(position))?.seq ?? last + 1;
   }
 
-  /** The last position up to one that holds a message; one before the first where there is no more. */
+  /** The last position up to one that holds a message; one before the first if there is no more. */
   async #lastUpTo(position: number, first: number): Promise<number> {
     let found = first - 1;
     for (let beyond = position + 1; found + 1 < beyond;) {

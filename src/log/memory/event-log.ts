@@ -20,7 +20,7 @@ import { dataMemberOf, eventMatcher, foundEvent } from '../search';
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
 
-/** What logs in memory share: one that is opened again finds what was recorded before. */
+/** The events of a log in memory, which one that is opened again still has. */
 export class MemoryStore {
   /** In log order. */
   events: StoredEvent[] = [];

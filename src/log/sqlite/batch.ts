@@ -13,7 +13,7 @@ export const PROTOCOL = 7;
 
 /**
  * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,
- * for each text, where it starts in the batch and how long it is, in bytes. Numbers are little-endian.
+ * for each text, its offset in the batch and its length, in bytes. Numbers are little-endian.
  */
 const COUNT_OFFSET = 4;
 const PREFIX_BYTES = 8;

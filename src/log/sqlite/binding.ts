@@ -33,7 +33,7 @@ const SQLITE_NOTADB = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
 /**
- * Opens a database file, and creates it where it is missing.
+ * Opens a database file, and creates it if it is missing.
  *
  * @throws it cannot be opened; the message does not name the path, which callers of the service must not see.
  */
@@ -84,7 +84,7 @@ export function openReadOnly(file: string, companions: Companions): Database {
 }
 
 /**
- * Makes an empty file, where it is missing, and locks it for as long as the result is kept and this process lives.
+ * Creates an empty file, if it is missing, and locks it for as long as the result is kept and this process lives.
  *
  * @throws as {@link openDatabase}, or another process has locked it, which {@link isBusy} tells.
  */
@@ -99,7 +99,7 @@ export function lockFile(file: string): Database {
   }
 }
 
-/** Makes a database in memory, to which files can be attached by their URLs. */
+/** Returns a database in memory, to which files can be attached by their URLs. */
 export function openInMemory(): Database {
   return new DatabaseSync(new URL('file:///memory?mode=memory'), { defensive: false });
 }

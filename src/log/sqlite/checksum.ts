@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 /** The texts of an event, in the order in which they are packed and in which {@link checksumOf} takes them. */
 export const TEXTS = ['id', 'source', 'attributes', 'arrival', 'data', 'idempotencyKey', 'webhookId'] as const;
 
-/** What stands for the length of a text that an event does not have. */
+/** Stands for the length of a text that an event does not have. */
 const NO_TEXT = -1;
 
 /** An odd number: products with it tell numbers of 32 bits apart. */

@@ -21,7 +21,7 @@ const WRITE_BACK_PAGES = 1000;
 /** How much may be recorded until these pages are counted again, in bytes: counting takes a tenth of a commit's time. */
 const UNCOUNTED_BYTES = 512 * 1024;
 
-/** What a commit writes besides its events, in bytes. */
+/** Bytes that a commit writes besides its events. */
 const COMMIT_BYTES = 32 * 1024;
 
 /** The result of `PRAGMA wal_checkpoint`: whether it was blocked, and numbers of pages. */
@@ -39,9 +39,9 @@ export class SqliteConnection {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #stamps = new Stamps();
-  /** What was recorded since the write-ahead log was last written back as a whole. */
+  /** The batches recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
-  /** What was recorded since the pages of the write-ahead log were last counted. */
+  /** The batches recorded since the pages of the write-ahead log were last counted. */
   #uncountedBytes = 0;
 
   /**
@@ -72,13 +72,13 @@ export class SqliteConnection {
     });
     // Written back only after a look whether the file is still the one at its path.
     database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}; PRAGMA wal_autocheckpoint = 0`);
-    // What is deleted, by retention too, is overwritten. Off by default in SQLite.
+    // Overwrites deleted events, also those that retention deletes. Off by default in SQLite.
     database.exec('PRAGMA secure_delete = ON');
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
-    // The first read makes the write-ahead log where there is none.
+    // The first read creates a missing write-ahead log.
     this.#marks();
     this.files = new DatabaseFiles(file, marksReader, () => this.#marks());
-    // What a process that was killed left in the write-ahead log is in no other place, and is not held here.
+    // A killed process may have left events in the write-ahead log alone, which are not held here.
     this.files.require();
     if (!this.#writesBack()) this.#held.miss();
   }
@@ -184,7 +184,7 @@ export class SqliteConnection {
     return pages.log === pages.checkpointed;
   }
 
-  /** Says that a file was lost, where that is why an action failed. */
+  /** Says that a file was lost, if an action failed for that reason. */
   #explaining<T>(action: () => T): T {
     try {
       return action();

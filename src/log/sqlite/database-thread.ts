@@ -74,7 +74,7 @@ export class DatabaseThread {
   }
 
   /**
-   * Opens the database, as the first question does too, and creates it, folders included, where it is missing.
+   * Opens the database, as the first question does too, and creates it, folders included, if it is missing.
    *
    * @throws {EventLogError} the file cannot be created or opened, or is not an event log; the message names the file.
    */
@@ -216,7 +216,7 @@ export class DatabaseThread {
   }
 }
 
-/** Makes a folder and those above it that are missing. `recursive` of `mkdirSync` never returns below /proc. */
+/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));

@@ -20,7 +20,7 @@ const TRIES = 300;
 const TRY_PAUSE = 100;
 
 /**
- * Opens the log in a SQLite file and creates it, folders included, where it is missing.
+ * Opens the log in a SQLite file and creates it, folders included, if it is missing.
  *
  * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
  * methods, names the file.
@@ -53,7 +53,7 @@ class SqliteEngine implements FileEngine {
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
   readonly #remote: RemoteWriter | undefined;
-  /** What records events: the writer in the supervisor, or this process's thread. */
+  /** Records events: the supervisor's writer, or this process's thread. */
   readonly #writer: RemoteWriter | DatabaseThread;
 
   constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, remote?: RemoteWriter) {
@@ -101,7 +101,7 @@ class SqliteEngine implements FileEngine {
         progress(done, positions.length);
         await delay(REST);
       }
-      // What is deleted is overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
+      // Deleted rows are overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
       await this.#thread.ask('vacuum');
       progress(positions.length, positions.length);
       await this.#emptyWal();

@@ -2,7 +2,7 @@ import type { Retention } from '../event-log';
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
-  /** Path of the database file, which is created where it is missing. */
+  /** Path of the database file, which is created if it is missing. */
   readonly file: string;
   /** Opens an existing file as `ReadOnlyConnection` does. */
   readonly readOnly?: boolean;

@@ -23,7 +23,7 @@ interface AttributesRow {
 
 interface DataRow {
   readonly data: string | null;
-  /** Whether the data, where there is any, is a member of a JSON object that is at most 1,000 levels deep. */
+  /** Whether the data, if there is any, is a member of a JSON object that is at most 1,000 levels deep. */
   readonly readable: number;
 }
 
@@ -49,7 +49,7 @@ const SCAN = `
 
 const TEXTS = `SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`;
 
-/** What a text that is not UTF-8 is read with in place of what is wrong. */
+/** Replaces invalid bytes when a text that is not UTF-8 is read. */
 const REPLACEMENT = '\ufffd';
 
 /** Reads events. */
@@ -170,7 +170,7 @@ export class SqliteReader {
     return events + this.#countInMinute(from, firstWhole * MINUTE) + this.#countInMinute(endWhole * MINUTE, to);
   }
 
-  /** Both times are in one minute, or the second is where it ends. */
+  /** Both times are in one minute, or the second is its end. */
   #countInMinute(from: number, to: number): number {
     if (from === to) return 0;
     const { events } = this.#connection

@@ -13,15 +13,15 @@ import {
   type StoredRow,
 } from './schema';
 
-/** What came of recording a batch of events. */
+/** The results of recording a batch of events. */
 export interface RecordedEvents {
-  /** What came of those that were not recorded, by their places in the batch. */
+  /** The results for those that were not recorded, by their places in the batch. */
   readonly others: ReadonlyMap<number, Appended>;
   /** The position of the last one that was recorded; undefined where all were repetitions. */
   readonly newest: number | undefined;
 }
 
-/** What a transaction adds to a row of `minutes`. */
+/** Additions of a transaction to a row of `minutes`. */
 interface MinuteCount {
   events: number;
   readonly first: number;
@@ -176,7 +176,7 @@ export class SqliteRecorder {
   }
 }
 
-/** What `FIND_BY_IDEMPOTENCY_KEY` finds. */
+/** A row of `FIND_BY_IDEMPOTENCY_KEY`. */
 type SameKey = Pick<StoredRow, 'id' | 'attributes' | 'data'>;
 
 function textOf(bytes: Uint8Array | null): string | undefined {

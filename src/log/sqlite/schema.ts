@@ -5,7 +5,7 @@ import type { Database, SqlValue } from './binding';
 import { TEXTS } from './checksum';
 
 /**
- * Makes the table `events` and its indexes: no two events share a key that they have. Columns that may be large come last, so that
+ * Creates the table `events` and its indexes: no two events share a key that they have. Columns that may be large come last, so that
  * reading the others loads none of them. The checksum is NULL for events that earlier versions recorded.
  */
 const CREATE_EVENTS = `
@@ -168,7 +168,7 @@ export class ForeignFileError extends Error {
   override readonly name = 'ForeignFileError';
 }
 
-/** What there is to do before a file can be used. Readers take one of version 2 as it is: its events have no checksums. */
+/** The step that is needed before a file can be used. Readers take one of version 2 as it is: its events have no checksums. */
 type SchemaState = 'current' | 'empty' | 'version 1' | 'version 2';
 
 const UPDATES: Readonly<Record<Exclude<SchemaState, 'current'>, string>> = {
@@ -203,7 +203,7 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
 }
 
 /**
- * Makes the schema where the file is empty, and brings an older one up to date; others may do the same at the same time. Has to
+ * Creates the schema in an empty file, and brings an older one up to date; others may do the same at the same time. Has to
  * come before an empty file gets a write-ahead log: a file without a schema then never has one with events in it.
  *
  * The caller's transaction must be deferred, and nothing outside of it: the setting would else be written to a file that another
@@ -247,7 +247,7 @@ export function makeDistinct(copy: Database): void {
   copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
 }
 
-/** What a database file says of itself. */
+/** The marks of a database file. */
 export interface Marks {
   /** Tells the file from every other. Its page is never written again, so that no later transaction covers up a foreign one. */
   readonly identity: string;

@@ -8,8 +8,8 @@ import { DatabaseThread, Questions } from './database-thread';
 import type { RecordedEvents } from './recorder';
 import type { Reply } from './worker';
 
-/** What a worker sends to the process that writes. Questions have numbers, under which they are answered. */
-type FromWorker =
+/** A message from a worker to the process that writes. Questions have numbers, under which they are answered. */
+type WriterRequest =
   /** Record this packed batch. */
   | { readonly call: number; readonly append: Uint8Array }
   /** Can events be recorded? */
@@ -18,7 +18,7 @@ type FromWorker =
   | 'watch'
   | 'unwatch';
 
-type ToWorker = Reply | { readonly newest: number };
+type WriterMessage = Reply | { readonly newest: number };
 
 /** The writer in the supervisor, asked over a channel: a {@link SqliteSharedWriter} is at its other end. */
 export class RemoteWriter {
@@ -29,7 +29,7 @@ export class RemoteWriter {
   constructor(channel: Channel) {
     this.#channel = channel;
     channel.onMessage((message) => {
-      this.#received(message as ToWorker);
+      this.#received(message as WriterMessage);
     });
     channel.onClose(() => {
       this.#questions.rejectAll(new Error('the process that writes has ended'));
@@ -58,11 +58,11 @@ export class RemoteWriter {
     };
   }
 
-  #send(message: FromWorker): void {
+  #send(message: WriterRequest): void {
     this.#channel.send(message);
   }
 
-  #received(message: ToWorker): void {
+  #received(message: WriterMessage): void {
     if ('newest' in message) for (const listener of this.#listeners) listener(message.newest);
     else this.#questions.answered(message);
   }
@@ -114,7 +114,7 @@ export class SqliteSharedWriter {
     const worker = { channel, watches: false, isBehind: false };
     this.#workers.set(worker, gone.promise);
     channel.onMessage((message) => {
-      this.#received(worker, message as FromWorker);
+      this.#received(worker, message as WriterRequest);
     });
     channel.onClose(() => {
       this.#workers.delete(worker);
@@ -130,12 +130,12 @@ export class SqliteSharedWriter {
     await this.#thread.end();
   }
 
-  #received(worker: Worker, message: FromWorker): void {
+  #received(worker: Worker, message: WriterRequest): void {
     if (typeof message === 'string') worker.watches = message === 'watch';
     else void this.#answer(worker, message);
   }
 
-  async #answer({ channel }: Worker, { call, append: batch }: Exclude<FromWorker, string>): Promise<void> {
+  async #answer({ channel }: Worker, { call, append: batch }: Exclude<WriterRequest, string>): Promise<void> {
     try {
       // A copy has a buffer of its own, which can be transferred to the thread.
       const result = await (batch ? this.#group.add(new Uint8Array(batch), batch.length) : this.#thread.check());
@@ -156,7 +156,7 @@ export class SqliteSharedWriter {
     for (const worker of this.#workers.keys()) {
       if (!worker.watches || worker.isBehind) continue;
       worker.isBehind = true;
-      worker.channel.send({ newest } satisfies ToWorker, () => {
+      worker.channel.send({ newest } satisfies WriterMessage, () => {
         worker.isBehind = false;
       });
     }

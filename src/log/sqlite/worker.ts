@@ -14,7 +14,7 @@ import { backUp, verify } from './upkeep/verification';
 /** How long a step of a compaction should take, in milliseconds: only writes wait for it. */
 const COMPACTION_STEP = 20;
 
-/** What the thread can be asked; names that `Engine` has too do the same. */
+/** The operations of the thread; those that `Engine` has too do the same. */
 export type Operations = ReturnType<typeof openOperations>;
 
 /**
@@ -117,7 +117,7 @@ export type WorkerReply =
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
 const LOOK_PAUSE = 100;
 
-/** Pause before what only a lost file held is saved again, where that failed, in milliseconds. */
+/** Pause after events of a lost file could not be saved, in milliseconds. */
 const SAVE_PAUSE = 500;
 
 /** Why a file is lost, and why what only it held is not saved yet. */

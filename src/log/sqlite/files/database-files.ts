@@ -184,7 +184,7 @@ export class DatabaseFiles {
   }
 }
 
-/** The path that a name leads to; the name itself where there is nothing. @throws that cannot be looked at. */
+/** The path that a name leads to; the name itself if there is nothing. @throws that cannot be looked at. */
 export function pathOf(file: string): string {
   return statsOf(file) === undefined ? file : realpathSync(file);
 }
@@ -226,7 +226,7 @@ export function ownerOfNew(file: string): Pick<Stats, 'uid' | 'gid' | 'mode'> | 
 export function makeForOwner(file: string): void {
   const owner = statsOf(file) === undefined ? ownerOfNew(file) : undefined;
   if (owner === undefined) return;
-  // Fails where somebody who may write in the folder has put something else there meanwhile.
+  // Fails if another user of the folder has put something else there meanwhile.
   const descriptor = openSync(file, 'wx', 0o600);
   try {
     fchownSync(descriptor, owner.uid, owner.gid);
@@ -240,7 +240,7 @@ function timestamp(): string {
   return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** Undefined where there is no such file. @throws it is not known whether there is. */
+/** Undefined if there is no such file. @throws it is not known whether there is. */
 export function statsOf(name: string): Stats | undefined {
   return statSync(name, { throwIfNoEntry: false });
 }

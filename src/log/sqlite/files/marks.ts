@@ -58,7 +58,7 @@ export class MarksReader {
     }
   }
 
-  /** The last position that a file says it has given; undefined where it does not say. */
+  /** The last position that a file says it has given; undefined if it does not say. */
   lastPosition(file: string): number | undefined {
     try {
       return this.#attached(file, (database) => {

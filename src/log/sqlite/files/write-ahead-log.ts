@@ -10,11 +10,11 @@ const FRAME_HEADER_BYTES = 24;
 const FRAME_SALTS_OFFSET = 8;
 const SALTS_BYTES = 8;
 
-/** What a header begins with; the last bit says how checksums are computed. */
+/** Begins a header; the last bit says how checksums are computed. */
 const MAGIC = 0x377f0682;
 
 /**
- * What a write-ahead log says of a stamp: it has it, or only others, or none, as only other programs wrote; `empty`: SQLite would
+ * The state of a stamp in a write-ahead log: it has it, or only others, or none, as only other programs wrote; `empty`: SQLite would
  * apply no page.
  */
 type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
@@ -37,7 +37,7 @@ export class WriteAheadLog {
 
   /**
    * Whether what the last look found at its end is still there, or what a log that began anew has written over it. If not, it
-   * was emptied: by SQLite, which has written all of it back before, or by somebody else. Where bytes are written behind a place
+   * was emptied: by SQLite, which has written all of it back before, or by another program. Where bytes are written behind a place
    * at which it was cut off, those between are zeros.
    */
   hasEnd(size = fstatSync(this.#descriptor).size): boolean {
@@ -52,7 +52,7 @@ export class WriteAheadLog {
     return true;
   }
 
-  /** Notes where it ends now. */
+  /** Notes its present end. */
   noteEnd(size = fstatSync(this.#descriptor).size): void {
     const header = this.#header();
     const frames = header === undefined ? 0 : Math.floor((size - HEADER_BYTES) / frameBytes(header));

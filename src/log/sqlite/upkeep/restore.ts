@@ -10,7 +10,7 @@ import { ownerOfNew, pathOf, statsOf } from '../files/database-files';
 import { MarksReader } from '../files/marks';
 import { makeDistinct } from '../schema';
 
-/** What became of a log in whose place a backup was put. */
+/** The result for a log that a backup has replaced. */
 export interface Restored {
   /** Where the log before is kept, if there was one. */
   readonly before: string | undefined;
@@ -65,7 +65,7 @@ async function requireWhole(file: string, backup: string): Promise<void> {
 async function ownAs(owner: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined, copy: string): Promise<void> {
   if (owner === undefined) return;
   const { uid, gid, mode } = owner;
-  // Nobody who may write in the folder can have put a link in its place.
+  // Other users of the folder cannot have put a link in its place.
   const handle = await open(copy, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   try {
     await handle.chown(uid, gid);
@@ -91,7 +91,7 @@ async function replace(file: string, exists: boolean, restored: string): Promise
     // The name is never without a file: a service that starts meanwhile would make an empty log.
     if (exists) await link(file, before);
     await rename(restored, file);
-    // What could not be folded into the log before belongs beside it.
+    // A write-ahead log that could not be folded into the log before stays beside it.
     const left = SUFFIXES.slice(1).filter((suffix) => statsOf(file + suffix) !== undefined);
     for (const suffix of left) await rename(file + suffix, before + suffix);
     return { before: exists || left.length > 0 ? before : undefined, goesOn: last !== undefined };
@@ -113,7 +113,7 @@ function continueAfter(file: string, position: number): void {
   }
 }
 
-/** Locks a log for this process alone, with everything in the file itself. Undefined where it is too damaged for that. */
+/** Locks a log for this process alone, with everything in the file itself. Undefined if it is too damaged for that. */
 function openAlone(file: string): { close(): void } | undefined {
   try {
     new MarksReader().requirePair(file);

@@ -27,7 +27,7 @@ const SHRINK_EVERY = 4;
 /** Free pages that stay in the file for new events. */
 const SPARE_PAGES = 256;
 
-/** Bytes of a page, as SQLite makes a new file. */
+/** Bytes of a page in the files that SQLite creates. */
 export const PAGE_BYTES = 4096;
 
 /** `PRAGMA auto_vacuum` of a file from which pages can be cut off while it is in use. */

@@ -89,7 +89,7 @@ function problemOf(row: EventBytes): string | undefined {
   return isOther ? 'is not as it was recorded: it has another checksum than was noted' : undefined;
 }
 
-/** What the check of the pages and indexes says. Some damage ends it with an error. */
+/** Findings in the pages and indexes. Some damage ends it with an error. */
 function damageIn(connection: ReadableConnection): string[] {
   const found: string[] = [];
   try {
