@@ -105,7 +105,11 @@ export class ReadOnlyConnection implements ReadableConnection {
     const locked = identities(path);
     const database = openReadOnly(path, found.companions);
     this.#database = database;
-    if (found.companions === 'wal and index') this.#locked = locked;
+    if (found.companions === 'wal and index') {
+      // The last to close a log removes the other two. Nothing is locked before the first read, so they can be opened anew.
+      if (identities(path) !== locked) throw new Error('others open and close the file all the time');
+      this.#locked = locked;
+    }
     const state = schemaState(database);
     if (state === 'current' || state === 'version 2') return;
     this.close();

@@ -1,5 +1,7 @@
 import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as binding from '../../../src/log/sqlite/binding';
+import { ReadOnlyConnection } from '../../../src/log/sqlite/read-only';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import type { FileLog } from '../../../src/log/event-log';
 import { newEvent } from '../event-log-suite';
@@ -64,6 +66,27 @@ describe('a SQLite event log that is opened for reading', () => {
     await log.close();
     await closed('d');
     expect(await readdir(folder.path)).toEqual(['events.db']);
+  });
+
+  it('opens the file anew if others were the last to close it just then', async () => {
+    await closed('a');
+    const file = join(folder.path, 'events.db');
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE; COMMIT');
+    expect(await readdir(folder.path)).toEqual(expect.arrayContaining(['events.db-wal', 'events.db-shm']));
+    other.exec(`UPDATE events SET id = 'b'`);
+    const open = binding.openReadOnly;
+    const opening = jest.spyOn(binding, 'openReadOnly').mockImplementationOnce((name, companions) => {
+      const database = open(name, companions);
+      other.close();
+      return database;
+    });
+    const reader = new ReadOnlyConnection(file);
+    expect(opening).toHaveBeenCalledTimes(2);
+    expect(reader.prepare('SELECT id FROM events').all()).toEqual([{ id: 'b' }]);
+    reader.requireFiles();
+    reader.close();
+    opening.mockRestore();
   });
 
   it('lets go of files that others have replaced, so that these can be opened, and reads the new ones', async () => {
