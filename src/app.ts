@@ -26,7 +26,7 @@ export interface App {
   /** Absolute address of the health and metrics pages where they have an address of their own. */
   readonly adminUrl: string | undefined;
   readonly metrics: Registry;
-  /** What this process refused last. */
+  /** The calls that this process refused last. */
   readonly refusedCalls: RefusedCalls;
   /**
    * Reads the TLS files again; connections from now on use them.

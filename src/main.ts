@@ -148,7 +148,7 @@ function started(app: App, config: Config, logger: Logger): void {
 
 type Stop = (why: string, finish: () => Promise<void>) => void;
 
-/** Makes what stops this process: it finishes the calls in flight, cleans up, and exits with code 0. */
+/** Returns a function that stops this process: it finishes the calls in flight, cleans up, and exits with code 0. */
 function stopper(logger: Logger, cleanUp: () => Promise<void>): Stop {
   let stopping = false;
   return (why, finish) => {

@@ -68,11 +68,11 @@ export abstract class IncomingCall implements Call {
 
   readonly request: HttpRequest;
   readonly response: ServerResponse;
-  /** What the call holds while it is in progress. */
+  /** The slot and the turn of the call while it is in progress. */
   readonly ticket: Ticket;
   /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
   mediaType: MediaType | undefined;
-  /** What the call shares with all others of the endpoint. */
+  /** The endpoint, which the call shares with all others. */
   protected readonly endpoint: Endpoint;
   #hasMessage = true;
   #start: Buffer | undefined;

@@ -28,7 +28,7 @@ export class AcceptPhases {
     if (!this.#isAccepting) void this.#alternate();
   }
 
-  /** Makes a call once connections have had their phase or no more arrive, in the order of the calls. */
+  /** Runs a call once connections have had their phase or no more arrive, in the order of the calls. */
   defer(call: () => void): void {
     this.#waiting.push(call);
   }
@@ -51,7 +51,7 @@ export class AcceptPhases {
     } while (this.#accepted > before && performance.now() < until);
   }
 
-  /** Makes the calls that wait, until none do or, after that time, a connection arrives. */
+  /** Runs the calls that wait, until none do or, after that time, a connection arrives. */
   async #makeCalls(until: number): Promise<void> {
     let before: number;
     do {

@@ -25,7 +25,7 @@ export interface Callers {
   readonly vary: string;
 }
 
-/** What one proxy states about the request that it received (RFC 7239). */
+/** The statement of one proxy about the request that it received (RFC 7239). */
 interface Hop {
   readonly for?: string;
   readonly proto?: string;
@@ -135,7 +135,7 @@ function outermost(remote: string, stated: readonly string[], trust: Trust): str
 }
 
 /**
- * What the outermost trusted proxy states. A proxy appends its own values to those it received, so a list counts from its
+ * Returns the statement of the outermost trusted proxy. A proxy appends its own values to those it received, so a list counts from its
  * end, and only as far as proxies in a row are trusted.
  */
 function statedByProxies(request: IncomingMessage, trust: Trust): Hop {
@@ -228,7 +228,7 @@ export function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
-/** The authority at which this machine reaches a server that listens on `host`: on a loopback address where that is every address. */
+/** The authority at which this machine reaches a server that listens on `host`: on a loopback address if that is every address. */
 export function localAuthority(host: string, port: number): string {
   if (host === '0.0.0.0') return authority('127.0.0.1', port);
   return authority(host === '::' ? '::1' : host, port);

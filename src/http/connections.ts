@@ -105,7 +105,7 @@ export class Connection {
     });
   }
 
-  /** Makes the last answer say that the connection ends with it, unless its header is sent. */
+  /** Has the last answer say that the connection ends with it, unless its header is sent. */
   announceEnd(): void {
     if (this.last !== undefined && !this.last.headersSent) this.last.shouldKeepAlive = false;
   }
@@ -245,7 +245,7 @@ export class Connections {
     return this.#byHttpSocket.get(socket);
   }
 
-  /** Makes the answers to come say that their connections end with them. */
+  /** Has the answers to come say that their connections end with them. */
   announceEnd(): void {
     for (const connection of this.#all) connection.announceEnd();
   }

@@ -157,7 +157,7 @@ const COMPRESS = {
 };
 
 /**
- * Sends a whole reply with status 200, compressed where that is worth it and `Accept-Encoding` prefers br or gzip, else at
+ * Sends a whole reply with status 200, compressed if that is worth it and `Accept-Encoding` prefers br or gzip, else at
  * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
  *
  * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too

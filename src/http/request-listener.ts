@@ -12,7 +12,7 @@ import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
 import { hasBody, MessageMemory, normalizeTarget, type HttpRequest } from './request';
 import { memoized, plainReason } from '../util/text';
 
-/** What a server serves, and under which limits. */
+/** The pages and the handler of a server, and its limits. */
 export interface ServerOptions {
   readonly pages: AdminPages;
   /** Answers what is for no page. */
@@ -99,7 +99,7 @@ export class RequestListener {
     return host === undefined || this.#isAuthority(host) ? undefined : HTTP_ERRORS.invalidHost();
   }
 
-  /** The id in `X-Request-Id` where it is harmless, else a new one that is unique among all servers. */
+  /** The id in `X-Request-Id` if it is harmless, else a new one that is unique among all servers. */
   #idOf({ headers: { 'x-request-id': given } }: HttpRequest): string {
     if (typeof given === 'string' && HARMLESS.test(given)) return given;
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
@@ -149,7 +149,7 @@ export class RequestListener {
     try {
       rate(request);
     } catch (limit) {
-      // What is wrong with the request may make the rest of its connection unreadable.
+      // The mistake in the request may make the rest of its connection unreadable.
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
       if (!response.headersSent) refusal = refusalOf(limit);
     }

@@ -22,7 +22,7 @@ export class HttpRequest extends IncomingMessage {
   /** Takes the body in place of the stream. */
   #taker: BodyTaker | undefined;
 
-  /** What stopped the body, if anything has. */
+  /** The error that stopped the body, if one has. */
   get failure(): RequestError | undefined {
     return this.#failure ?? (this.destroyed ? HTTP_ERRORS.cutShort() : undefined);
   }
@@ -47,7 +47,7 @@ export class HttpRequest extends IncomingMessage {
         },
         fail: reject,
       };
-      // What arrived before is in the queue of the stream.
+      // The bytes that arrived before are in the queue of the stream.
       if (this.readableLength > 0) this.#taker.add(this.read() as Buffer);
     });
   }

@@ -59,7 +59,7 @@ export class HttpServer {
         this.#connections.secured(socket);
       });
     }
-    // What reads the body sends 100 Continue, so that a body that will be refused is never asked for.
+    // 100 Continue is sent by the reader of the body, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
     this.#server.on('checkExpectation', answer);
     this.#server.on('connect', ({ socket }: IncomingMessage) => {
@@ -117,7 +117,7 @@ export class HttpServer {
     this.#options.observer.refused({ refusal, reason, status, remoteAddress: socket?.remoteAddress });
   }
 
-  /** What arrived is not a request, or did not arrive in time. Earlier requests get their answers first. */
+  /** The bytes that arrived are no request, or did not arrive in time. Earlier requests get their answers first. */
   #unreadable(problem: ParserError, socket: Socket): void {
     const connection = this.#connections.of(socket);
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
@@ -186,7 +186,7 @@ export class HttpServer {
   /**
    * Stops accepting connections, and ends each once it has no call. Resolves when no connection is open.
    *
-   * @param idleTimeout - how long connections without a call stay open, in milliseconds: where another process takes over the
+   * @param idleTimeout - how long connections without a call stay open, in milliseconds: if another process takes over the
    *   port, a caller may be about to send on one, and the answer tells it that the connection ends
    * @param deadline - when what is still open is ended, in the time of `performance.now()`
    */
@@ -195,7 +195,7 @@ export class HttpServer {
     const connections = this.#connections;
     this.#listener.end();
     const closed = new Promise<void>((resolve) => {
-      // http.Server would close idle connections at once. Calls back also where it did not listen.
+      // http.Server would close idle connections at once. Calls back also if it did not listen.
       NetServer.prototype.close.call(server, () => {
         resolve();
       });

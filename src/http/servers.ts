@@ -9,7 +9,7 @@ import type { Handler, ServerObserver } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
 
-/** What the servers of one process answer. */
+/** The handler and the pages of the servers of one process. */
 export interface ServersOptions {
   /** Answers what is not an admin page. */
   readonly handler: Handler;
@@ -21,7 +21,7 @@ export interface ServersOptions {
   checkMetricsReader(this: void, request: IncomingMessage): void;
 }
 
-/** The public server, and the one for the operator where it has an address of its own. */
+/** The public server, and the one for the operator if it has an address of its own. */
 export interface Servers {
   /** Scheme, host and port of the public address. */
   readonly url: string;

@@ -113,7 +113,7 @@ export class BodyReader {
       isCoded = await this.#decoding.decode(coded, coding, (piece) => {
         const bytes = body.length + piece.length;
         if (bytes > maxBytes) throw refusal();
-        // What was coded is held beside it, but that of four bodies at most.
+        // The coded body is held beside it, but only of four bodies at a time.
         if (!this.#memory.resize(response, Math.max(bytes, coded.length)))
           throw HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
         body.add(piece);
@@ -154,7 +154,7 @@ export function skipBody(request: HttpRequest, response: ServerResponse): Promis
   return skipped.then(() => undefined);
 }
 
-/** Resolves to a body once all of it has arrived. `refusal` tells of each length why it may not be. */
+/** Resolves to a body once all of it has arrived. `refusal` returns the reason why a body may not have a length. */
 function receive(request: HttpRequest, refusal: (bytes: number) => RequestError | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer();
@@ -198,14 +198,14 @@ export function isCoding(name: string): name is Coding {
   return CODINGS.includes(name);
 }
 
-/** What some senders write in `Content-Encoding` although it codes nothing: encodings of MIME. Others write a character set. */
+/** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
 const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
 function isNoCoding(name: string): boolean {
   return NOT_CODINGS.has(name) || isKnownCharset(name);
 }
 
-/** Makes the decoder for a body: by how it begins, since senders confuse the three formats of zlib. Undefined: it is not coded. */
+/** Returns the decoder for a body by its first bytes, since senders confuse the three formats of zlib. Undefined: it is not coded. */
 function decoderOf(coding: Coding, body: Buffer): BrotliDecompress | Gunzip | Inflate | InflateRaw | undefined {
   if (coding === 'br') return createBrotliDecompress();
   if (isGzip(body)) return createGunzip();

@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { MIMEType } from 'whatwg-mimetype';
 import { atOnce, type Steps } from '../../util/promises';
 
-/** What a `Content-Type` header field says. */
+/** The media type and parameters of a `Content-Type` header field. */
 export interface MediaType {
   /** Type and subtype in lower case. */
   readonly essence: string;
@@ -135,7 +135,7 @@ export function decoderOf(charset: string): Decoder | undefined {
   );
 }
 
-/** What Windows-1252 has from 0x80 on, apart from ISO 8859-1. */
+/** The characters of Windows-1252 from 0x80 on that ISO 8859-1 does not have. */
 const FROM_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 /** `TextDecoder` takes it for ISO 8859-1 in some versions of Node (https://github.com/nodejs/node/issues/56542). */
