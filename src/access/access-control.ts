@@ -8,12 +8,12 @@ import { signatureCheck } from '../senders/signatures';
 import { keyCheck, presentedKeys } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
-/** A call, as far as its access depends on it. */
+/** The parts of a call on which its access depends. */
 export interface GuardedCall {
   readonly request: IncomingMessage;
   /** The access to the operation that the header fields or, once it is read, the message name; undefined for none of the service. */
   readonly needs: Access | undefined;
-  /** Whether its message may hold a key and name another operation. */
+  /** Whether the message may contain a key, and name another operation than the header fields do. */
   readonly hasEnvelope: boolean;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
@@ -37,7 +37,7 @@ export class AccessControl {
   /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
   readonly credentials: Readonly<Record<Access, readonly Credential[]>>;
   readonly #guards: Readonly<Record<Access, ((key: string) => boolean) | undefined>>;
-  /** Whether a key is valid for any operation. Undefined if the service has no credentials at all. */
+  /** Checks a key against all keys of the service. Undefined if it has neither keys nor secrets of senders. */
   readonly #isAnyKey: ((key: string) => boolean) | undefined;
   readonly #signatures: ReturnType<typeof signatureCheck>;
   readonly #otherSite: OtherSite;

@@ -81,12 +81,12 @@ const SENT_ON = [
   'cf-connecting-ip',
 ];
 
-/** Whether only this machine reaches the service. */
+/** Whether the service can be reached from this machine only. */
 function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
   return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
 }
 
-/** Whether a page of another site may reach a loopback address under a name without its browser saying that it is of another site. */
+/** Whether a page of another site may reach a loopback address under this name although its browser sends no Fetch Metadata. */
 function mayLeadHere(name: string): boolean {
   const { hostname } = new URL(`http://${name}`);
   const address = hostname.replace(/^\[|\]$/g, '');

@@ -1,3 +1,4 @@
+import { Metrics } from '../../src/telemetry/metrics';
 import { send } from './http';
 
 /** Reads `/metrics`; resolves to the value of each line, by its name and labels as written there. */
@@ -11,4 +12,16 @@ export async function metricsAt(
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
   );
+}
+
+/** Returns the metrics of a service that has nothing to do. */
+export function idleMetrics(): Metrics {
+  return new Metrics({
+    inFlight: () => 0,
+    waiting: () => 0,
+    connections: () => 0,
+    isReady: () => Promise.resolve(true),
+    events: () => Promise.resolve(0),
+    bytes: () => Promise.resolve(0),
+  });
 }

@@ -1,9 +1,9 @@
 import { VERSION } from '../../src/config/package-info';
 import { AcceptPhases } from '../../src/http/accept-phases';
-import { Metrics } from '../../src/telemetry/metrics';
+import type { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
+import { idleMetrics, metricsAt } from '../support/metrics';
 import { startService, type TestService } from '../support/service';
 
 const calls = (binding: string, operation: string, outcome: string) =>
@@ -109,14 +109,7 @@ describe('the metrics', () => {
   };
 
   it('observe times in seconds', async () => {
-    const metrics = new Metrics({
-      inFlight: () => 0,
-      waiting: () => 0,
-      connections: () => 0,
-      isReady: () => Promise.resolve(true),
-      events: () => Promise.resolve(0),
-      bytes: () => Promise.resolve(0),
-    });
+    const metrics = idleMetrics();
     metrics.commit({ events: 3, recorded: 1, milliseconds: 250 });
     metrics.call('soap11', 'RecordEvent', 'ok', 1500);
     const values = await valuesOf(metrics);

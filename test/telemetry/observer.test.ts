@@ -1,20 +1,10 @@
-import { Metrics } from '../../src/telemetry/metrics';
 import { createLogger } from '../../src/telemetry/logger';
 import { createObserver } from '../../src/telemetry/observer';
 import { RefusedCalls } from '../../src/telemetry/refused-calls';
-
-const metrics = (): Metrics =>
-  new Metrics({
-    inFlight: () => 0,
-    waiting: () => 0,
-    connections: () => 0,
-    isReady: () => Promise.resolve(true),
-    events: () => Promise.resolve(0),
-    bytes: () => Promise.resolve(0),
-  });
+import { idleMetrics } from '../support/metrics';
 
 const observerOf = (write: (line: string) => void) =>
-  createObserver(createLogger('info', { write }), metrics(), new RefusedCalls(), () => undefined, false);
+  createObserver(createLogger('info', { write }), idleMetrics(), new RefusedCalls(), () => undefined, false);
 
 describe('a flood of refusals', () => {
   beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));

@@ -59,7 +59,7 @@ class ContractReader {
     return { key, path: isNamed ? shortened(key, MAX_PATH) : within.path };
   }
 
-  /** An element of WSDL outside bindings. Only faults are told apart from other messages by their names. */
+  /** An element of WSDL outside bindings. Of all messages, only faults are identified by their names. */
   #wsdl(element: XmlElement, within: OpenPart): void {
     const isMessage = element.name === 'input' || element.name === 'output';
     const values = Object.fromEntries(
@@ -183,7 +183,7 @@ class ContractReader {
 
 const HAVE_USE = new Set(['body', 'header', 'headerfault', 'fault']);
 
-/** How messages call a part of a WSDL. Overloaded operations are told apart by the name of their input. */
+/** The name of a part of a WSDL in messages. The name of its input distinguishes an overloaded operation from the others. */
 function labelOf(element: XmlElement): string {
   const kind = element.name === 'portType' ? 'port type' : element.name;
   const [input] = kind === 'operation' ? childrenOf(element, WSDL, 'input') : [];

@@ -15,7 +15,7 @@ export interface ForwardTask extends PostedForm {
   readonly targets: readonly { readonly url: URL; readonly position: string | undefined }[];
   /** The start; by default the events that are yet to be recorded. A position that was kept comes first. */
   readonly since: Start | undefined;
-  /** Whether to go on with events that are recorded meanwhile. */
+  /** Whether to continue with events as they are recorded. */
   readonly follow: boolean;
   /** Only some events, once each; by default those from `since` on. Leaves the positions alone. */
   readonly selection: Selection | undefined;
