@@ -1,6 +1,7 @@
 import {
   charsetOfMark,
   charsetOfXml,
+  decode,
   decodeAnyway,
   decodeSteps,
   isDenied,
@@ -21,25 +22,34 @@ import { FAULTS } from './fault';
  *
  * @param hint - called with what the sender should change.
  */
-export function* decodeMessage(
-  body: Buffer,
-  charset: string | undefined,
-  hint?: (message: string) => void,
-): Steps<string> {
+export function decodeMessage(body: Buffer, charset: string | undefined, hint?: Hint): string {
+  const name = charsetOf(body, charset, hint);
+  return withoutNulsAtEnd(decode(body, name) ?? atOnce(decodeInvalid(body, name, hint)));
+}
+
+/** Decodes the body of a SOAP message as {@link decodeMessage} does, in steps. */
+export function* decodingSteps(body: Buffer, charset: string | undefined, hint?: Hint): Steps<string> {
+  const name = charsetOf(body, charset, hint);
+  return withoutNulsAtEnd((yield* decodeSteps(body, name)) ?? (yield* decodeInvalid(body, name, hint)));
+}
+
+type Hint = (message: string) => void;
+
+function charsetOf(body: Buffer, charset: string | undefined, hint: Hint | undefined): string {
   const given = charset && !isDenied(charset, body) ? charset : undefined;
   const named = charsetOfMark(body) ?? given ?? charsetOfXml(body) ?? 'utf-8';
-  let name = named;
-  if (!isKnownCharset(named)) {
-    const announced = charsetOfXml(body);
-    name = announced !== undefined && isKnownCharset(announced) ? announced : 'utf-8';
-    hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
-  }
-  const text = yield* decodeSteps(body, name);
-  if (text !== undefined) return withoutNulsAtEnd(text);
+  if (isKnownCharset(named)) return named;
+  const announced = charsetOfXml(body);
+  const name = announced !== undefined && isKnownCharset(announced) ? announced : 'utf-8';
+  hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
+  return name;
+}
+
+function decodeInvalid(body: Buffer, charset: string, hint: Hint | undefined): Steps<string> {
   hint?.(
-    `A SOAP message is not valid ${shortened(name)}, its character set. What could not be read may be recorded wrong.`,
+    `A SOAP message is not valid ${shortened(charset)}, its character set. What could not be read may be recorded wrong.`,
   );
-  return withoutNulsAtEnd(yield* decodeAnyway(body, name));
+  return decodeAnyway(body, charset);
 }
 
 function withoutNulsAtEnd(text: string): string {
@@ -54,16 +64,23 @@ function withoutNulsAtEnd(text: string): string {
  *
  * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
  */
-export function* envelopeSteps(xml: string, contract = ANY_MESSAGE, reader = new XmlReader()): Steps<Envelope> {
+export function readEnvelope(xml: string, contract = ANY_MESSAGE, reader = new XmlReader()): Envelope {
   try {
-    const builder = yield* reader.read(xml, () => new EnvelopeBuilder(xml, contract));
-    return builder.envelope();
+    return reader.read(xml, () => new EnvelopeBuilder(xml, contract)).envelope();
   } catch (error) {
-    throw error instanceof XmlSyntaxError ? FAULTS.unreadable(error.message) : error;
+    throw asFault(error);
   }
 }
 
-/** Reads a SOAP message in one go, as {@link envelopeSteps} does. */
-export function readEnvelope(xml: string, contract?: MessageContract, reader?: XmlReader): Envelope {
-  return atOnce(envelopeSteps(xml, contract, reader));
+/** Reads a SOAP message as {@link readEnvelope} does, in steps. */
+export function* envelopeSteps(xml: string, contract: MessageContract, reader: XmlReader): Steps<Envelope> {
+  try {
+    return (yield* reader.steps(xml, () => new EnvelopeBuilder(xml, contract))).envelope();
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+function asFault(error: unknown): unknown {
+  return error instanceof XmlSyntaxError ? FAULTS.unreadable(error.message) : error;
 }

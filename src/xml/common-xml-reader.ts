@@ -1,4 +1,4 @@
-import { LARGE_MESSAGE, type Steps } from '../util/promises';
+import { LARGE_MESSAGE } from '../util/promises';
 import { detached } from '../util/text';
 import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
 import { NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
@@ -12,9 +12,6 @@ const BANG = 0x21;
 const COMMENT = '<!--';
 const CDATA = '<![CDATA[';
 const CDATA_END = ']]>';
-
-/** How many characters are read at a time. */
-const PART = 4096;
 
 /** Instead of a place in the text. */
 const GAVE_UP = -1;
@@ -50,6 +47,8 @@ export class CommonXmlReader {
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #hasRoot = false;
+  /** The offset of what is read next; undefined at first. */
+  #position: number | undefined;
 
   /** @param xml - a whole document. */
   constructor(xml: string, handler: XmlHandler, last = new LastBeginning()) {
@@ -61,16 +60,24 @@ export class CommonXmlReader {
     this.#hasCdataEnd = xml.includes(CDATA_END);
   }
 
-  /** Reads the document. Returns whether it got to the end; if not, what the handler was given is right, but not all. */
-  *read(): Steps<boolean> {
+  /**
+   * Reads on, for little more than `length` characters.
+   *
+   * @returns undefined if there is more to read; otherwise whether it got to the end. If not, what the handler was given is right,
+   * but not all.
+   */
+  read(length = Infinity): boolean | undefined {
     const xml = this.#xml;
-    if (!hasOnlyCharacters(xml)) return false;
-    yield;
-    let end = this.#readBeginning();
-    for (let pause = end + PART; ;) {
+    if (this.#position === undefined) {
+      if (!hasOnlyCharacters(xml)) return false;
+      this.#position = this.#readBeginning();
+      if (length < xml.length) return undefined;
+    }
+    let end = this.#position;
+    for (const pause = end + length; ;) {
       if (end > pause) {
-        yield;
-        pause = end + PART;
+        this.#position = end;
+        return undefined;
       }
       const start = xml.charCodeAt(end) === LESS ? end : xml.indexOf('<', end);
       const isLast = start === -1;

@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import type { Steps } from '../util/promises';
+import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader, LastBeginning } from './common-xml-reader';
 import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
@@ -22,16 +22,32 @@ export class XmlReader {
    * @throws {XmlSyntaxError} it is not well-formed.
    * @throws whatever the handler throws.
    */
-  *read<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Steps<Handler> {
+  read<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
     const handler = handlerOf();
-    if (yield* new CommonXmlReader(xml, handler, this.#last).read()) return handler;
-    const another = handlerOf();
-    yield* readWithSaxes(xml, another);
-    return another;
+    if (new CommonXmlReader(xml, handler, this.#last).read() === true) return handler;
+    return atOnce(readAgain(xml, handlerOf()));
+  }
+
+  /** As {@link XmlReader.read}, in steps. */
+  *steps<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Steps<Handler> {
+    const handler = handlerOf();
+    const reader = new CommonXmlReader(xml, handler, this.#last);
+    for (;;) {
+      const isRead = reader.read(COMMON_PART);
+      if (isRead === true) return handler;
+      if (isRead === false) return yield* readAgain(xml, handlerOf());
+      yield;
+    }
   }
 }
 
-/** How many characters `saxes` reads at a time. */
+function* readAgain<Handler extends XmlHandler>(xml: string, handler: Handler): Steps<Handler> {
+  yield* readWithSaxes(xml, handler);
+  return handler;
+}
+
+/** How many characters are read at a time: by {@link CommonXmlReader}, and by `saxes`. */
+const COMMON_PART = 4 * 1024;
 const PART_LENGTH = 8 * 1024;
 
 /**

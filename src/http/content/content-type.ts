@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { MIMEType } from 'whatwg-mimetype';
-import { atOnce, type Steps } from '../../util/promises';
+import type { Steps } from '../../util/promises';
 
 /** The media type and parameters of a `Content-Type` header field. */
 export interface MediaType {
@@ -54,6 +54,9 @@ const XML_BEGINNINGS: readonly (readonly [beginning: RegExp, charset: string])[]
   [/^\0[<\t\r\n ]/, 'utf-16be'],
 ];
 
+const LESS = 0x3c;
+const QUESTION = 0x3f;
+
 const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
 /** No XML declaration that is read is longer, in bytes. */
@@ -66,6 +69,8 @@ const MAX_DECLARATION = 200;
 export function charsetOfXml(body: Buffer): string | undefined {
   const mark = charsetOfMark(body);
   if (mark !== undefined) return mark;
+  const [first, second] = body;
+  if (first === LESS && second !== QUESTION && second !== 0) return undefined;
   const beginning = body.toString('latin1', 0, MAX_DECLARATION);
   const byZeros = XML_BEGINNINGS.find(([pattern]) => pattern.test(beginning))?.[1];
   if (byZeros !== undefined) return byZeros;
@@ -160,12 +165,17 @@ export function isKnownCharset(charset: string): boolean {
 
 /** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
 export function decode(body: Buffer, charset: string): string | undefined {
-  return atOnce(decodeSteps(body, charset));
+  return decoderFor(body, charset)?.(body);
+}
+
+function decoderFor(body: Buffer, charset: string): Decoder | undefined {
+  if (charset === 'utf-8') return decodeUtf8;
+  return decoderOf(labelOf(charset) === 'utf-16' ? utf16Of(body) : charset);
 }
 
 /** Decodes bytes as {@link decode} does, in steps. */
 export function* decodeSteps(body: Buffer, charset: string): Steps<string | undefined> {
-  const decoder = charset === 'utf-8' ? decodeUtf8 : decoderOf(labelOf(charset) === 'utf-16' ? utf16Of(body) : charset);
+  const decoder = decoderFor(body, charset);
   if (decoder === undefined || decoder === decodeUtf8 || body.length <= PART_LENGTH) return decoder?.(body);
   const parts: string[] = [];
   for (let start = 0; start < body.length; start += PART_LENGTH) {
