@@ -22,10 +22,10 @@ const LAYERS = [
   ['access'],
   ['telemetry'],
   ['http'],
+  ['config'],
   ['log'],
   ['events'],
   ['senders'],
-  ['config'],
   ['util'],
 ];
 

@@ -16,7 +16,6 @@ import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-even
 import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
-import { openEventLog } from './log/open-event-log';
 import { followedPages } from './log/readers';
 import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
@@ -225,7 +224,7 @@ function positionOf(after: Position): number {
 }
 
 async function start(config: Config): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const log = await openEventLog(config.eventLog, eventLogSettings(config));
+  const log = await config.eventLog.open(eventLogSettings(config));
   try {
     return { log, app: await startApp(config, log, createLogger(config.log.level)) };
   } catch (error) {

@@ -5,7 +5,6 @@ requireNode();
 // Before the other imports, which take most of a start's time.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
-import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
@@ -18,7 +17,6 @@ import {
   type ProcessConfig,
 } from './config/config';
 import { withinDescriptors } from './config/descriptors';
-import { locationName } from './config/event-log-location';
 import { openServiceWarnings } from './access/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
@@ -64,11 +62,11 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
   const notify = notifier(process.env, (reason) => {
     logger.warn({ reason }, 'the service manager could not be told');
   });
-  const isNewLog = eventLog.engine === 'sqlite' && !existsSync(eventLog.file);
+  const isNewLog = eventLog.isMissing?.() === true;
   const announce = (url: string): void => {
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
-    if (isNewLog) logger.warn(`New, empty log made at ${eventLog.file}`);
+    if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
     for (const warning of warnings) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     notify('READY=1');
@@ -123,8 +121,7 @@ async function startService(
   refusalsOfAll?: RefusalsOfAll,
   channel?: Channel,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const { openEventLog } = await import('./log/open-event-log.js');
-  const opening = openEventLog(config.eventLog, eventLogSettings(config), channel);
+  const opening = config.eventLog.open(eventLogSettings(config), channel);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
@@ -141,7 +138,7 @@ function started(app: App, config: Config, logger: Logger): void {
   const { url, adminUrl } = app;
   const off = switchedOff(config);
   logger.info(
-    { version: VERSION, url, adminUrl, eventLog: locationName(config.eventLog), ...(off.length > 0 && { off }) },
+    { version: VERSION, url, adminUrl, eventLog: config.eventLog.name, ...(off.length > 0 && { off }) },
     'started',
   );
 }

@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
 import { PROTOCOLS, standardSecrets } from '../config/values';
-import { ValueError } from '../config/variable';
 import { MAX_SEARCH_TEXT } from '../log/event-log';
 import type { Start } from '../log/readers';
 import type { ForwardTask } from './forward/forward';
 import { FROM_THE_FIRST, parseSince, type Selection } from './scan';
+import { ValueError } from '../util/text';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 

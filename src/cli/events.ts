@@ -2,9 +2,7 @@
 import { requireNode } from '../config/package-info';
 requireNode();
 import { eventLogSettings, loadConfig, type Config } from '../config/config';
-import { logProblem } from '../config/start-problem';
 import type { EventLog } from '../log/event-log';
-import { openEventLog, openExistingEventLog } from '../log/open-event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import { inCommands } from './old-spelling';
 import { endOf } from './scan';
@@ -84,7 +82,7 @@ async function withLog(
 ): Promise<void> {
   const config = loadConfig();
   const log = await openLog(access, config).catch(async (error: unknown) => {
-    const problem = await logProblem(config, access === 'read' ? 'read' : 'write');
+    const problem = await config.eventLog.problem?.(access === 'read' ? 'read' : 'write');
     throw problem === undefined ? error : new Error(problem);
   });
   log.observe({
@@ -101,9 +99,9 @@ async function withLog(
 
 function openLog(access: LogAccess, config: Config): Promise<EventLog> {
   const settings = eventLogSettings(config);
-  if (access !== 'import') return openExistingEventLog(config.eventLog, settings, access);
+  if (access !== 'import') return config.eventLog.openExisting(settings, access);
   // Retention would forget imported events meanwhile, and the next import record them again.
-  return openEventLog(config.eventLog, { ...settings, forgets: false });
+  return config.eventLog.open({ ...settings, forgets: false });
 }
 
 function exitCodeOf(error: unknown): number {

@@ -1,6 +1,6 @@
-import type { EventLogLocation } from '../config/event-log-location';
 import { sequenceOf } from '../events/position';
 import { eventProblem } from '../events/archive';
+import type { EventLogLocation } from '../log/engines';
 import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
 import { pagesOf } from '../log/readers';
 import { plainReason, visible } from '../util/text';
@@ -15,7 +15,7 @@ import { UsageError } from './terminal';
  */
 export async function backUp(file: string, log: EventLog): Promise<void> {
   if (!isFileLog(log)) {
-    throw new UsageError('backup copies a SQLite file. Use export for an event log on NATS JetStream.');
+    throw new UsageError('backup copies a SQLite file. Use export for any other event log.');
   }
   await log.backup(file);
   console.error(`${file} is a copy of the log.`);
@@ -27,10 +27,9 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function restore(backup: string, location: EventLogLocation): Promise<void> {
-  if (location.engine !== 'sqlite')
-    throw new UsageError('restore works on a SQLite file. Use import for NATS JetStream.');
-  const { restoreLog } = await import('../log/sqlite/upkeep/restore.js');
-  const { before, goesOn } = await restoreLog(backup, location.file);
+  if (location.restore === undefined)
+    throw new UsageError(`restore works on a SQLite file. Use import for ${location.engine}.`);
+  const { before, goesOn } = await location.restore(backup);
   console.error(before === undefined ? 'Restored.' : `Restored. The previous log is kept as ${before}.`);
   if (!goesOn) {
     console.error(
@@ -48,7 +47,7 @@ export async function restore(backup: string, location: EventLogLocation): Promi
 export async function compact(log: EventLog): Promise<void> {
   const giveBack = isFileLog(log) ? log.compact.bind(log) : undefined;
   if (giveBack === undefined) {
-    throw new UsageError('compact works on a SQLite file. NATS servers give space back by themselves.');
+    throw new UsageError('compact works on a SQLite file. Servers of other event logs give space back by themselves.');
   }
   console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
 }

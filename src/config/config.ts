@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { SENDER_SECRETS } from '../senders/senders';
 import {
   ofSupervisor,
   readEnvFile,
@@ -33,11 +34,6 @@ type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNulla
 
 /** Who may call. A kind of call without an entry is open to everybody. */
 export type AccessConfig = AllSettings['access'];
-
-/** The settings with the secrets of senders, which sign what they send. */
-export const SENDER_SECRETS = (Object.keys(VARIABLES.access) as (keyof AccessConfig)[]).filter(
-  (setting) => setting !== 'recordKeys' && setting !== 'readKeys',
-);
 
 /** Files in PEM of the server's certificate; without `clientCa` clients need no certificate. */
 export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;

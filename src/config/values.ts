@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
+import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
-import { isQuoted, QUOTES, ValueError, type Read } from './variable';
+import { isQuoted, QUOTES, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
 

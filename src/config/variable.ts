@@ -1,12 +1,9 @@
+import { ValueError } from '../util/text';
+
 /** Thrown when the configuration has values that the service cannot use; the message names each one. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'ERR_WEBHOOK_CONFIG';
-}
-
-/** Thrown for a text that is no value of its variable; the message says what it must be. */
-export class ValueError extends Error {
-  override readonly name = 'ValueError';
 }
 
 /**

@@ -1,3 +1,4 @@
+import { eventLog, withoutSecrets } from '../log/engines';
 import {
   baseUrl,
   duration,
@@ -22,7 +23,6 @@ import {
   wholeNumber,
   workers,
 } from './values';
-import { eventLog, withoutSecrets } from './event-log-location';
 import { optional, required } from './variable';
 
 /**

@@ -3,6 +3,7 @@ import type {
   Appended,
   EventQuery,
   LoggedEvent,
+  LogObserver,
   LogStats,
   Progress,
   ScanQuery,
@@ -93,4 +94,15 @@ export interface Channel {
   onMessage(listener: (message: unknown) => void): void;
   /** Calls a listener once, when the other side has gone. */
   onClose(listener: () => void): void;
+}
+
+/** Records the events of several processes, where an engine has one writer at a time. */
+export interface SharedWriter {
+  observe(observer: LogObserver): void;
+  /** Resolves once the log is open. @throws {EventLogError} it cannot be opened. */
+  start(): Promise<void>;
+  /** Answers a process until it has gone. What it asked before is done all the same. */
+  serve(channel: Channel): void;
+  /** Resolves once all processes have gone and the log is closed. */
+  close(): Promise<void>;
 }

@@ -1,9 +1,17 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SENDER_SECRETS } from '../config/config';
 
 /** The members of a JSON object; none if a body is anything else. */
 export type Members = Readonly<Record<string, unknown>>;
+
+/** The settings with the secrets of senders, which sign what they send. */
+export const SENDER_SECRETS = [
+  'webhookSecrets',
+  'stripeSecrets',
+  'shopifySecrets',
+  'slackSecrets',
+  'gitlabTokens',
+] as const;
 
 /** A service that is known to send webhooks. */
 export interface Sender {

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AccessConfig, SENDER_SECRETS } from '../config/config';
-import { SENDERS, type Sender } from './senders';
+import { SENDERS, type Sender, type SENDER_SECRETS } from './senders';
 
 /** The secrets of senders, by their settings. */
-export type SenderSecrets = Partial<Pick<AccessConfig, (typeof SENDER_SECRETS)[number]>>;
+export type SenderSecrets = { readonly [setting in (typeof SENDER_SECRETS)[number]]?: readonly string[] | undefined };
 
 /** Returns the check of senders' signatures for the secrets that are configured. */
 export function signatureCheck(secrets: SenderSecrets) {

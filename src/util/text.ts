@@ -1,3 +1,8 @@
+/** Thrown for a text that does not stand for a value of its kind; the message says what it must be. */
+export class ValueError extends Error {
+  override readonly name = 'ValueError';
+}
+
 const QUOTED_LENGTH = 200;
 
 /** Shortens a caller's text, to 200 characters by default, so that a message can quote it; `…` marks the cut. */

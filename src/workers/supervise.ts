@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
 import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
-import { sharedWriter, WRITER_PROTOCOL } from '../log/open-event-log';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
 import { createObserver, type Observer } from '../telemetry/observer';
@@ -31,7 +30,8 @@ export async function supervise(
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { inherited } = config;
-  const writer = await sharedWriter(config.eventLog, eventLogSettings(config));
+  const { sharedWriter } = config.eventLog;
+  const writer = await sharedWriter?.make(eventLogSettings(config));
   cluster.setupPrimary({
     // JSON, the default between processes, has neither NaN nor bytes.
     serialization: 'advanced',
@@ -46,7 +46,7 @@ export async function supervise(
   let port = config.port;
   const fork = (): WorkerProcess => {
     const worker = forkWorker({
-      ...environmentOfWorkers({ port, writerProtocol: WRITER_PROTOCOL, settings: config.settings }),
+      ...environmentOfWorkers({ port, writerProtocol: sharedWriter?.protocol, settings: config.settings }),
       ...(inherited && environmentOfInherited()),
     });
     reports.add(worker);

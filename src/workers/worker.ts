@@ -1,8 +1,7 @@
 import type { Registry } from 'prom-client';
 import { ofSupervisor } from '../config/environment';
-import type { EventLogLocation } from '../config/event-log-location';
 import type { Channel } from '../log/engine';
-import { WRITER_PROTOCOL } from '../log/open-event-log';
+import type { EventLogLocation } from '../log/engines';
 import { within } from '../util/promises';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
 import type { FromWorker, ToWorker } from './worker-process';
@@ -66,9 +65,9 @@ export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals>
  *
  * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
  */
-export function writerChannel({ engine }: EventLogLocation): Channel | undefined {
-  if (engine !== 'sqlite') return undefined;
-  if (ofSupervisor()?.writerProtocol !== WRITER_PROTOCOL)
+export function writerChannel({ sharedWriter }: EventLogLocation): Channel | undefined {
+  if (sharedWriter === undefined) return undefined;
+  if (ofSupervisor()?.writerProtocol !== sharedWriter.protocol)
     throw new Error(
       'This worker is of another build than its supervisor, and they write events in different ways. Restart the service: ' +
         'SIGHUP cannot renew the workers across these builds.',

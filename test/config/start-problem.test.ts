@@ -1,10 +1,7 @@
 import { createServer } from 'node:net';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { readConfig } from '../../src/config/config';
-import { listenProblem, logProblem } from '../../src/config/start-problem';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { listenProblem } from '../../src/config/start-problem';
 
 /** Resolves to the error of listening there. */
 function listenError(host: string, port: number): Promise<unknown> {
@@ -40,45 +37,6 @@ describe('what keeps the service from listening', () => {
     const error = Object.assign(new Error(), { code: 'EACCES', syscall: 'open' });
     for (const other of [error, new Error('x'), 'x', undefined])
       expect(listenProblem(other, readConfig({}))).toBeUndefined();
-  });
-});
-
-describe('what keeps the service from opening its log', () => {
-  const folder = useTemporaryFolder();
-  const asUser = process.getuid?.() === 0 ? it.skip : it;
-
-  it('names a folder and a path through a file', async () => {
-    await mkdir(join(folder.path, 'folder'));
-    await writeFile(join(folder.path, 'file'), '');
-    const problem = (path: string) => logProblem(readConfig({ EVENT_LOG: `sqlite:${join(folder.path, path)}` }));
-    expect(await problem('folder')).toMatch(/folder cannot be opened: it is a folder\. Set EVENT_LOG to sqlite:/);
-    expect(await problem('file/events.db')).toContain('part of its path is a file, not a folder. Set EVENT_LOG');
-    expect(await problem('file')).toBeUndefined();
-    expect(await problem('none/events.db')).toBeUndefined();
-    expect(await logProblem(readConfig({ EVENT_LOG: 'nats://h/EVENTS' }))).toBeUndefined();
-  });
-
-  asUser('names the user that may not write', async () => {
-    const inside = join(folder.path, 'folder');
-    await mkdir(inside);
-    await chmod(inside, 0o555);
-    const config = readConfig({ EVENT_LOG: `sqlite:${join(inside, 'deep', 'events.db')}` });
-    expect(await logProblem(config)).toContain(
-      `the folder ${inside} cannot be written by the user ${userInfo().username}.`,
-    );
-  });
-
-  asUser('names the user that may not read, where the log is only read', async () => {
-    const file = join(folder.path, 'events.db');
-    const config = readConfig({ EVENT_LOG: `sqlite:${file}` });
-    await writeFile(file, '');
-    await chmod(file, 0o400);
-    expect(await logProblem(config, 'read')).toBeUndefined();
-    await chmod(file, 0);
-    expect(await logProblem(config, 'read')).toBe(
-      `The event log ${file} cannot be opened: the user ${userInfo().username} has no permission to read it. ` +
-        'Run this as the user of the service.',
-    );
   });
 });
 

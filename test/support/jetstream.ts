@@ -39,7 +39,6 @@ export function useJetStream(
   });
   return {
     options: (given = {}) => ({
-      engine: 'jetstream',
       servers: [`127.0.0.1:${String(server.port)}`],
       tls: false,
       user: undefined,

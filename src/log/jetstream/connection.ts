@@ -7,8 +7,8 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
-import type { JetStreamLocation } from '../../config/event-log-location';
 import { deferred, within, type Deferred } from '../../util/promises';
+import type { JetStreamAddress } from './address';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
@@ -58,7 +58,7 @@ export class JetStreamConnection {
    *
    * @throws no server answers within the timeout (in milliseconds), or the user is refused.
    */
-  static async open(address: JetStreamLocation, timeout: number): Promise<JetStreamConnection> {
+  static async open(address: JetStreamAddress, timeout: number): Promise<JetStreamConnection> {
     const deadline = performance.now() + timeout;
     for (;;) {
       try {

@@ -1,4 +1,3 @@
-import type { JetStreamLocation } from '../../config/event-log-location';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
@@ -18,6 +17,7 @@ import {
 } from '../event-log';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
+import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
 import { JetStreamProbe } from './probe';
@@ -29,7 +29,7 @@ import { findLostEvents } from './verification';
 import { StreamWalk, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
-export interface JetStreamOptions extends JetStreamLocation {
+export interface JetStreamOptions extends JetStreamAddress {
   /** The longest that a call waits, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;

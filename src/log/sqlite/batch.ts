@@ -2,14 +2,9 @@ import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE } from '../../util/promises';
 import { sizeOfUtf8, type EventSize } from '../page';
 import { checksumOf, TEXTS } from './checksum';
+import { PROTOCOL } from './options';
 
 type TextProperty = (typeof TEXTS)[number];
-
-/**
- * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
- * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
- */
-export const PROTOCOL = 7;
 
 /**
  * A batch is its version, the number of its events, a head for each of them, and their texts in UTF-8. A head is the time and,

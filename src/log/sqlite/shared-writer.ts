@@ -1,6 +1,6 @@
 import { deferred } from '../../util/promises';
 import { RetentionLoop } from '../background';
-import type { Channel } from '../engine';
+import type { Channel, SharedWriter } from '../engine';
 import type { LogObserver } from '../event-log';
 import { GroupCommit } from '../group-commit';
 import type { SqliteOptions } from './options';
@@ -83,7 +83,7 @@ interface Worker {
  * each other's lock commit less. Requests that arrive during a commit share the next one, which records all of their events or
  * none.
  */
-export class SqliteSharedWriter {
+export class SqliteSharedWriter implements SharedWriter {
   readonly #thread: DatabaseThread;
   readonly #workers = new Map<Worker, Promise<void>>();
   readonly #group = new GroupCommit<Uint8Array<ArrayBuffer>, RecordedEvents>(COMMIT_BYTES, (batches) =>

@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ValueError } from '../util/text';
+import type { Channel, SharedWriter } from './engine';
+import { EventLogError, type EventLog, type Retention } from './event-log';
+import { jetStreamAddress } from './jetstream/address';
+import { accessProblem } from './sqlite/access-problem';
+import { PROTOCOL } from './sqlite/options';
+import type { Restored } from './sqlite/upkeep/restore';
+
+/** Settings of an event log besides its location. */
+export interface EventLogSettings {
+  /** The longest that a call waits for a server, in milliseconds. */
+  readonly timeout: number;
+  readonly retention: Retention;
+  /** Whether this process forgets what is past retention; by default it does. */
+  readonly forgets?: boolean;
+}
+
+/** An event log that EVENT_LOG names. Nothing is loaded, opened or made before it is asked for. */
+export interface EventLogLocation {
+  /** Names the log in a log line, without anything secret. */
+  readonly name: string;
+  /** Names the engine to people. */
+  readonly engine: string;
+
+  /** Whether it is known that there is no log yet. */
+  isMissing?(): boolean;
+
+  /**
+   * Opens the log, and creates it if it is missing.
+   *
+   * @param channel - to the {@link sharedWriter}, which then writes what this process records.
+   * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
+   */
+  open(settings: EventLogSettings, channel?: Channel): Promise<EventLog>;
+
+  /**
+   * Opens the log for the operator's tools: a mistyped name does not create an empty log, and nothing is forgotten.
+   *
+   * @param access - `read`: nothing is written, not even beside the file of a log.
+   * @throws {EventLogError} it does not exist, or cannot be opened.
+   */
+  openExisting(settings: EventLogSettings, access: 'read' | 'write'): Promise<EventLog>;
+
+  /** Says what keeps this process from opening the log; resolves to undefined if the error of opening it says it best. */
+  problem?(to: 'read' | 'write'): Promise<string | undefined>;
+
+  /** The one writer of several processes; without it each process writes for itself. */
+  readonly sharedWriter?: {
+    /** Version of the messages between it and the processes; another version is not understood. */
+    readonly protocol: number;
+    make(settings: EventLogSettings): Promise<SharedWriter>;
+  };
+
+  /**
+   * Puts a backup, made by `EventLog.backup`, in the place of the log, which is kept beside it.
+   *
+   * @throws {EventLogError} nothing was changed.
+   */
+  restore?(backup: string): Promise<Restored>;
+}
+
+/** One engine as EVENT_LOG chooses it. It loads its folder when a log is opened, so that only the engine in use is loaded. */
+interface EngineChoice {
+  /** The schemes of its addresses, without the colon. */
+  readonly schemes: readonly string[];
+  /** Says how an address is written, after "must be". */
+  readonly form: string;
+  /**
+   * Reads an address.
+   *
+   * @returns undefined if the text is not written as `form` says.
+   * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
+   */
+  locate(text: string): EventLogLocation | undefined;
+  /** Replaces what may be a secret in an address, also in one that is written wrong. */
+  withoutSecrets(text: string): string;
+}
+
+const SQLITE: EngineChoice = {
+  schemes: ['sqlite'],
+  form: 'sqlite: and the path of a file, as in sqlite:data/events.db',
+  // The path of a file.
+  withoutSecrets: (text) => text,
+  locate(text) {
+    const path = text.slice('sqlite:'.length);
+    if (path === '') return undefined;
+    const file = resolve(path);
+    const load = () => import('./sqlite/event-log.js');
+    const options = ({ retention, forgets = true }: EventLogSettings) => {
+      const isLimited = retention.maxEvents !== undefined || retention.maxAge !== undefined;
+      return { file, ...(forgets && isLimited ? { retention } : {}) };
+    };
+    return {
+      name: file,
+      engine: 'SQLite',
+      isMissing: () => !existsSync(file),
+      async open(settings, channel) {
+        const { openSqliteLog, sqliteLogOfWriter } = await load();
+        return channel === undefined ? openSqliteLog(options(settings)) : sqliteLogOfWriter(channel, file);
+      },
+      async openExisting(_settings, access) {
+        if (!existsSync(file))
+          throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
+        const { openSqliteLog } = await load();
+        return openSqliteLog({ file, readOnly: access === 'read' });
+      },
+      problem: (to) => accessProblem(file, to),
+      sharedWriter: {
+        protocol: PROTOCOL,
+        async make(settings) {
+          const { SqliteSharedWriter } = await import('./sqlite/shared-writer.js');
+          return new SqliteSharedWriter(options(settings));
+        },
+      },
+      async restore(backup) {
+        const { restoreLog } = await import('./sqlite/upkeep/restore.js');
+        return restoreLog(backup, file);
+      },
+    };
+  },
+};
+
+const JETSTREAM: EngineChoice = {
+  schemes: ['nats', 'tls'],
+  form: 'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
+  withoutSecrets: (text) => hideSecrets(text, ['replicas']),
+  locate(text) {
+    const address = jetStreamAddress(text);
+    if (address === undefined) return undefined;
+    const open = async (settings: EventLogSettings, create: boolean) => {
+      const { openJetStreamLog } = await import('./jetstream/event-log.js');
+      return openJetStreamLog({ ...address, ...settings, create });
+    };
+    return {
+      name: `${address.servers.join(',')}/${address.stream}`,
+      engine: 'NATS JetStream',
+      open: (settings) => open(settings, true),
+      openExisting: (settings) => open(settings, false),
+    };
+  },
+};
+
+/** Every engine that EVENT_LOG can choose. */
+const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM];
+
+/**
+ * Reads where an event log is kept, as EVENT_LOG says it.
+ *
+ * @throws {ValueError} saying what is allowed, without any part of the address.
+ */
+export function eventLog(text: string): EventLogLocation {
+  const engine = engineOf(text);
+  const location = engine?.locate(text);
+  if (location !== undefined) return location;
+  throw new ValueError(`must be ${(engine ? [engine] : ENGINES).map(({ form }) => form).join(', or ')}`);
+}
+
+/** Replaces what may be a secret in the address of an event log by `***`. */
+export function withoutSecrets(text: string): string {
+  return engineOf(text)?.withoutSecrets(text) ?? hideSecrets(text, []);
+}
+
+/** Hides what stands before an `@`, and the values of the parameters that are not named. */
+function hideSecrets(text: string, shown: readonly string[]): string {
+  return text
+    .replace(/^([a-z]+:\/\/)?.*@/is, '$1***@')
+    .replace(/([?&]([^=&]*)=)[^&]*/g, (parameter, start: string, name: string) =>
+      shown.includes(name) ? parameter : `${start}***`,
+    );
+}
+
+function engineOf(text: string): EngineChoice | undefined {
+  return ENGINES.find(({ schemes }) => schemes.some((scheme) => text.startsWith(`${scheme}:`)));
+}

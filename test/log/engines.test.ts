@@ -1,0 +1,78 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventLog } from '../../src/log/engines';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+describe('where an event log is kept', () => {
+  const folder = useTemporaryFolder();
+
+  it.each([
+    ['sqlite:data/events.db', 'SQLite', resolve('data/events.db')],
+    ['nats://user:secret@h1,h2:4223/EVENTS?replicas=3', 'NATS JetStream', 'h1:4222,h2:4223/EVENTS'],
+    ['tls://user:secret@h/EVENTS', 'NATS JetStream', 'h:4222/EVENTS'],
+  ])('%s is %s, with a name that holds no secret', (text, engine, name) => {
+    expect(eventLog(text)).toMatchObject({ engine, name });
+  });
+
+  it.each(['events.db', 'nuts://h/EVENTS', 'SQLITE:events.db', ''])('%s is refused with all forms', (text) => {
+    expect(() => eventLog(text)).toThrow(
+      'must be sqlite: and the path of a file, as in sqlite:data/events.db, or the address of a NATS stream, as in ' +
+        'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
+    );
+  });
+
+  it.each([
+    ['sqlite:', 'sqlite: and the path of a file, as in sqlite:data/events.db'],
+    [
+      'nats:h/EVENTS',
+      'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
+    ],
+  ])('%s is refused with the form of its engine', (text, form) => {
+    expect(() => eventLog(text)).toThrow(new Error(`must be ${form}`));
+  });
+
+  it('is known to be missing for a file that does not exist', async () => {
+    const file = join(folder.path, 'missing.db');
+    expect(eventLog(`sqlite:${file}`).isMissing?.()).toBe(true);
+    await writeFile(file, '');
+    expect(eventLog(`sqlite:${file}`).isMissing?.()).toBe(false);
+  });
+});
+
+describe('what keeps a process from opening its log', () => {
+  const folder = useTemporaryFolder();
+  const asUser = process.getuid?.() === 0 ? it.skip : it;
+  const problem = (file: string, to: 'read' | 'write' = 'write') => eventLog(`sqlite:${file}`).problem?.(to);
+
+  it('names a folder and a path through a file', async () => {
+    await mkdir(join(folder.path, 'folder'));
+    await writeFile(join(folder.path, 'file'), '');
+    const problemOf = (path: string) => problem(join(folder.path, path));
+    expect(await problemOf('folder')).toMatch(/folder cannot be opened: it is a folder\. Set EVENT_LOG to sqlite:/);
+    expect(await problemOf('file/events.db')).toContain('part of its path is a file, not a folder. Set EVENT_LOG');
+    expect(await problemOf('file')).toBeUndefined();
+    expect(await problemOf('none/events.db')).toBeUndefined();
+  });
+
+  asUser('names the user that may not write', async () => {
+    const inside = join(folder.path, 'folder');
+    await mkdir(inside);
+    await chmod(inside, 0o555);
+    expect(await problem(join(inside, 'deep', 'events.db'))).toContain(
+      `the folder ${inside} cannot be written by the user ${userInfo().username}.`,
+    );
+  });
+
+  asUser('names the user that may not read, where the log is only read', async () => {
+    const file = join(folder.path, 'events.db');
+    await writeFile(file, '');
+    await chmod(file, 0o400);
+    expect(await problem(file, 'read')).toBeUndefined();
+    await chmod(file, 0);
+    expect(await problem(file, 'read')).toBe(
+      `The event log ${file} cannot be opened: the user ${userInfo().username} has no permission to read it. ` +
+        'Run this as the user of the service.',
+    );
+  });
+});
