@@ -149,7 +149,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
     async read(options = {}) {
       const { after, limit = 100 } = checkedOptions(options, 'after', 'limit');
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
-      const query = { id: undefined, position: undefined, limit, maxBytes: Infinity, referenceBytes: 0 };
+      const query = { id: undefined, position: undefined, limit, maxBytes: Infinity };
       const events = await log.read({ ...query, after: after === undefined ? undefined : positionOf(after) });
       return events.map(recordedEvent);
     },

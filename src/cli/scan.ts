@@ -42,7 +42,7 @@ function readEvents(
   log: EventLog,
   { id, position, limit }: { readonly id?: string; readonly position?: number; readonly limit: number },
 ): Promise<LoggedEvent[]> {
-  return log.read({ id, position, limit, after: undefined, maxBytes: Infinity, referenceBytes: 0 });
+  return log.read({ id, position, limit, after: undefined, maxBytes: Infinity });
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search. */

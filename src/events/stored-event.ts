@@ -75,11 +75,7 @@ for (const [character, reference] of [
  * escaped: the measure in which `GET_EVENTS_MAX_BYTES` is promised.
  */
 export function wireBytes(text: string): number {
-  return wireBytesIn(Buffer.from(text));
-}
-
-/** As {@link wireBytes}, of a text in UTF-8. */
-export function wireBytesIn(utf8: Uint8Array): number {
+  const utf8 = Buffer.from(text);
   let size = utf8.length;
   for (let i = 0; i < utf8.length; i++) size += ADDED[utf8[i] ?? 0] ?? 0;
   return size;

@@ -13,7 +13,7 @@ export interface Appended {
 
 /** An event as readers of the log get it. */
 export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attributes' | 'data'> {
-  /** True where `data` is left out because it does not fit in `maxBytes`. */
+  /** True where `data` is left out because the event alone has more than `maxBytes`. */
   readonly dataOmitted: boolean;
 }
 
@@ -33,12 +33,12 @@ export interface EventQuery {
   readonly position: number | undefined;
   /** Only events after this position, oldest first; without it, the newest. */
   readonly after: number | undefined;
+  /** Only events before this position. */
+  readonly before?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** Maximum bytes of all events together, each followed by a comma, as `wireBytes` counts. */
+  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. */
   readonly maxBytes: number;
-  /** Bytes of the reference that stands in for omitted data. */
-  readonly referenceBytes: number;
 }
 
 /** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
@@ -210,8 +210,8 @@ export interface EventLog {
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
   /**
-   * Reads events, in log order: the first ones after a position, or the newest, up to `limit` and `maxBytes`; at least
-   * one if there is one. The cost does not depend on the size of the log.
+   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
+   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log.
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 

@@ -1,56 +1,38 @@
-import { SEQUENCE_DIGITS } from '../events/position';
-import { wireBytesIn, type NewEvent } from '../events/stored-event';
+import type { NewEvent } from '../events/stored-event';
 import type { EventQuery } from './event-log';
 
-/** The size of an event on a page, as `wireBytes` counts. */
+/** The size of an event as `EventLog.read` counts it, in bytes. */
 export interface EventSize {
-  /** The attributes and the position. */
-  readonly headBytes: number;
-  /** The payload and its comma; 0 without a payload. */
+  readonly attributesBytes: number;
   readonly dataBytes: number;
 }
-
-/** Bytes of the member for the position: `,"sequence":"…"`. */
-const SEQUENCE_MEMBER_BYTES = ',"sequence":""'.length + SEQUENCE_DIGITS;
 
 /** Maximum bytes of events that a scan returns, unless a single event has more. */
 export const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** Measures an event. */
-export function sizeOf({ attributes, data }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
-  return sizeOfUtf8(Buffer.from(attributes), data === undefined ? null : Buffer.from(data));
+export function sizeOf({ attributes, data = '' }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
+  return { attributesBytes: Buffer.byteLength(attributes), dataBytes: Buffer.byteLength(data) };
 }
 
-/** As {@link sizeOf}, of texts in UTF-8. */
-export function sizeOfUtf8(attributes: Uint8Array, data: Uint8Array | null): EventSize {
-  return {
-    headBytes: wireBytesIn(attributes) + SEQUENCE_MEMBER_BYTES,
-    dataBytes: data === null ? 0 : wireBytesIn(data) + 1,
-  };
-}
-
-/** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what still fits. */
+/** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what belongs to it. */
 export class Page {
   readonly #query: EventQuery;
-  #room: number;
+  #bytes = 0;
   #events = 0;
 
   constructor(query: EventQuery) {
     this.#query = query;
-    this.#room = query.maxBytes;
   }
 
-  /** Says how the next event fits: whole, without its data, or not at all because the page is full. Counts what fits. */
-  take({ headBytes, dataBytes }: EventSize): 'whole' | 'without data' | 'full' {
-    const { id, position, limit, maxBytes, referenceBytes } = this.#query;
-    if (this.#events === limit) return 'full';
-    const wanted = (id !== undefined || position !== undefined) && this.#events === 0;
-    const whole = headBytes + dataBytes + 1;
-    const oversized = !wanted && whole > maxBytes;
-    const bytes = oversized ? headBytes + referenceBytes + 1 : whole;
-    if (!wanted && bytes > this.#room) return 'full';
-    this.#room -= bytes;
+  /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
+  take({ attributesBytes, dataBytes }: EventSize): 'whole' | 'without data' | 'full' {
+    const { id, position, limit, maxBytes } = this.#query;
+    if (this.#events === limit || this.#bytes > maxBytes) return 'full';
+    const isWanted = (id !== undefined || position !== undefined) && this.#events === 0;
+    const dataOmitted = !isWanted && attributesBytes + dataBytes > maxBytes;
+    this.#bytes += attributesBytes + (dataOmitted ? 0 : dataBytes);
     this.#events++;
-    return oversized ? 'without data' : 'whole';
+    return dataOmitted ? 'without data' : 'whole';
   }
 }

@@ -3,6 +3,7 @@ import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
 import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { ParameterError, type Call, type ParameterValues } from './call';
+import { readPage, type PageQuery } from './event-page';
 
 /** The longest that a call may wait, in milliseconds: proxies and clients give up on one that takes much longer. */
 const MAX_WAIT = 60_000;
@@ -36,14 +37,14 @@ export class EventReader {
   }
 
   /**
-   * Reads what a query asks for, as soon as there is an event. Resolves to none when the time is over, the caller is gone or
+   * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or
    * the service stops.
    *
    * @throws {EventLogError} also what {@link Call.whileIdle} throws.
    */
-  async read(query: EventQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
+  async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
     const deadline = performance.now() + milliseconds;
-    let events = await this.#log.read(query);
+    let events = await readPage(this.#log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const newest = await this.#wait(seen, deadline, call);
       if (newest === undefined) break;
@@ -55,15 +56,15 @@ export class EventReader {
   }
 
   /**
-   * Reads what a query asks for, once for all calls that a position woke with the same query: the read begins after the
+   * Reads a page of events, once for all calls that a position woke with the same query: the read begins after the
    * position was told, and so finds every event up to it.
    */
-  async #readTogether(query: EventQuery, newest: number): Promise<LoggedEvent[]> {
+  async #readTogether(query: PageQuery, newest: number): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes].join(' ');
     let reading = this.#reads.get(key);
     if (reading === undefined) {
-      reading = this.#log.read(query).finally(() => this.#reads.delete(key));
+      reading = readPage(this.#log, query).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
     const events = await reading;

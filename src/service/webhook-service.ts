@@ -1,7 +1,8 @@
 import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog, LoggedEvent } from '../log/event-log';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
+import type { PageQuery } from './event-page';
 import { EventReader, waitParameter } from './event-reader';
 import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Service } from './call';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
@@ -46,7 +47,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
 
 const BRACKETS_BYTES = 2;
 
-function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): EventQuery {
+function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): PageQuery {
   return {
     id: textParameter(parameters, 'id'),
     position: sequenceParameter(parameters, 'sequence'),

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { LAST_POSITION, sequenceOf } from '../../src/events/position';
-import { wireBytes, type NewEvent } from '../../src/events/stored-event';
+import { LAST_POSITION } from '../../src/events/position';
+import type { NewEvent } from '../../src/events/stored-event';
 import {
   EventLogError,
   MAX_SEARCH_TEXT,
@@ -43,7 +43,6 @@ export const EVERYTHING: EventQuery = {
   after: undefined,
   limit: 1000,
   maxBytes: 10_000_000,
-  referenceBytes: 100,
 };
 
 /** Searches on until a limit is reached or nothing is left to look at: how far one call comes depends on the machine. */
@@ -380,6 +379,21 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await ids({ id: 'nobody' })).toEqual([]);
     });
 
+    itReads('reads events before a position', async () => {
+      for (const source of ['/1', '/2', '/3', '/4']) await log.append(newEvent({ id: 'same', source }));
+      const [first, second, third, fourth] = await log.read(EVERYTHING);
+      const before = fourth?.position ?? 0;
+      for (const id of [undefined, 'same']) {
+        const read = (query: Partial<EventQuery>) => log.read({ ...EVERYTHING, id, ...query });
+        expect(await read({ before, limit: 2 })).toEqual([second, third]);
+        expect(await read({ before, after: first?.position })).toEqual([second, third]);
+        expect(await read({ before: first?.position })).toEqual([]);
+      }
+      const at = { position: third?.position };
+      expect(await log.read({ ...EVERYTHING, ...at, before })).toEqual([third]);
+      expect(await log.read({ ...EVERYTHING, ...at, before: at.position })).toEqual([]);
+    });
+
     itReads('reads the event at a position, whole, whatever its size', async () => {
       const data = `"data":"${'x'.repeat(2000)}"`;
       for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id, data }));
@@ -397,17 +411,17 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describeReading('with a limit of bytes', () => {
-      const data = `"data":"${'<'.repeat(100)}"`;
-      const bytes = (event: { attributes: string; data?: string | undefined; position: number }) =>
-        wireBytes(`${event.attributes},"sequence":"${sequenceOf(event.position)}",${event.data ?? ''},`);
+      const data = `"data":"${'é'.repeat(100)}"`;
+      const bytes = (event: { attributes: string; data?: string | undefined }) =>
+        Buffer.byteLength(event.attributes + (event.data ?? ''));
 
-      it('returns as many of the newest as fit, measured as XML text', async () => {
+      it('returns no more events once they have more bytes in UTF-8', async () => {
         for (let i = 0; i < 10; i++) await log.append(newEvent({ data }));
         const all = await log.read(EVERYTHING);
         const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
-        expect(await log.read({ ...EVERYTHING, maxBytes })).toEqual(all.slice(-3));
-        expect(await log.read({ ...EVERYTHING, maxBytes: maxBytes - 4 })).toEqual(all.slice(-2));
-        expect(await log.read({ ...EVERYTHING, maxBytes, after: 0 })).toEqual(all.slice(0, 3));
+        expect(await log.read({ ...EVERYTHING, maxBytes })).toEqual(all.slice(-4));
+        expect(await log.read({ ...EVERYTHING, maxBytes: maxBytes - 1 })).toEqual(all.slice(-3));
+        expect(await log.read({ ...EVERYTHING, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
       });
 
       it('returns an event that is too large by itself without its data', async () => {

@@ -1,5 +1,6 @@
 import type { EventQuery, LoggedEvent, EventLog } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
+import type { PageQuery } from '../../src/service/event-page';
 import { EventReader } from '../../src/service/event-reader';
 import { deferred } from '../../src/util/promises';
 import { EVERYTHING } from '../log/event-log-suite';
@@ -62,8 +63,10 @@ describe('a reader that may wait', () => {
     reader = new EventReader(fake.log);
   });
 
-  const read = (query: Partial<EventQuery>, milliseconds = MINUTE) =>
-    reader.read({ ...EVERYTHING, ...query }, milliseconds, call).then((events) => events.map(({ id }) => id));
+  const read = (query: Partial<PageQuery>, milliseconds = MINUTE) =>
+    reader
+      .read({ ...EVERYTHING, referenceBytes: 100, ...query }, milliseconds, call)
+      .then((events) => events.map(({ id }) => id));
   const untilWatched = async () => {
     while (!fake.isWatched()) await new Promise((resolve) => setImmediate(resolve));
   };

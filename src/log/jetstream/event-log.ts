@@ -131,17 +131,18 @@ class JetStreamEngine implements Engine {
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
-    const { id, position, after, limit } = query;
+    const { id, position, after = 0, before = Infinity, limit } = query;
+    const isUpwards = query.after !== undefined;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
     if (position !== undefined) {
       const placed = await walk.at(position);
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
-      if (after === undefined || placed.sequence > after) yield placed;
+      if (placed.sequence > after && placed.sequence < before) yield placed;
     } else if (id !== undefined) {
-      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), after, limit);
+      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), query, limit);
     } else {
-      yield* after === undefined ? walk.downwards(Infinity, limit) : walk.upwards(after, limit);
+      yield* within(isUpwards ? walk.upwards(after, limit) : walk.downwards(before, limit), after, before);
     }
   }
 

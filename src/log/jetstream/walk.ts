@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
+import type { EventQuery } from '../event-log';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
@@ -101,8 +102,12 @@ export class StreamWalk {
     return passed < found ? hidden : hidden.reverse();
   }
 
-  /** The events on some subjects: with `after` those after that position, oldest first; otherwise newest first. */
-  async *onSubjects(subjects: readonly string[], after: number | undefined, most: number): AsyncGenerator<PlacedEvent> {
+  /** The events on some subjects between two positions: with `after` oldest first, otherwise newest first. */
+  async *onSubjects(
+    subjects: readonly string[],
+    { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
+    most: number,
+  ): AsyncGenerator<PlacedEvent> {
     const found = events(
       this.#inWindows(subjects, (subject) => this.#stream.last(subject)),
       Infinity,
@@ -110,7 +115,7 @@ export class StreamWalk {
     // Their order is not known yet, and together they may be large: only the positions of several are kept.
     const positions: number[] = [];
     for await (const event of found) {
-      if (event.sequence <= (after ?? 0)) continue;
+      if (event.sequence <= (after ?? 0) || event.sequence >= before) continue;
       if (subjects.length === 1) yield event;
       else positions.push(event.sequence);
     }

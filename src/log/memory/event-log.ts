@@ -67,10 +67,11 @@ class MemoryEngine implements Engine {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, position, after } = query;
+    const { id, position, after, before = Infinity } = query;
     const matching = this.#store.events.filter(
       (event) =>
         event.position > (after ?? 0) &&
+        event.position < before &&
         (id === undefined || event.id === id) &&
         (position === undefined || event.position === position),
     );
@@ -91,8 +92,8 @@ class MemoryEngine implements Engine {
     const matching = this.#store.events.filter(({ position, recordedAt }) => position > after && recordedAt >= since);
     let bytes = 0;
     const end = matching.findIndex((event, i) => {
-      const { headBytes, dataBytes } = sizeOf(event);
-      bytes += headBytes + dataBytes;
+      const { attributesBytes, dataBytes } = sizeOf(event);
+      bytes += attributesBytes + dataBytes;
       return i === limit || (i > 0 && bytes > SCAN_BYTES);
     });
     const stored = matching.slice(0, end === -1 ? matching.length : end);

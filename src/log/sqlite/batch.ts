@@ -1,6 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE } from '../../util/promises';
-import { sizeOfUtf8, type EventSize } from '../page';
 import { checksumOf, TEXTS } from './checksum';
 import { PROTOCOL } from './options';
 
@@ -61,12 +60,9 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** An event of a batch, with its texts in UTF-8, which are parts of the batch, its sizes in an answer, and its checksum. */
+/** An event of a batch, with its texts in UTF-8, which are parts of the batch, and its checksum. */
 export type PackedEvent = Readonly<Record<TextProperty, Uint8Array | null>> &
-  Pick<NewEvent, 'recordedAt'> &
-  EventSize & { readonly checksum: number };
-
-const NOTHING = new Uint8Array();
+  Pick<NewEvent, 'recordedAt'> & { readonly checksum: number };
 
 /**
  * Finds the events in what {@link packEvents} has packed.
@@ -95,7 +91,6 @@ export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): Pa
     const data = text('data');
     const idempotencyKey = text('idempotencyKey');
     const webhookId = text('webhookId');
-    const { headBytes, dataBytes } = sizeOfUtf8(attributes ?? NOTHING, data);
     const texts = [id, source, attributes, arrival, data, idempotencyKey, webhookId];
     const length = texts.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0);
     const joined = new Uint8Array(buffer, id?.byteOffset, length);
@@ -110,8 +105,6 @@ export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): Pa
       data,
       idempotencyKey,
       webhookId,
-      headBytes,
-      dataBytes,
       checksum,
     };
   });

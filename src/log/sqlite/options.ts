@@ -4,7 +4,7 @@ import type { Retention } from '../event-log';
  * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
  * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 7;
+export const PROTOCOL = 8;
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {

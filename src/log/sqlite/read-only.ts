@@ -111,7 +111,7 @@ export class ReadOnlyConnection implements ReadableConnection {
       this.#locked = locked;
     }
     const state = schemaState(database);
-    if (state === 'current' || state === 'version 2') return;
+    if (state !== 'empty' && state !== 'version 1') return;
     this.close();
     throw new Error(
       state === 'empty'

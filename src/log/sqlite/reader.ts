@@ -2,17 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
-import { Page, SCAN_BYTES } from '../page';
+import { Page, SCAN_BYTES, type EventSize } from '../page';
 import type { ReadableConnection } from './read-only';
-import { MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
+import { BYTES, MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
 
-interface SizeRow {
+interface SizeRow extends EventSize {
   readonly position: number;
-  readonly headBytes: number;
-  readonly dataBytes: number;
 }
 
-const SIZES = 'sequence AS position, head_bytes AS "headBytes", data_bytes AS "dataBytes"';
+const SIZES =
+  'sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes"';
 
 interface AttributesRow {
   readonly position: number;
@@ -42,7 +41,7 @@ const LOAD = `
 /** `arrived`: whether how it arrived is JSON. */
 type ScannedRow = StoredRow & AttributesRow & DataRow & { readonly arrived: number };
 
-const SCAN_SIZES = `SELECT ${SIZES} FROM events WHERE sequence > ? AND recorded_at >= ? ORDER BY sequence LIMIT ?`;
+const SCAN_SIZES = `SELECT sequence AS position, ${BYTES} AS bytes FROM events WHERE sequence > ? AND recorded_at >= ? ORDER BY sequence LIMIT ?`;
 const SCAN = `
   SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived, ${READABLE}
   FROM events WHERE sequence > ? AND recorded_at >= ? AND sequence <= ? ORDER BY sequence`;
@@ -89,11 +88,12 @@ export class SqliteReader {
     return !Object.values(row).every((text) => text === null || isUtf8(text));
   }
 
-  #sizes({ id, position, after, limit }: EventQuery): SizeRow[] {
+  #sizes({ id, position, after, before, limit }: EventQuery): SizeRow[] {
     const conditions: [sql: string, value: string | number][] = [];
     if (id !== undefined) conditions.push(['id = ?', id]);
     if (position !== undefined) conditions.push(['sequence = ?', position]);
     if (after !== undefined) conditions.push(['sequence > ?', after]);
+    if (before !== undefined) conditions.push(['sequence < ?', before]);
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`;
     const order = after === undefined ? 'DESC' : 'ASC';
     return this.#connection
@@ -106,9 +106,9 @@ export class SqliteReader {
     const from = since > -Infinity ? Math.max(after, this.startOf(since)) : after;
     let last = from;
     let bytes = 0;
-    const sizes = this.#connection.prepare(SCAN_SIZES).all(from, since, limit) as SizeRow[];
-    for (const [i, { position, headBytes, dataBytes }] of sizes.entries()) {
-      bytes += headBytes + dataBytes;
+    const sizes = this.#connection.prepare(SCAN_SIZES).all(from, since, limit) as { position: number; bytes: number }[];
+    for (const [i, { position, bytes: own }] of sizes.entries()) {
+      bytes += own;
       if (i > 0 && bytes > SCAN_BYTES) break;
       last = position;
     }

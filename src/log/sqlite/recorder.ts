@@ -3,15 +3,7 @@ import type { Appended } from '../event-log';
 import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection';
-import {
-  FIND_BY_IDEMPOTENCY_KEY,
-  FIND_FIRST_ID,
-  INSERT_EVENT,
-  MINUTE,
-  minuteOf,
-  rowOf,
-  type StoredRow,
-} from './schema';
+import { FIND_BY_IDEMPOTENCY_KEY, FIND_FIRST_ID, insertEvent, MINUTE, minuteOf, rowOf, type StoredRow } from './schema';
 
 /** The results of recording a batch of events. */
 export interface RecordedEvents {
@@ -44,7 +36,7 @@ export class SqliteRecorder {
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
-    this.#insert = connection.prepare(INSERT_EVENT);
+    this.#insert = connection.prepare(connection.reading(() => insertEvent(connection)));
   }
 
   /**

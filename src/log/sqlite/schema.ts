@@ -16,8 +16,6 @@ const CREATE_EVENTS = `
     source TEXT NOT NULL,
     idempotency_key TEXT,
     webhook_id TEXT,
-    head_bytes INTEGER NOT NULL,
-    data_bytes INTEGER NOT NULL,
     checksum INTEGER,
     attributes TEXT NOT NULL,
     arrival TEXT NOT NULL,
@@ -31,16 +29,32 @@ const CREATE_EVENTS = `
 /** A parameter that takes a text as bytes in UTF-8. */
 const TEXT = 'CAST(? AS TEXT)';
 
-/** Inserts an event, or nothing where an event with one of its keys is there. Takes the values of {@link rowOf}. */
-export const INSERT_EVENT = `
-  INSERT INTO events
-    (recorded_at, id, source, idempotency_key, webhook_id, head_bytes, data_bytes, checksum, attributes, arrival, data)
-  VALUES (?, ${TEXT}, ${TEXT}, ${TEXT}, ${TEXT}, ?, ?, ?, ${TEXT}, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`;
+/**
+ * Returns the statement that inserts an event, or nothing where an event with one of its keys is there. Takes the values of
+ * {@link rowOf}.
+ *
+ * Files that were made before version 4 have two more columns, which nothing reads but processes of an earlier version that still
+ * have the file open: they take them for the most bytes of the event in an answer.
+ */
+export function insertEvent(database: Pick<Database, 'prepare'>): string {
+  const isOld = database.prepare("SELECT name FROM pragma_table_info('events') WHERE name = 'head_bytes'").get();
+  const [columns, values] = isOld
+    ? [', head_bytes, data_bytes', ', 5 * length(?7) + 64, 5 * ifnull(length(?9), 0) + 64']
+    : ['', ''];
+  return `
+    INSERT INTO events
+      (recorded_at, id, source, idempotency_key, webhook_id, checksum, attributes, arrival, data${columns})
+    VALUES (?1, ${text(2)}, ${text(3)}, ${text(4)}, ${text(5)}, ?6, ${text(7)}, ${text(8)}, ${text(9)}${values})
+    ON CONFLICT DO NOTHING`;
+}
+
+function text(parameter: number): string {
+  return TEXT.replace('?', `?${String(parameter)}`);
+}
 
 export function rowOf(event: PackedEvent): SqlValue[] {
   const { recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data } = event;
-  const { headBytes, dataBytes, checksum } = event;
-  return [recordedAt, id, source, idempotencyKey, webhookId, headBytes, dataBytes, checksum, attributes, arrival, data];
+  return [recordedAt, id, source, idempotencyKey, webhookId, event.checksum, attributes, arrival, data];
 }
 
 /** Finds the event with an idempotency key. */
@@ -57,6 +71,9 @@ export const TEXTS_AS_BYTES = TEXTS.map((name) => {
   const column = name.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`);
   return `CAST(${column} AS BLOB) AS "${name}"`;
 }).join(', ');
+
+/** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
+export const BYTES = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
 
 /** The columns of a {@link StoredRow}. */
 export const STORED_COLUMNS = `
@@ -95,7 +112,7 @@ export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)
 export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
-const VERSION = 3;
+const VERSION = 4;
 
 /**
  * For each minute since 1970-01-01T00:00Z the number of its events, positions between which all of them are, and the sum of the
@@ -148,10 +165,13 @@ export const COUNT_MINUTES = `
                (recorded_at - ${String(MINUTE - 1)} * (recorded_at < 0)) / ${String(MINUTE)} AS minute FROM events)
   GROUP BY minute`;
 
+/** Brings a file of version 3 up to date. It keeps the columns of {@link insertEvent}: without them every row would be written anew. */
+const FROM_VERSION_3 = `PRAGMA user_version = ${String(VERSION)};`;
+
 /** Brings a file of version 2 up to date. */
 const FROM_VERSION_2 = `
   ALTER TABLE events ADD COLUMN checksum INTEGER;
-  PRAGMA user_version = ${String(VERSION)};
+  ${FROM_VERSION_3}
 `;
 
 /** Brings a file of version 1 up to date. Its events keep their column `late_at`, which nothing reads. */
@@ -168,13 +188,14 @@ export class ForeignFileError extends Error {
   override readonly name = 'ForeignFileError';
 }
 
-/** The step that is needed before a file can be used. Readers take one of version 2 as it is: its events have no checksums. */
-type SchemaState = 'current' | 'empty' | 'version 1' | 'version 2';
+/** The step that is needed before a file can be used. Readers take one of version 2, whose events have no checksums, or 3 as it is. */
+type SchemaState = 'current' | 'empty' | 'version 1' | 'version 2' | 'version 3';
 
 const UPDATES: Readonly<Record<Exclude<SchemaState, 'current'>, string>> = {
   empty: SCHEMA,
   'version 1': FROM_VERSION_1,
   'version 2': FROM_VERSION_2,
+  'version 3': FROM_VERSION_3,
 };
 
 /**
@@ -189,7 +210,7 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
   const application = pragma(database, `${schema}.application_id`);
   if (application === APPLICATION_ID) {
     if (version === VERSION) return 'current';
-    if (version === 1 || version === 2) return `version ${version}`;
+    if (version === 1 || version === 2 || version === 3) return `version ${version}`;
     throw new Error(
       `The file has schema version ${String(version)}, and this program works with versions 1 to ${String(VERSION)} only. ` +
         'Use the version of the program that wrote it. Nothing was changed.',

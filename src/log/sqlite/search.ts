@@ -12,6 +12,7 @@ import {
 } from '../search';
 import type { ReadableConnection } from './read-only';
 import type { SqliteReader } from './reader';
+import { BYTES } from './schema';
 
 /** Most events that are looked at together, and most bytes, unless a single event has more. */
 const GROUP_EVENTS = 128;
@@ -47,9 +48,6 @@ interface ListedRow {
 
 /** Data that is kept as base64. An import may have put spaces before its name. */
 const IS_BASE64 = `substr(ltrim(substr(data, 1, 40)), 1, 13) = '"data_base64"'`;
-
-/** The sizes are in the rows' headers: no text is loaded for them. */
-const BYTES = ['attributes', 'arrival', 'data'].map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
 
 const LISTED = `
   SELECT sequence AS position, id, recorded_at AS "recordedAt", ${jsonOr('attributes', '{"type":"damaged"}')}, ${jsonOr('arrival', '{}')},

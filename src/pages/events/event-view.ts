@@ -37,7 +37,6 @@ export async function positionOf(log: EventLog, id: string | null): Promise<numb
     position: undefined,
     after: undefined,
     maxBytes: 1,
-    referenceBytes: 0,
   });
   return events[0]?.position;
 }

@@ -19,7 +19,7 @@ describe('the payload that --raw sends', () => {
   const sentOf = async (question: Question, path = '/RecordEvent'): Promise<[string | undefined, string][]> => {
     const [newest] = await service.log.read({
       ...{ id: undefined, position: undefined, after: undefined, limit: 1 },
-      ...{ maxBytes: Infinity, referenceBytes: 0 },
+      ...{ maxBytes: Infinity },
     });
     const answer = await send(service.url + path, question);
     expect(answer.status).toBe(200);

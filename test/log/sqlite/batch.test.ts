@@ -1,5 +1,4 @@
 import type { NewEvent } from '../../../src/events/stored-event';
-import { sizeOf } from '../../../src/log/page';
 import { HeldBatches, packEvents, unpackEvents } from '../../../src/log/sqlite/batch';
 import { checksumOf, TEXTS } from '../../../src/log/sqlite/checksum';
 
@@ -35,7 +34,7 @@ function eventsIn(packed: Uint8Array): NewEvent[] {
 
 const withSizes = (event: NewEvent) => {
   const texts = TEXTS.map((name) => (event[name] === undefined ? null : Buffer.from(event[name])));
-  return { ...event, ...sizeOf(event), checksum: checksumOf(event.recordedAt, texts) };
+  return { ...event, checksum: checksumOf(event.recordedAt, texts) };
 };
 
 describe('the batches that only the write-ahead log has', () => {

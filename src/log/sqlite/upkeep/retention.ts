@@ -1,7 +1,7 @@
 import type { Retention } from '../../event-log';
 import type { SqliteConnection } from '../connection';
 import type { SqliteRecorder } from '../recorder';
-import { MINUTE, minuteOf } from '../schema';
+import { BYTES, MINUTE, minuteOf } from '../schema';
 
 /** How long one step should take, in milliseconds: writes wait for it. */
 const STEP_TARGET = 4;
@@ -47,7 +47,7 @@ interface OldRow {
   readonly bytes: number;
 }
 
-const OLD_ROWS = 'SELECT sequence, head_bytes + data_bytes AS bytes FROM events';
+const OLD_ROWS = `SELECT sequence, ${BYTES} AS bytes FROM events`;
 
 /** Forgets events that are past retention, a few in each step, and gives their space back to the file system. */
 export class SqliteRetention {

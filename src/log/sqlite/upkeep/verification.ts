@@ -1,6 +1,5 @@
 import { sequenceOf } from '../../../events/position';
 import { isUtf8 } from 'node:buffer';
-import { sizeOfUtf8 } from '../../page';
 import { openDatabase } from '../binding';
 import { checksumOf, TEXTS } from '../checksum';
 import type { SqliteConnection } from '../connection';
@@ -53,18 +52,14 @@ function wrongCounts(connection: ReadableConnection): string[] {
 type EventBytes = Readonly<Record<(typeof TEXTS)[number], Uint8Array | null>> & {
   readonly sequence: number;
   readonly recordedAt: number;
-  readonly head: number;
-  readonly size: number;
   /** Null for an event that an earlier version recorded. */
   readonly checksum: number | null;
 };
 
-const NOTHING = new Uint8Array();
-
-/** Events with a text that is not UTF-8, or whose sizes or checksum are not those that were noted. */
+/** Events with a text that is not UTF-8, or whose checksum is not the one that was noted. */
 function* damagedEvents(connection: ReadableConnection): Generator<string> {
   const next = connection.prepare(
-    `SELECT sequence, recorded_at AS "recordedAt", head_bytes AS head, data_bytes AS size, ${checksumIn(connection)}, ${TEXTS_AS_BYTES}
+    `SELECT sequence, recorded_at AS "recordedAt", ${checksumIn(connection)}, ${TEXTS_AS_BYTES}
      FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1`,
   );
   for (let row = next.get(0) as EventBytes | undefined; row; row = next.get(row.sequence) as EventBytes | undefined) {
@@ -80,11 +75,9 @@ function checksumIn(connection: ReadableConnection): string {
 }
 
 function problemOf(row: EventBytes): string | undefined {
-  const { head, size, checksum, recordedAt } = row;
+  const { checksum, recordedAt } = row;
   const texts = TEXTS.map((name) => row[name]);
   if (!texts.every((bytes) => bytes === null || isUtf8(bytes))) return 'has a text that is not UTF-8';
-  const noted = sizeOfUtf8(row.attributes ?? NOTHING, row.data);
-  if (noted.headBytes !== head || noted.dataBytes !== size) return 'has another size than was noted';
   const isOther = checksum !== null && checksum !== checksumOf(recordedAt, texts);
   return isOther ? 'is not as it was recorded: it has another checksum than was noted' : undefined;
 }

@@ -1,0 +1,103 @@
+import { SEQUENCE_DIGITS } from '../events/position';
+import { wireBytes } from '../events/stored-event';
+import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
+
+/** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */
+export interface PageQuery extends EventQuery {
+  /** Bytes of the reference that stands in for omitted data. */
+  readonly referenceBytes: number;
+}
+
+/** Bytes of an event besides its attributes and data: `,"sequence":"…"` and the comma after it. */
+const OTHER_BYTES = ',"sequence":"",'.length + SEQUENCE_DIGITS;
+
+/** The most that `wireBytes` counts for one character of a text. */
+const MOST_BYTES = '&amp;'.length;
+
+/**
+ * Reads events as {@link EventLog.read} does, as many as an answer has room for, at least one if there is one. Data is left out if
+ * its event alone is too large for an answer, unless that is the first that was asked for by `id` or `position`.
+ *
+ * @throws {EventLogError}
+ */
+export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<LoggedEvent[]> {
+  let found = await log.read(query);
+  if (fitSurely(found, query)) return found;
+  const isUpwards = query.after !== undefined;
+  const page = new AnswerPage(query);
+  let measured = 0;
+  for (;;) {
+    let mayBeMore = false;
+    for (const event of isUpwards ? found : found.toReversed()) {
+      const taken = page.take(event);
+      if (taken === undefined) return page.inLogOrder();
+      // The log counts fewer bytes, so an answer is full before the log ends what it returns: unless data that it counted is left out.
+      mayBeMore ||= taken.dataOmitted && !event.dataOmitted;
+      measured += event.data?.length ?? 0;
+      if (measured > LARGE_MESSAGE) {
+        await letOthersRun();
+        measured = 0;
+      }
+    }
+    const { length, last } = page;
+    if (!mayBeMore || length === query.limit) return page.inLogOrder();
+    found = await log.read({
+      ...query,
+      limit: query.limit - length,
+      ...(isUpwards ? { after: last } : { before: last }),
+    });
+  }
+}
+
+/** Whether events fit, judged by the lengths of their texts. */
+function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
+  let most = 0;
+  for (const { attributes, data = '', dataOmitted } of events) {
+    if (dataOmitted) return false;
+    most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
+  }
+  return most <= maxBytes;
+}
+
+/** Fills an answer, event by event in the order of the query. */
+class AnswerPage {
+  readonly #query: PageQuery;
+  readonly #events: LoggedEvent[] = [];
+  #room: number;
+
+  constructor(query: PageQuery) {
+    this.#query = query;
+    this.#room = query.maxBytes;
+  }
+
+  get length(): number {
+    return this.#events.length;
+  }
+
+  /** The position of the last event. */
+  get last(): number | undefined {
+    return this.#events.at(-1)?.position;
+  }
+
+  /** Takes the next event, without its data if it is too large; returns undefined if there is no room for it. */
+  take(event: LoggedEvent): LoggedEvent | undefined {
+    const { id, position, limit, maxBytes, referenceBytes } = this.#query;
+    if (this.length === limit) return undefined;
+    const isWanted = (id !== undefined || position !== undefined) && this.length === 0;
+    const { attributes, data } = event;
+    const headBytes = wireBytes(attributes) + OTHER_BYTES;
+    const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
+    const dataOmitted = event.dataOmitted || (!isWanted && whole > maxBytes);
+    const bytes = dataOmitted ? headBytes + referenceBytes : whole;
+    if (!isWanted && bytes > this.#room) return undefined;
+    this.#room -= bytes;
+    const taken = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
+    this.#events.push(taken);
+    return taken;
+  }
+
+  inLogOrder(): LoggedEvent[] {
+    return this.#query.after === undefined ? this.#events.toReversed() : this.#events;
+  }
+}

@@ -1,0 +1,82 @@
+import { wireBytes } from '../../src/events/stored-event';
+import { sequenceOf } from '../../src/events/position';
+import type { EventLog, LoggedEvent } from '../../src/log/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { readPage, type PageQuery } from '../../src/service/event-page';
+import { EVERYTHING, newEvent } from '../log/event-log-suite';
+
+const QUERY: PageQuery = { ...EVERYTHING, referenceBytes: 100 };
+
+/** The bytes of an event in an answer, with the comma after it. */
+function written({ attributes, position, data }: Omit<LoggedEvent, 'dataOmitted'>): number {
+  return wireBytes(`${attributes},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`},`);
+}
+
+describe('a page of events', () => {
+  let log: EventLog;
+  beforeEach(() => {
+    log = openMemoryLog();
+  });
+  afterEach(() => log.close());
+
+  const record = async (...data: readonly string[]) => {
+    for (const text of data) await log.append(newEvent({ data: `"data":"${text}"` }));
+  };
+  const positions = async (query: Partial<PageQuery>) =>
+    (await readPage(log, { ...QUERY, ...query })).map(({ position, dataOmitted }) =>
+      dataOmitted ? `${String(position)} without data` : String(position),
+    );
+
+  it('has as many events as fit, measured as XML text', async () => {
+    await record(...Array.from({ length: 10 }, () => '<'.repeat(100)));
+    const all = await log.read(EVERYTHING);
+    const maxBytes = all.slice(-3).reduce((sum, event) => sum + written(event), 0);
+    expect(await positions({ maxBytes })).toEqual(['8', '9', '10']);
+    expect(await positions({ maxBytes: maxBytes - 1 })).toEqual(['9', '10']);
+    expect(await positions({ maxBytes, after: 0 })).toEqual(['1', '2', '3']);
+  });
+
+  it('has events without their data where that is too large only as XML text, and goes on after them', async () => {
+    await record('a', '&'.repeat(900), '&'.repeat(900), '&'.repeat(900), 'b');
+    const omitted = ['2 without data', '3 without data', '4 without data'];
+    expect(await positions({ maxBytes: 2000 })).toEqual(['1', ...omitted, '5']);
+    expect(await positions({ maxBytes: 2000, after: 0 })).toEqual(['1', ...omitted, '5']);
+    expect(await positions({ maxBytes: 2000, limit: 3 })).toEqual(['3 without data', '4 without data', '5']);
+    expect(await positions({ maxBytes: 2000, after: 1, limit: 2 })).toEqual(['2 without data', '3 without data']);
+  });
+
+  it('has the first event that is asked for whole', async () => {
+    await record('&'.repeat(5000));
+    const [event] = await log.read(EVERYTHING);
+    expect(await positions({ maxBytes: 2000 })).toEqual(['1 without data']);
+    expect(await positions({ maxBytes: 2000, id: event?.id })).toEqual(['1']);
+    expect(await positions({ maxBytes: 2000, position: 1 })).toEqual(['1']);
+  });
+
+  it('has the same events as if all of the log were looked at', async () => {
+    let seed = 1;
+    const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
+    const sizes = [5, 50, 300, 700, 1500, 4000];
+    for (let i = 0; i < 60; i++) await record((random(3) === 0 ? '&' : 'é').repeat(random(sizes[random(6)] ?? 1)));
+    const all = await log.read(EVERYTHING);
+    for (let i = 0; i < 300; i++) {
+      const after = random(2) === 0 ? undefined : random(70);
+      const query = { ...QUERY, after, limit: 1 + random(40), maxBytes: 500 + random(6000) };
+      expect(await readPage(log, query)).toEqual(expected(all, query));
+    }
+  });
+});
+
+/** Fills a page as `GET_EVENTS_MAX_BYTES` promises, in the plainest way. */
+function expected(all: readonly LoggedEvent[], { after, limit, maxBytes, referenceBytes }: PageQuery): LoggedEvent[] {
+  const events: LoggedEvent[] = [];
+  let bytes = 0;
+  for (const event of after === undefined ? all.toReversed() : all.filter(({ position }) => position > after)) {
+    const dataOmitted = written(event) > maxBytes;
+    const shown = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
+    bytes += written(shown) + (dataOmitted ? referenceBytes : 0);
+    if (events.length === limit || bytes > maxBytes) break;
+    events.push(shown);
+  }
+  return after === undefined ? events.reverse() : events;
+}
