@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 /**
- * Tests are compiled by ts-jest; what they run is the build that ships (dist), because the event log's worker thread and
+ * All tests, of which the scripts in package.json each run one folder. They are compiled by ts-jest; what they run is the build that ships (dist), because the event log's worker thread and
  * the service as a process can only be started from compiled files. Types are checked by `npm run typecheck`.
  *
  * @type {import('jest').Config}
@@ -10,7 +10,6 @@ export default {
   testEnvironment: '<rootDir>/test/support/one-realm/environment.cjs',
   runtime: '<rootDir>/test/support/one-realm/runtime.cjs',
   roots: ['<rootDir>/test'],
-  testPathIgnorePatterns: ['<rootDir>/test/system/', '<rootDir>/test/interop/'],
   testMatch: ['**/*.test.ts'],
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },

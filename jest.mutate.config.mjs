@@ -16,7 +16,7 @@ export default {
     '<rootDir>/test/log/page.test.ts',
     '<rootDir>/test/events/cloudevents/*.test.ts',
     '<rootDir>/test/http/{callers,rate-limit}.test.ts',
-    '<rootDir>/test/http/access/{access-control,credentials,signature-check,viewers}.test.ts',
+    '<rootDir>/test/access/{access-control,credentials,local-callers,open-service,viewers}.test.ts',
     '<rootDir>/test/senders/*.test.ts',
   ],
   testEnvironment: 'node',

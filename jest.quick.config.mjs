@@ -2,13 +2,13 @@ import { availableParallelism } from 'node:os';
 import base from './jest.config.mjs';
 
 /**
- * What `npm test` runs: all but the tests that start processes, of which `test/main` has a few.
+ * What `npm test` runs: all but the tests that start processes, of which `test/main` has a few, and those that need more than Node.
  *
  * @type {import('jest').Config}
  */
 export default {
   ...base,
-  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '<rootDir>/test/process/'],
+  testPathIgnorePatterns: ['process', 'system', 'attacks', 'interop'].map((folder) => `<rootDir>/test/${folder}/`),
   // These tests wait a quarter of their time, for limits and disks: two cores have room for three at once.
   maxWorkers: Math.max(3, availableParallelism() - 1),
 };

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 const [times = '100', what = 'service'] = process.argv.slice(2);
 const suite = what === 'forwarder' ? 'test/system/forward' : 'test/system/kills';
 const names = { service: 'one process .* kills', workers: 'workers .* kills', forwarder: 'kills' };
-const { status } = spawnSync('npx', ['jest', '--config', 'jest.system.config.mjs', suite, '-t', names[what]], {
+const { status } = spawnSync('npx', ['jest', suite, '-t', names[what]], {
   cwd: new URL('..', import.meta.url),
   env: { ...process.env, KILLS: times },
   stdio: 'inherit',
