@@ -20,7 +20,7 @@ import { withinDescriptors } from './config/descriptors';
 import { openServiceWarnings } from './access/open-service';
 import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
-import type { Channel } from './log/engine';
+import type { Writer } from './log/engine';
 import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
 import { plainReason } from './util/text';
@@ -101,15 +101,16 @@ const HANDOVER_TIMEOUT = 5000;
 
 /** Answers as one of several processes. */
 async function runWorker(config: Config, logger: Logger): Promise<void> {
-  const { joinSupervisor, refusalsOfAllWorkers, writerChannel } = await import('./workers/worker.js');
-  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(), writerChannel(config.eventLog));
+  const { findSupervisor, joinSupervisor, refusalsOfAllWorkers, writerOf } = await import('./workers/worker.js');
+  const supervisor = findSupervisor();
+  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(supervisor), writerOf(supervisor));
   const stop = stopper(logger, async () => {
     await leave();
     await log.close();
   });
   stopOnSignals(app, stop);
   started(app, config, logger);
-  const leave = joinSupervisor(app, (why) => {
+  const leave = joinSupervisor(supervisor, app, (why) => {
     stop(why, () => app.close(HANDOVER_TIMEOUT));
   });
 }
@@ -119,9 +120,9 @@ async function startService(
   config: Config,
   logger: Logger,
   refusalsOfAll?: RefusalsOfAll,
-  channel?: Channel,
+  writer?: Writer,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const opening = config.eventLog.open(eventLogSettings(config), channel);
+  const opening = config.eventLog.open(eventLogSettings(config), writer);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

@@ -226,8 +226,8 @@ const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 export interface Common {
   /** The port on which all workers listen. */
   readonly port: number;
-  /** The version of the protocol in which they send events to the supervisor, if it writes for them. */
-  readonly writerProtocol: number | undefined;
+  /** The version of the protocol in which they speak with the supervisor. */
+  readonly writerProtocol: number;
   /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
   readonly settings: Readonly<Record<string, string>>;
 }

@@ -3,13 +3,18 @@ import type {
   Appended,
   EventQuery,
   LoggedEvent,
-  LogObserver,
   LogStats,
   Progress,
   ScanQuery,
   SearchQuery,
   SearchResult,
 } from './event-log';
+
+/**
+ * The version of the messages between the threads and processes of a service, and of what they write. A worker of another version than
+ * its supervisor, which stays when a new build replaces the workers, does not start.
+ */
+export const PROTOCOL = 9;
 
 /** Events that an engine has recorded. */
 export interface Recorded {
@@ -54,7 +59,7 @@ export interface Engine {
    *
    * @returns ends it; resolves once nothing is in progress.
    */
-  follow?(tell: (newest: number) => void): () => Promise<void>;
+  readonly follow?: ((tell: (newest: number) => void) => () => Promise<void>) | undefined;
 
   forget(positions: readonly number[], progress: Progress): Promise<number[]>;
   verify(): Promise<string[]>;
@@ -84,25 +89,11 @@ export interface RetentionSteps {
   step(): Promise<boolean>;
 }
 
-/**
- * Leads to another process. Messages arrive once and in order, as structured clones. What is sent after the other side has gone
- * is lost.
- */
-export interface Channel {
-  /** Calls `sent` once the message has left this process, which holds what a process that hangs does not take. */
-  send(message: unknown, sent?: () => void): void;
-  onMessage(listener: (message: unknown) => void): void;
-  /** Calls a listener once, when the other side has gone. */
-  onClose(listener: () => void): void;
-}
-
-/** Records the events of several processes, where an engine has one writer at a time. */
-export interface SharedWriter {
-  observe(observer: LogObserver): void;
-  /** Resolves once the log is open. @throws {EventLogError} it cannot be opened. */
-  start(): Promise<void>;
-  /** Answers a process until it has gone. What it asked before is done all the same. */
-  serve(channel: Channel): void;
-  /** Resolves once all processes have gone and the log is closed. */
-  close(): Promise<void>;
+/** A log that another process has open and that records for this one. Its promises reject with the reason alone. */
+export interface Writer {
+  /** Records events. Resolves to the results for those that were not recorded, by their places. */
+  appendAll(events: readonly NewEvent[]): Promise<ReadonlyMap<number, Appended>>;
+  check(): Promise<void>;
+  /** Resolves once the position of the newest event is another one. May be called again after that, not before. */
+  newestOtherThan(position: number): Promise<number>;
 }

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ValueError } from '../util/text';
-import type { Channel, SharedWriter } from './engine';
+import type { Writer } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
 import { accessProblem } from './sqlite/access-problem';
-import { PROTOCOL } from './sqlite/options';
 import type { Restored } from './sqlite/upkeep/restore';
 
 /** Settings of an event log besides its location. */
@@ -30,10 +29,10 @@ export interface EventLogLocation {
   /**
    * Opens the log, and creates it if it is missing.
    *
-   * @param channel - to the {@link sharedWriter}, which then writes what this process records.
+   * @param writer - another process that has the log open, and records for this one if the log {@link hasOneWriter}.
    * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
    */
-  open(settings: EventLogSettings, channel?: Channel): Promise<EventLog>;
+  open(settings: EventLogSettings, writer?: Writer): Promise<EventLog>;
 
   /**
    * Opens the log for the operator's tools: a mistyped name does not create an empty log, and nothing is forgotten.
@@ -46,12 +45,8 @@ export interface EventLogLocation {
   /** Says what keeps this process from opening the log; resolves to undefined if the error of opening it says it best. */
   problem?(to: 'read' | 'write'): Promise<string | undefined>;
 
-  /** The one writer of several processes; without it each process writes for itself. */
-  readonly sharedWriter?: {
-    /** Version of the messages between it and the processes; another version is not understood. */
-    readonly protocol: number;
-    make(settings: EventLogSettings): Promise<SharedWriter>;
-  };
+  /** Whether one of several processes records for the others: those that wait for each other's lock commit less. */
+  readonly hasOneWriter?: boolean;
 
   /**
    * Puts a backup, made by `EventLog.backup`, in the place of the log, which is kept beside it.
@@ -96,9 +91,9 @@ const SQLITE: EngineChoice = {
       name: file,
       engine: 'SQLite',
       isMissing: () => !existsSync(file),
-      async open(settings, channel) {
+      async open(settings, writer) {
         const { openSqliteLog, sqliteLogOfWriter } = await load();
-        return channel === undefined ? openSqliteLog(options(settings)) : sqliteLogOfWriter(channel, file);
+        return writer === undefined ? openSqliteLog(options(settings)) : sqliteLogOfWriter(file, writer);
       },
       async openExisting(_settings, access) {
         if (!existsSync(file))
@@ -107,13 +102,7 @@ const SQLITE: EngineChoice = {
         return openSqliteLog({ file, readOnly: access === 'read' });
       },
       problem: (to) => accessProblem(file, to),
-      sharedWriter: {
-        protocol: PROTOCOL,
-        async make(settings) {
-          const { SqliteSharedWriter } = await import('./sqlite/shared-writer.js');
-          return new SqliteSharedWriter(options(settings));
-        },
-      },
+      hasOneWriter: true,
       async restore(backup) {
         const { restoreLog } = await import('./sqlite/upkeep/restore.js');
         return restoreLog(backup, file);

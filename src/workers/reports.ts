@@ -4,7 +4,8 @@ import type { Refusal } from '../http/errors';
 import { refusalCounter, retentionFailures } from '../telemetry/metrics';
 import { mergedRefusals, RefusedCalls, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
-import type { Figures, Report, WorkerProcess } from './worker-process';
+import type { Figures, Report } from './protocol';
+import type { WorkerProcess } from './worker-process';
 
 /** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
 const TIMEOUT = 1000;
@@ -49,10 +50,9 @@ export class Reports implements MetricsSource {
     this.#retentionFailures.inc();
   }
 
-  /** Includes a worker, and answers it when it asks for the refused calls of all. */
+  /** Includes a worker. */
   add(worker: WorkerProcess): void {
     this.#workers.add(worker);
-    worker.onRefusalsWanted(() => this.#refusals());
     void worker.closed.then(() => {
       this.#merging = this.#merging.then(() => this.#merge(worker));
     });
@@ -95,7 +95,7 @@ export class Reports implements MetricsSource {
   }
 
   /** The refusals of all workers and of this process. */
-  async #refusals(): Promise<Refusals> {
+  async refusals(): Promise<Refusals> {
     const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
     return mergedRefusals([this.refusedCalls.list(), ...[left, ...answers].map(refusalsOf)]);

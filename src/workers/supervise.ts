@@ -3,10 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
 import { environmentOfInherited, type Notify } from '../config/service-manager';
 import { environmentOfWorkers } from '../config/environment';
+import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
 import { createObserver, type Observer } from '../telemetry/observer';
 import { Supervisor } from './supervisor';
+import { writerFor } from './writer';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker, type WorkerProcess } from './worker-process';
@@ -29,9 +31,8 @@ export async function supervise(
 ): Promise<void> {
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  const { inherited } = config;
-  const { sharedWriter } = config.eventLog;
-  const writer = await sharedWriter?.make(eventLogSettings(config));
+  const { eventLog, inherited } = config;
+  const log = eventLog.hasOneWriter ? await eventLog.open(eventLogSettings(config)) : undefined;
   cluster.setupPrimary({
     // JSON, the default between processes, has neither NaN nor bytes.
     serialization: 'advanced',
@@ -42,15 +43,17 @@ export async function supervise(
   const callers = callersOf(config);
   const addressOf = (request: IncomingMessage) => callers.address(request);
   const observer = createObserver(logger, reports, reports.refusedCalls, addressOf, config.log.access);
-  writer?.observe(observer);
+  log?.observe({ retained: observer.retained, lost: observer.lost });
   let port = config.port;
   const fork = (): WorkerProcess => {
-    const worker = forkWorker({
-      ...environmentOfWorkers({ port, writerProtocol: sharedWriter?.protocol, settings: config.settings }),
-      ...(inherited && environmentOfInherited()),
-    });
+    const worker = forkWorker(
+      {
+        ...environmentOfWorkers({ port, writerProtocol: PROTOCOL, settings: config.settings }),
+        ...(inherited && environmentOfInherited()),
+      },
+      (closed) => ({ ...(log && writerFor(log, closed)), refusals: () => reports.refusals() }),
+    );
     reports.add(worker);
-    writer?.serve(worker.log);
     return worker;
   };
   const supervisor = new Supervisor({
@@ -59,7 +62,7 @@ export async function supervise(
     logger,
     ready: announce,
     ended(code) {
-      const closed = Promise.resolve(writer?.close()).catch((error: unknown) => {
+      const closed = Promise.resolve(log?.close()).catch((error: unknown) => {
         logger.error({ reason: plainReason(error) }, 'the log was not closed');
       });
       void closed.then(() => {
@@ -86,8 +89,6 @@ export async function supervise(
       notify('READY=1');
     });
   });
-  // Before the workers: one that starts while this process ends would complain about that.
-  await writer?.start();
   supervisor.start();
   logger.info({ workers: config.workers, adminUrl }, 'supervising');
 }

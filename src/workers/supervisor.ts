@@ -22,7 +22,7 @@ export interface SupervisorOptions {
   readonly logger: Logger;
   /** Called when the first worker is ready to answer, with the address of the endpoint. */
   readonly ready: (url: string) => void;
-  /** Called when all workers have ended: after a signal with exit code 0, otherwise with that of the worker that could not start. */
+  /** Called when all workers have ended and nothing more can come from them: after a signal with exit code 0, otherwise with that of the worker that could not start. */
   readonly ended: (code: number) => void;
 }
 
@@ -114,6 +114,10 @@ export class Supervisor {
       this.#becameReady(place, worker, url);
       return true;
     });
+    void worker.closed.then(() => {
+      this.#running.delete(worker);
+      if (this.#stopping) this.#endIfAlone();
+    });
     const ended = worker.ended.then((end) => {
       this.#ended(place, worker, end, performance.now() - started);
       return false;
@@ -140,14 +144,13 @@ export class Supervisor {
   }
 
   #ended(place: Place, worker: WorkerProcess, { code, cause }: End, lived: number): void {
-    this.#running.delete(worker);
     const wasReady = place.ready === worker;
     const wasStarting = place.starting === worker;
     if (wasReady) place.ready = undefined;
     if (wasStarting) place.starting = undefined;
-    if (this.#stopping) this.#endIfAlone();
+    if (this.#stopping) return;
     // If one cannot start, none can.
-    else if (!this.#announced) this.#failToStart(code, cause);
+    if (!this.#announced) this.#failToStart(code, cause);
     else if (wasStarting && place.ready !== undefined) this.#logger.error({ cause }, 'the workers were not replaced');
     else if (wasReady || wasStarting) {
       this.#logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');

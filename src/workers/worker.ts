@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
 import { ofSupervisor } from '../config/environment';
-import type { Channel } from '../log/engine';
-import type { EventLogLocation } from '../log/engines';
+import { PROTOCOL, type Writer } from '../log/engine';
 import { within } from '../util/promises';
+import { Remote } from '../util/remote';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
-import type { FromWorker, ToWorker } from './worker-process';
+import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
@@ -12,88 +12,76 @@ const LEAVE_TIMEOUT = 1000;
 /** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
 const COLLECT_TIMEOUT = 2000;
 
+/** The supervisor as its worker sees it. */
+type Supervisor = Remote<SupervisorFunctions>;
+
+/**
+ * Returns the supervisor of this process.
+ *
+ * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
+ */
+export function findSupervisor(): Supervisor {
+  if (ofSupervisor()?.writerProtocol !== PROTOCOL)
+    throw new Error(
+      'This worker is of another build than its supervisor, and they speak to each other in different ways. Restart the service: ' +
+        'SIGHUP cannot renew the workers across these builds.',
+    );
+  const supervisor: Supervisor = new Remote((message) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+  });
+  process.on('message', (message) => {
+    supervisor.receive(message);
+  });
+  process.once('disconnect', () => {
+    supervisor.end(new Error('the process that writes has ended'));
+  });
+  return supervisor;
+}
+
+/** Returns the log that the supervisor has open. */
+export function writerOf(supervisor: Supervisor): Writer {
+  return {
+    appendAll: (events) => supervisor.ask('appendAll', events),
+    check: () => supervisor.ask('check'),
+    newestOtherThan: (position) => supervisor.ask('newestOtherThan', position),
+  };
+}
+
 /**
  * Tells the supervisor that this process is ready to answer, and calls `retire` when another one has taken its place.
  *
  * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
  */
 export function joinSupervisor(
+  supervisor: Supervisor,
   app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
   retire: (why: string) => void,
 ): () => Promise<void> {
-  const sendReport = async (): Promise<void> => {
+  const report = async (): Promise<Report> => {
     const figures = await app.metrics.getMetricsAsJSON();
     const { calls, counts } = app.refusedCalls.list();
-    await send({ report: { figures, refusals: calls, refusalCounts: counts } });
+    return { figures, refusals: calls, refusalCounts: counts };
   };
   // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
   process.on('SIGHUP', () => undefined);
-  process.on('message', (message: ToWorker) => {
-    if (message === 'retire') retire(message);
-    else if (message === 'report') sendReport().catch(() => undefined);
+  supervisor.serve<WorkerFunctions>({
+    report,
+    retire() {
+      retire('retire');
+    },
   });
-  send({ ready: app.url }).catch(() => undefined);
-  return () => within(sendReport(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+  supervisor.tell('ready', app.url);
+  const leave = async () => supervisor.ask('leave', await report());
+  return () => within(leave(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
 }
 
 /** Returns a function that asks the supervisor for all workers' refusals; without an answer it has only those of this worker. */
-export function refusalsOfAllWorkers(): (own: RefusedCalls) => Promise<Refusals> {
-  let answered: (refusals: Refusals) => void = () => undefined;
-  process.on('message', (message: ToWorker) => {
-    if (typeof message !== 'object' || !('refusals' in message)) return;
-    const { refusals: calls, refusalCounts: counts = [] } = message;
-    answered({ calls, counts });
-  });
-  const ask = async (): Promise<Refusals> => {
-    const answer = new Promise<Refusals>((resolve) => {
-      answered = resolve;
-    });
-    await send('refusals of all');
-    return within(answer, COLLECT_TIMEOUT, () => new Error('too late'));
-  };
+export function refusalsOfAllWorkers(supervisor: Supervisor): (own: RefusedCalls) => Promise<Refusals> {
   let asking: Promise<Refusals> | undefined;
   return (own) => {
-    asking ??= ask().finally(() => {
+    asking ??= within(supervisor.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).finally(() => {
       asking = undefined;
     });
     return asking.catch(() => own.list());
   };
-}
-
-/**
- * Returns the channel to the supervisor's writer; undefined if each process writes for itself, as with JetStream.
- *
- * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
- */
-export function writerChannel({ sharedWriter }: EventLogLocation): Channel | undefined {
-  if (sharedWriter === undefined) return undefined;
-  if (ofSupervisor()?.writerProtocol !== sharedWriter.protocol)
-    throw new Error(
-      'This worker is of another build than its supervisor, and they write events in different ways. Restart the service: ' +
-        'SIGHUP cannot renew the workers across these builds.',
-    );
-  return {
-    send(message, sent) {
-      void send({ log: message }).then(sent);
-    },
-    onMessage(listener) {
-      process.on('message', (message: ToWorker) => {
-        if (typeof message === 'object' && 'log' in message) listener(message.log);
-      });
-    },
-    onClose(listener) {
-      process.once('disconnect', listener);
-    },
-  };
-}
-
-/** Resolves when the message is on its way. A supervisor that is gone gets none; then this process ends anyway. */
-function send(message: FromWorker): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.send === undefined || !process.connected) resolve();
-    else
-      process.send(message, undefined, undefined, () => {
-        resolve();
-      });
-  });
 }

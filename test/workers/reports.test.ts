@@ -1,8 +1,9 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { RefusedCalls, callsOfLastHour, type RefusedCall, type Refusals } from '../../src/telemetry/refused-calls';
+import { RefusedCalls, callsOfLastHour, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
-import type { End, Report, WorkerProcess } from '../../src/workers/worker-process';
+import type { Report } from '../../src/workers/protocol';
+import type { End, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
 /** A worker in which this many calls are in progress and wait. */
@@ -13,12 +14,9 @@ class MeasuredWorker implements WorkerProcess {
   readonly ended = this.#ended.promise;
   readonly #closed = deferred();
   readonly closed = this.#closed.promise;
-  readonly log = { send: () => undefined, onMessage: () => undefined, onClose: () => undefined };
   readonly metrics: Metrics;
   lastReport: Report = { figures: [], refusals: [] };
   hangs = false;
-  /** What it gets when it asks for the refused calls of all. */
-  refusalsOfAll = () => Promise.resolve<Refusals>({ calls: [], counts: [] });
 
   constructor(busy: number) {
     this.metrics = new Metrics({
@@ -35,10 +33,6 @@ class MeasuredWorker implements WorkerProcess {
     if (this.hangs) return new Promise(() => undefined);
     this.lastReport = { ...this.lastReport, figures: await this.metrics.registry.getMetricsAsJSON() };
     return this.lastReport;
-  }
-
-  onRefusalsWanted(collect: () => Promise<Refusals>): void {
-    this.refusalsOfAll = collect;
   }
 
   retire(): void {
@@ -169,7 +163,7 @@ describe('the figures of several workers', () => {
     busy.lastReport = refuse(3);
     idle.lastReport = refuse(200);
     const seen = async () => {
-      const { calls, counts } = await idle.refusalsOfAll();
+      const { calls, counts } = await reports.refusals();
       return [calls.length, callsOfLastHour(counts, 0)];
     };
     expect(await seen()).toEqual([100, 203]);
@@ -181,6 +175,6 @@ describe('the figures of several workers', () => {
 
   it('have the refused calls of a build that does not count them', async () => {
     busy.lastReport = { figures: [], refusals: [{ time: 1 } as unknown as Report['refusals'][number]] };
-    expect(await idle.refusalsOfAll()).toEqual({ calls: [{ time: 1 }], counts: [] });
+    expect(await reports.refusals()).toEqual({ calls: [{ time: 1 }], counts: [] });
   });
 });

@@ -9,8 +9,8 @@ class FakeWorker implements WorkerProcess {
   readonly #ended = deferred<End>();
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
-  readonly closed = this.#ended.promise.then(() => undefined);
-  readonly log = { send: () => undefined, onMessage: () => undefined, onClose: () => undefined };
+  readonly #closed = deferred();
+  readonly closed = this.#closed.promise;
   readonly lastReport = { figures: [], refusals: [] };
   readonly signals: NodeJS.Signals[] = [];
   retired = false;
@@ -19,10 +19,6 @@ class FakeWorker implements WorkerProcess {
 
   report(): Promise<never> {
     return new Promise(() => undefined);
-  }
-
-  onRefusalsWanted(): void {
-    // It never wants them.
   }
 
   retire(): void {
@@ -38,7 +34,13 @@ class FakeWorker implements WorkerProcess {
     this.#ready.resolve(`http://host/${String(this.pid)}`);
   }
 
-  end(code: number | undefined, cause = `exit code ${String(code)}`): void {
+  end(code: number | undefined, cause?: string): void {
+    this.exit(code, cause);
+    this.#closed.resolve();
+  }
+
+  /** Ends; what it sent last may still arrive. */
+  exit(code: number | undefined, cause = `exit code ${String(code)}`): void {
     this.#ended.resolve({ code, cause });
   }
 }
@@ -269,6 +271,18 @@ describe('a supervisor of two workers', () => {
     await settle(100_000);
     expect(events).toEqual(['ended 0']);
     expect(workers.length).toBe(4);
+  });
+
+  it('on a stop ends once what the last worker sent has arrived', async () => {
+    const supervisor = await startReady();
+    supervisor.stop();
+    workers[0]?.end(0);
+    workers[1]?.exit(0);
+    await settle(100_000);
+    expect(events).toEqual([]);
+    workers[1]?.end(0);
+    await settle();
+    expect(events).toEqual(['ended 0']);
   });
 
   it('on a stop starts none in place of one that has just died', async () => {

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE } from '../../util/promises';
+import { PROTOCOL } from '../engine';
 import { checksumOf, TEXTS } from './checksum';
-import { PROTOCOL } from './options';
 
 type TextProperty = (typeof TEXTS)[number];
 

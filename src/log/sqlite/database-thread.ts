@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred, type Deferred } from '../../util/promises';
+import { deferred } from '../../util/promises';
+import { Remote } from '../../util/remote';
 import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
 import { holdOpen } from './binding';
 import type { SqliteOptions } from './options';
-import type { RecordedEvents } from './recorder';
-import type { Operations, Reply, WorkerCall, WorkerReply } from './worker';
+import type { Operations, OwnerFunctions, ThreadFunctions } from './worker';
 
 /** Pause after a database could not be opened, in milliseconds; calls are refused meanwhile. */
 const OPEN_PAUSE = 250;
@@ -17,41 +17,10 @@ const BUSY_PAUSE = 2;
 
 const DEFAULT_RETENTION_PAUSE = 1000;
 
-/** The questions to another thread or process that it has not answered yet, numbered from 0. */
-export class Questions {
-  readonly #waiting = new Map<number, Deferred<unknown>>();
-  #asked = 0;
-  #error: Error | undefined;
-
-  /** @param send - sends the question with its number. */
-  ask(send: (call: number) => void): Promise<unknown> {
-    if (this.#error !== undefined) return Promise.reject(this.#error);
-    const answer = deferred<unknown>();
-    const call = this.#asked++;
-    this.#waiting.set(call, answer);
-    send(call);
-    return answer.promise;
-  }
-
-  answered(reply: Reply): void {
-    const answer = this.#waiting.get(reply.call);
-    this.#waiting.delete(reply.call);
-    if ('failure' in reply) answer?.reject(new Error(reply.failure));
-    else answer?.resolve(reply.result);
-  }
-
-  /** Rejects these questions and all later ones. */
-  rejectAll(error: Error): void {
-    this.#error = error;
-    for (const answer of this.#waiting.values()) answer.reject(error);
-    this.#waiting.clear();
-  }
-}
-
 /** A thread whose database is open. */
 interface OpenThread {
   readonly worker: Worker;
-  readonly questions: Questions;
+  readonly database: Remote<Operations>;
   /** Ends the thread, whose connection is then the last to close. */
   close(): Promise<void>;
 }
@@ -89,41 +58,13 @@ export class DatabaseThread {
     }
   }
 
-  /**
-   * Asks the database to do something. Questions are answered in their order.
-   *
-   * @param transferred - buffers in the argument that are handed over rather than copied.
-   */
+  /** Asks the database to do something. Questions are answered in their order. */
   async ask<O extends keyof Operations>(
     operation: O,
-    argument?: Parameters<Operations[O]>[0],
-    transferred: readonly ArrayBuffer[] = [],
+    ...argument: Parameters<Operations[O]>
   ): Promise<ReturnType<Operations[O]>> {
-    const { worker, questions } = await (this.#opened ?? this.#connect());
-    const answer = questions.ask((call) => {
-      worker.postMessage({ call, operation, argument } satisfies WorkerCall, transferred);
-    });
-    return (await answer) as ReturnType<Operations[O]>;
-  }
-
-  /** Records a packed batch, which it takes away from the caller. */
-  async append(batch: Uint8Array<ArrayBuffer>): Promise<RecordedEvents> {
-    const [recorded] = await this.appendAll([batch]);
-    return recorded as RecordedEvents;
-  }
-
-  /** As {@link append}, all of the batches or none. */
-  appendAll(batches: readonly Uint8Array<ArrayBuffer>[]): Promise<readonly RecordedEvents[]> {
-    return this.ask(
-      'append',
-      batches,
-      batches.map(({ buffer }) => buffer),
-    );
-  }
-
-  /** As `EventLog.check`. */
-  check(): Promise<void> {
-    return this.ask('check');
+    const { database } = await (this.#opened ?? this.#connect());
+    return database.ask(operation, ...argument);
   }
 
   /** The steps of its retention, if it has one. */
@@ -169,8 +110,9 @@ export class DatabaseThread {
 
   async #open(): Promise<OpenThread> {
     const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
-    const questions = new Questions();
-    const opened = questions.ask(() => undefined);
+    const thread = new Remote<ThreadFunctions>((message) => {
+      worker.postMessage(message);
+    });
     const ended = deferred();
     this.#ended = ended.promise;
     let hold: ReturnType<typeof holdOpen> | undefined;
@@ -179,15 +121,20 @@ export class DatabaseThread {
       if (!inUse) return;
       inUse = false;
       this.#opened = undefined;
-      questions.rejectAll(error);
+      thread.end(error);
     };
-    worker.on('message', (reply: WorkerReply) => {
-      if ('unsaved' in reply) this.onLost(reply.unsaved);
-      else if ('lost' in reply) {
-        this.onLost([reply.lost, reply.saved].filter(Boolean).join('. '));
-        gone(new Error(reply.lost));
+    thread.serve<OwnerFunctions>({
+      unsaved: (problem) => {
+        this.onLost(problem);
+      },
+      lost: ({ reason, saved }) => {
+        this.onLost([reason, saved].filter(Boolean).join('. '));
+        gone(new Error(reason));
         void worker.terminate();
-      } else questions.answered(reply);
+      },
+    });
+    worker.on('message', (message) => {
+      thread.receive(message);
     });
     worker.on('error', gone);
     worker.on('exit', () => {
@@ -196,7 +143,7 @@ export class DatabaseThread {
       ended.resolve();
     });
     try {
-      await opened;
+      await thread.ask('open');
       if (!this.#options.readOnly) hold = holdOpen(this.#options.file);
       this.#openFailure = undefined;
     } catch (error) {
@@ -206,7 +153,7 @@ export class DatabaseThread {
     }
     return {
       worker,
-      questions,
+      database: thread,
       close: async () => {
         hold?.close();
         hold = undefined;

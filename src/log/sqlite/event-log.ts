@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
-import type { Channel, Engine, FileEngine, Recorded, RetentionSteps } from '../engine';
+import type { Engine, FileEngine, Recorded, RetentionSteps, Writer } from '../engine';
 import { fileLogOn } from '../engine-log';
 import type { FileLog, Progress } from '../event-log';
 import { packEvents } from './batch';
 import { DatabaseThread } from './database-thread';
 import type { SqliteOptions } from './options';
-import { RemoteWriter } from './shared-writer';
 
 /** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */
 const REST = 20;
@@ -31,12 +30,9 @@ export async function openSqliteLog(options: SqliteOptions): Promise<FileLog> {
   return fileLogOn(new SqliteEngine(thread, options));
 }
 
-/**
- * Returns the log of one process of several. It opens the file for the first reader, and has its events written by a
- * `SqliteSharedWriter` at the other end of a channel.
- */
-export function sqliteLogOfWriter(channel: Channel, file: string): FileLog {
-  return fileLogOn(new SqliteEngine(new DatabaseThread({ file }), { file }, new RemoteWriter(channel)));
+/** Returns the log of one process of several. It opens the file for the first reader, and another process writes for it. */
+export function sqliteLogOfWriter(file: string, writer: Writer): FileLog {
+  return fileLogOn(new SqliteEngine(new DatabaseThread({ file }), { file }, writer));
 }
 
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
@@ -52,21 +48,23 @@ class SqliteEngine implements FileEngine {
   readonly #thread: DatabaseThread;
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
-  readonly #remote: RemoteWriter | undefined;
-  /** Records events: the supervisor's writer, or this process's thread. */
-  readonly #writer: RemoteWriter | DatabaseThread;
+  /** Writes in place of this process's thread. */
+  readonly #writer: Writer | undefined;
+  readonly follow: Engine['follow'];
 
-  constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, remote?: RemoteWriter) {
+  constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, writer?: Writer) {
     this.#thread = thread;
     this.#searches = new DatabaseThread({ file, ...(readOnly && { readOnly }) });
-    this.#remote = remote;
-    this.#writer = remote ?? thread;
+    this.#writer = writer;
+    this.follow = writer && following(writer);
     this.retention = thread.retention;
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const batch = packEvents(events);
-    const { others, newest } = await this.#writer.append(batch);
+    const { others, newest } =
+      this.#writer === undefined
+        ? await this.#thread.ask('append', packEvents(events))
+        : { others: await this.#writer.appendAll(events), newest: undefined };
     return { appended: events.map(({ id }, i) => others.get(i) ?? { id, recorded: true }), newest };
   }
 
@@ -79,16 +77,11 @@ class SqliteEngine implements FileEngine {
   readonly verify: Engine['verify'] = () => this.#thread.ask('verify');
 
   check(): Promise<void> {
-    return this.#writer.check();
+    return this.#writer?.check() ?? this.#thread.ask('check');
   }
 
   onLost(listener: (problem: string) => void): void {
     this.#thread.onLost = listener;
-  }
-
-  follow(tell: (newest: number) => void): () => Promise<void> {
-    const end = this.#remote?.watch(tell);
-    return () => Promise.resolve(end?.());
   }
 
   async forget(positions: readonly number[], progress: Progress): Promise<number[]> {
@@ -152,4 +145,31 @@ class SqliteEngine implements FileEngine {
     await this.#searches.end();
     await this.#thread.end();
   }
+}
+
+/** Returns an `Engine.follow` that tells what a writer knows, and asks it one question at a time for all who follow. */
+function following(writer: Writer): NonNullable<Engine['follow']> {
+  const followers = new Set<(newest: number) => void>();
+  let newest = 0;
+  let isAsking = false;
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    try {
+      while (followers.size > 0) {
+        newest = await writer.newestOtherThan(newest);
+        for (const tell of followers) tell(newest);
+      }
+    } catch {
+      // The writer has gone, which those who record are told. Looks go on.
+    }
+    isAsking = false;
+  };
+  return (tell) => {
+    followers.add(tell);
+    if (!isAsking) void ask();
+    return () => {
+      followers.delete(tell);
+      return Promise.resolve();
+    };
+  };
 }

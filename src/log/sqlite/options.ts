@@ -1,11 +1,5 @@
 import type { Retention } from '../event-log';
 
-/**
- * The version of packed batches, of the messages between workers and the process that writes, and of the schema that is written.
- * A worker of another version than its supervisor, which stays when a new build replaces the workers, does not start.
- */
-export const PROTOCOL = 8;
-
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
   /** Path of the database file, which is created if it is missing. */

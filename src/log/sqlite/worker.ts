@@ -1,4 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { Remote } from '../../util/remote';
 import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
 import { withoutPath } from './binding';
 import { SqliteConnection } from './connection';
@@ -6,7 +7,7 @@ import { LostFileError } from './files/database-files';
 import type { SqliteOptions } from './options';
 import { ReadOnlyConnection, type ReadableConnection } from './read-only';
 import { SqliteReader } from './reader';
-import { SqliteRecorder } from './recorder';
+import { SqliteRecorder, type RecordedEvents } from './recorder';
 import { SqliteSearch } from './search';
 import { FreePages, PAGE_BYTES, SqliteRetention } from './upkeep/retention';
 import { backUp, verify } from './upkeep/verification';
@@ -29,7 +30,7 @@ function openOperations(options: SqliteOptions) {
   const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
   return {
     ...readings(connection),
-    append: (batches: readonly Uint8Array[]) => recorder.append(batches),
+    append: (batch: Uint8Array) => recorder.append([batch])[0] as RecordedEvents,
     check: () => {
       recorder.check();
     },
@@ -95,24 +96,19 @@ function openReadings(file: string): Operations {
   };
 }
 
-/** A question to the database thread; `call` numbers it. */
-export interface WorkerCall {
-  readonly call: number;
-  readonly operation: keyof Operations;
-  readonly argument: unknown;
+/** The functions of the thread; before `open` it has no others. */
+export interface ThreadFunctions extends Operations {
+  /** Opens the database. @throws as {@link openOperations}. */
+  open(): void;
 }
 
-/** The answer to the question of the same number. */
-export type Reply =
-  { readonly call: number; readonly result: unknown } | { readonly call: number; readonly failure: string };
-
-/** The answer to a question; the opening of the database answers question 0. */
-export type WorkerReply =
-  | Reply
+/** What the thread tells its owner. */
+export interface OwnerFunctions {
   /** The file was lost: the thread answers nothing more. `saved` says what became of events that no other place has. */
-  | { readonly lost: string; readonly saved: string | undefined }
+  lost(loss: { readonly reason: string; readonly saved: string | undefined }): void;
   /** The file was lost, and what no other place has cannot be saved yet. The thread tries again. */
-  | { readonly unsaved: string };
+  unsaved(problem: string): void;
+}
 
 /** How often a thread looks whether its files are still those at their paths, in milliseconds. */
 const LOOK_PAUSE = 100;
@@ -128,7 +124,7 @@ interface Loss {
 
 /** The thread: one database, asked over a port. */
 class DatabaseWorker {
-  readonly #port: MessagePort;
+  readonly #owner: Remote<OwnerFunctions>;
   #operations: Operations | undefined;
   /** Before a file is lost, the looks; afterwards, the next try to save what only it held. */
   #timer: NodeJS.Timeout | undefined;
@@ -136,18 +132,29 @@ class DatabaseWorker {
   #isClosing = false;
 
   constructor(port: MessagePort, options: SqliteOptions) {
-    this.#port = port;
-    port.on('message', ({ call, operation, argument }: WorkerCall) => {
-      this.#answer(call, () => this.#perform(operation, argument));
+    this.#owner = new Remote((message) => {
+      port.postMessage(message);
+    }, withoutPath);
+    port.on('message', (message) => {
+      this.#owner.receive(message);
     });
-    this.#answer(0, () => {
-      this.#operations = options.readOnly ? openReadings(options.file) : openOperations(options);
+    this.#owner.serve({
+      open: () => {
+        this.#open(options);
+      },
     });
-    if (this.#operations === undefined) return;
+  }
+
+  #open(options: SqliteOptions): void {
+    const operations = options.readOnly ? openReadings(options.file) : openOperations(options);
+    this.#operations = operations;
+    const names = Object.keys(operations) as (keyof Operations)[];
+    const perform = (name: keyof Operations) => (argument: unknown) => this.#perform(operations, name, argument);
+    this.#owner.serve(Object.fromEntries(names.map((name) => [name, perform(name)])));
     // Others may wait until this thread has let go of files that are not at their paths any more.
     this.#timer = setInterval(() => {
       try {
-        this.#operations?.requireFiles();
+        operations.requireFiles();
       } catch (error) {
         // Where the look itself fails, calls say why.
         this.#loseFile(error);
@@ -155,23 +162,18 @@ class DatabaseWorker {
     }, LOOK_PAUSE);
   }
 
-  #perform(operation: keyof Operations, argument: unknown): unknown {
-    if (operation === 'close') this.#isClosing = true;
+  #perform(operations: Operations, name: keyof Operations, argument: unknown): unknown {
+    if (name === 'close') this.#isClosing = true;
     if (this.#lost !== undefined) {
       if (this.#isClosing) this.#save(this.#lost);
       throw new Error(described(this.#lost));
     }
-    if (this.#operations === undefined) throw new Error('the database is not open');
     if (this.#isClosing) clearInterval(this.#timer);
-    return (this.#operations[operation] as (argument: unknown) => unknown)(argument);
-  }
-
-  #answer(call: number, action: () => unknown): void {
     try {
-      this.#port.postMessage({ call, result: action() } satisfies WorkerReply);
+      return (operations[name] as (argument: unknown) => unknown)(argument);
     } catch (error) {
       this.#loseFile(error);
-      this.#port.postMessage({ call, failure: withoutPath(error) } satisfies WorkerReply);
+      throw error;
     }
   }
 
@@ -193,7 +195,7 @@ class DatabaseWorker {
       const isNew = lost.problem === undefined;
       lost.problem = `Events that only its write-ahead log held could not be saved: ${withoutPath(error)}`;
       if (!this.#isClosing) {
-        if (isNew) this.#port.postMessage({ unsaved: described(lost) } satisfies WorkerReply);
+        if (isNew) this.#owner.tell('unsaved', described(lost));
         this.#timer = setTimeout(() => {
           this.#save(lost);
         }, SAVE_PAUSE);
@@ -201,7 +203,7 @@ class DatabaseWorker {
       }
       saved = lost.problem;
     }
-    this.#port.postMessage({ lost: lost.reason, saved } satisfies WorkerReply);
+    this.#owner.tell('lost', { reason: lost.reason, saved });
   }
 }
 

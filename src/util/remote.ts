@@ -1,0 +1,91 @@
+import { deferred, type Deferred } from './promises';
+
+/** The constraint of functions that are called from another thread or process, by their names, each with one argument or none. */
+type Callable<Functions> = Readonly<Record<keyof Functions, (argument: never) => unknown>>;
+
+/** A message from one end to the other. */
+type Message =
+  /** A question, or with no number something that is not answered. */
+  | { readonly question?: number; readonly name: string; readonly argument: unknown }
+  | { readonly answers: number; readonly result: unknown }
+  | { readonly answers: number; readonly failure: string };
+
+/**
+ * Asks another thread or process to call its functions, and calls functions of this one for it. Messages must arrive once and in
+ * order, as structured clones; one that is sent after the other end has gone may be lost.
+ */
+export class Remote<Functions extends Callable<Functions>> {
+  readonly #send: (message: unknown) => void;
+  readonly #described: (error: unknown) => string;
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  #functions: Readonly<Record<string, ((argument: never) => unknown) | undefined>> = {};
+  #asked = 0;
+  #ended: Error | undefined;
+
+  /**
+   * @param send - sends a message, which {@link receive} is called with at the other end.
+   * @param described - what the other end learns of an error of a function; by default its message.
+   */
+  constructor(send: (message: unknown) => void, described = (error: unknown) => (error as Error).message) {
+    this.#send = send;
+    this.#described = described;
+  }
+
+  /**
+   * Calls a function at the other end, after those that were called before.
+   *
+   * @throws {Error} with the reason why the function failed, or that of {@link end}.
+   */
+  ask<Name extends keyof Functions & string>(
+    name: Name,
+    ...[argument]: Parameters<Functions[Name]>
+  ): Promise<Awaited<ReturnType<Functions[Name]>>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const answer = deferred<unknown>();
+    const question = this.#asked++;
+    this.#waiting.set(question, answer);
+    this.#send({ question, name, argument } satisfies Message);
+    return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
+  }
+
+  /** As {@link ask}, without an answer. */
+  tell<Name extends keyof Functions & string>(name: Name, ...[argument]: Parameters<Functions[Name]>): void {
+    if (this.#ended === undefined) this.#send({ name, argument } satisfies Message);
+  }
+
+  /** Sets the functions that the other end may call. Until then its questions fail. */
+  serve<Served extends Partial<Callable<Served>>>(functions: Served): void {
+    this.#functions = functions;
+  }
+
+  /** Takes a message from the other end. One that another build has written in another form is passed over. */
+  receive(received: unknown): void {
+    if (typeof received !== 'object' || received === null) return;
+    const message = received as Message;
+    if ('name' in message) void this.#call(message);
+    else if ('answers' in message) {
+      const answer = this.#waiting.get(message.answers);
+      this.#waiting.delete(message.answers);
+      if ('failure' in message) answer?.reject(new Error(message.failure));
+      else answer?.resolve(message.result);
+    }
+  }
+
+  async #call({ question, name, argument }: Extract<Message, { readonly name: string }>): Promise<void> {
+    try {
+      const call = this.#functions[name];
+      if (call === undefined) throw new Error(`there is no function ${name} yet`);
+      const result = await call(argument as never);
+      if (question !== undefined) this.#send({ answers: question, result } satisfies Message);
+    } catch (error) {
+      if (question !== undefined) this.#send({ answers: question, failure: this.#described(error) } satisfies Message);
+    }
+  }
+
+  /** Rejects the questions that are not answered, and all later ones: the other end has gone. */
+  end(error: Error): void {
+    this.#ended ??= error;
+    for (const answer of this.#waiting.values()) answer.reject(this.#ended);
+    this.#waiting.clear();
+  }
+}
