@@ -63,7 +63,7 @@ describe('what is recorded comes back over every binding', () => {
   };
 
   const holds = <T>(arbitrary: fc.Arbitrary<T>, property: (value: T) => Promise<void>, examples: T[] = []) =>
-    fc.assert(fc.asyncProperty(arbitrary, property), { numRuns: 25, examples: examples.map((example) => [example]) });
+    fc.assert(fc.asyncProperty(arbitrary, property), { numRuns: 10, examples: examples.map((example) => [example]) });
 
   it(
     'text',

@@ -272,6 +272,7 @@ describe('any texts', () => {
           for (const answer of answers) expect(resultOf(answer)).toBe(expected);
         },
       ),
+      { numRuns: 30 },
     );
   });
 });

@@ -371,9 +371,9 @@ describe('the pages of the events', () => {
           scan: async (query: ScanQuery) => structuredClone(await scan(query)),
         });
         const before = usedHeap();
-        const pages = Array.from({ length: 8 }, () => get(`?event=1&text=${kind}`));
-        await eventually('neighbours are looked for', () => searches === 16);
-        expect(usedHeap() - before).toBeLessThan(3 * 1024 * 1024);
+        const pages = Array.from({ length: 4 }, () => get(`?event=1&text=${kind}`));
+        await eventually('neighbours are looked for', () => searches === 8);
+        expect(usedHeap() - before).toBeLessThan(1.5 * 1024 * 1024);
         searching.resolve();
         for (const page of await Promise.all(pages)) expect(page.body).toContain(kind);
       },
