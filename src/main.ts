@@ -67,6 +67,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
+    if (eventLog.isVolatile) logger.warn('Events are lost when the service ends, as EVENT_LOG=memory: says');
     for (const warning of warnings) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     notify('READY=1');

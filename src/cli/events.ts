@@ -55,7 +55,7 @@ const COMMANDS: LogCommands = {
   },
   async restore(file) {
     const { restore } = await import('./upkeep.js');
-    await restore(file, loadConfig().eventLog);
+    await restore(file, configOfLog().eventLog);
   },
 };
 
@@ -75,12 +75,23 @@ function failUnless(isDone: boolean): void {
   if (!isDone) process.exitCode = 1;
 }
 
+/**
+ * Loads the configuration.
+ *
+ * @throws {UsageError} no other process can have the log that it names.
+ */
+function configOfLog(): Config {
+  const config = loadConfig();
+  if (!config.eventLog.isVolatile) return config;
+  throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');
+}
+
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
 async function withLog(
   access: LogAccess,
   work: (log: EventLog, config: Config) => Promise<void> | void,
 ): Promise<void> {
-  const config = loadConfig();
+  const config = configOfLog();
   const log = await openLog(access, config).catch(async (error: unknown) => {
     const problem = await config.eventLog.problem?.(access === 'read' ? 'read' : 'write');
     throw problem === undefined ? error : new Error(problem);

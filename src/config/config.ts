@@ -202,6 +202,8 @@ function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): P
     wrong(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)
     wrong(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
+  if (settings.workers > 1 && settings.eventLog.isVolatile)
+    wrong(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
   if (port !== 0 && port === admin.port && (host === admin.host || [host, admin.host].some(isEveryAddress)))
     wrong(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;

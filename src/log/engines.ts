@@ -23,6 +23,9 @@ export interface EventLogLocation {
   /** Names the engine to people. */
   readonly engine: string;
 
+  /** Whether the log ends with the process that opened it, which is the only one to have it. */
+  readonly isVolatile?: true;
+
   /** Whether it is known that there is no log yet. */
   isMissing?(): boolean;
 
@@ -131,8 +134,29 @@ const JETSTREAM: EngineChoice = {
   },
 };
 
+const MEMORY: EngineChoice = {
+  schemes: ['memory'],
+  form: 'memory: for a log that ends with the service',
+  withoutSecrets: (text) => text,
+  locate(text) {
+    if (text !== 'memory:') return undefined;
+    return {
+      name: 'memory',
+      engine: 'memory',
+      isVolatile: true,
+      async open({ retention }) {
+        const { openMemoryLog, MemoryStore } = await import('./memory/event-log.js');
+        return openMemoryLog(new MemoryStore(), retention);
+      },
+      openExisting() {
+        return Promise.reject(new EventLogError('Only the service that keeps its events in memory has them.'));
+      },
+    };
+  },
+};
+
 /** Every engine that EVENT_LOG can choose. */
-const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM];
+const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, MEMORY];
 
 /**
  * Reads where an event log is kept, as EVENT_LOG says it.

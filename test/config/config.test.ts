@@ -276,6 +276,13 @@ describe('the configuration', () => {
     });
   });
 
+  it('refuses several workers with a log in memory, as each would have its own', () => {
+    expect(() => readConfig({ EVENT_LOG: 'memory:', WORKERS: '2' })).toThrow(
+      'WORKERS=2: must be 1 with EVENT_LOG=memory:, as each process would have a log of its own',
+    );
+    expect(readConfig({ EVENT_LOG: 'memory:', WORKERS: '1' }).eventLog.isVolatile).toBe(true);
+  });
+
   it('requires a certificate and its key together', () => {
     expect(() => readConfig({ TLS_CERT: 'cert.pem' })).toThrow('TLS_KEY: must be set together with TLS_CERT');
     expect(() => readConfig({ TLS_KEY: 'key.pem' })).toThrow('TLS_CERT: must be set');

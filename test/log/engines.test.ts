@@ -2,7 +2,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventLog } from '../../src/log/engines';
+import { EventLogError } from '../../src/log/event-log';
+import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
+import { newEvent } from './event-log-suite';
 
 describe('where an event log is kept', () => {
   const folder = useTemporaryFolder();
@@ -11,6 +14,7 @@ describe('where an event log is kept', () => {
     ['sqlite:data/events.db', 'SQLite', resolve('data/events.db')],
     ['nats://user:secret@h1,h2:4223/EVENTS?replicas=3', 'NATS JetStream', 'h1:4222,h2:4223/EVENTS'],
     ['tls://user:secret@h/EVENTS', 'NATS JetStream', 'h:4222/EVENTS'],
+    ['memory:', 'memory', 'memory'],
   ])('%s is %s, with a name that holds no secret', (text, engine, name) => {
     expect(eventLog(text)).toMatchObject({ engine, name });
   });
@@ -18,18 +22,31 @@ describe('where an event log is kept', () => {
   it.each(['events.db', 'nuts://h/EVENTS', 'SQLITE:events.db', ''])('%s is refused with all forms', (text) => {
     expect(() => eventLog(text)).toThrow(
       'must be sqlite: and the path of a file, as in sqlite:data/events.db, or the address of a NATS stream, as in ' +
-        'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
+        'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3, or memory: for a log that ends with the service',
     );
   });
 
   it.each([
     ['sqlite:', 'sqlite: and the path of a file, as in sqlite:data/events.db'],
+    ['memory:events', 'memory: for a log that ends with the service'],
     [
       'nats:h/EVENTS',
       'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
     ],
   ])('%s is refused with the form of its engine', (text, form) => {
     expect(() => eventLog(text)).toThrow(new Error(`must be ${form}`));
+  });
+
+  it('is the memory of one process, in which no other finds a log', async () => {
+    const settings = { timeout: 1000, retention: { maxEvents: 1, maxAge: undefined } };
+    const location = eventLog('memory:');
+    const log = await location.open(settings);
+    await log.appendAll([newEvent(), newEvent()]);
+    await eventually('one is forgotten', async () => (await log.stats()).events === 1);
+    await expect(location.openExisting(settings, 'read')).rejects.toThrow(EventLogError);
+    const other = await location.open(settings);
+    expect((await other.stats()).events).toBe(0);
+    await Promise.all([log.close(), other.close()]);
   });
 
   it('is known to be missing for a file that does not exist', async () => {

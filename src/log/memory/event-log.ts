@@ -25,11 +25,11 @@ export class MemoryStore {
   /** In log order. */
   events: StoredEvent[] = [];
   /** By each of their keys. */
-  byKey = new Map<string, StoredEvent>();
+  readonly byKey = new Map<string, StoredEvent>();
   last = 0;
 }
 
-/** Returns an event log that lasts as long as its store: for tests, and for a look at what an engine has to do. */
+/** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
   return logOn(new MemoryEngine(store, retention));
 }
@@ -43,8 +43,8 @@ class MemoryEngine implements Engine {
 
   constructor(store: MemoryStore, retention: Retention | undefined) {
     this.#store = store;
-    if (retention === undefined) return;
-    this.retention = { busyPause: 1, idlePause: 20, step: () => Promise.resolve(this.#retain(retention)) };
+    if (retention?.maxEvents === undefined && retention?.maxAge === undefined) return;
+    this.retention = { busyPause: 1, idlePause: 100, step: () => Promise.resolve(this.#retain(retention)) };
   }
 
   appendAll(events: readonly NewEvent[]): Promise<Recorded> {
@@ -67,60 +67,75 @@ class MemoryEngine implements Engine {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, position, after, before = Infinity } = query;
-    const matching = this.#store.events.filter(
-      (event) =>
-        event.position > (after ?? 0) &&
-        event.position < before &&
-        (id === undefined || event.id === id) &&
-        (position === undefined || event.position === position),
-    );
+    const { id, position, after = 0, before = Infinity } = query;
+    const isUpwards = query.after !== undefined;
+    const [first, end] = position === undefined ? [0, Infinity] : [position, position + 1];
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
-    for (const { position, ...event } of after === undefined ? matching.reverse() : matching) {
+    for (const event of this.#between(Math.max(after, first - 1), Math.min(before, end), isUpwards)) {
+      if (id !== undefined && event.id !== id) continue;
       const taken = page.take(sizeOf(event));
       if (taken === 'full') break;
+      const { attributes, data } = event;
       const dataOmitted = taken === 'without data';
-      const { attributes } = event;
-      const data = dataOmitted ? undefined : event.data;
-      logged.push({ id: event.id, position, attributes, data, dataOmitted });
+      const shown = dataOmitted ? undefined : data;
+      logged.push({ id: event.id, position: event.position, attributes, data: shown, dataOmitted });
     }
-    return Promise.resolve(after === undefined ? logged.reverse() : logged);
+    return Promise.resolve(isUpwards ? logged : logged.reverse());
   }
 
   scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    const matching = this.#store.events.filter(({ position, recordedAt }) => position > after && recordedAt >= since);
+    const stored: StoredEvent[] = [];
     let bytes = 0;
-    const end = matching.findIndex((event, i) => {
+    for (const event of this.#between(after, Infinity, true)) {
+      if (event.recordedAt < since) continue;
       const { attributesBytes, dataBytes } = sizeOf(event);
       bytes += attributesBytes + dataBytes;
-      return i === limit || (i > 0 && bytes > SCAN_BYTES);
-    });
-    const stored = matching.slice(0, end === -1 ? matching.length : end);
+      if (stored.length === limit || (stored.length > 0 && bytes > SCAN_BYTES)) break;
+      stored.push(event);
+    }
     return Promise.resolve(stored);
   }
 
   search(query: SearchQuery): Promise<SearchResult> {
-    const { after, before = Infinity, limit } = query;
-    const candidates = this.#store.events.filter(({ position }) => position > (after ?? 0) && position < before);
-    if (after === undefined) candidates.reverse();
+    const { after = 0, before = Infinity, limit } = query;
+    const isUpwards = query.after !== undefined;
     const matches = eventMatcher(query);
     const events: FoundEvent[] = [];
+    let reached: SearchResult['reached'];
     let looked = 0;
-    for (const { position, data, ...event } of candidates) {
-      if (looked === STEP_EVENTS || events.length === limit) break;
+    let more = false;
+    for (const event of this.#between(after, before, isUpwards)) {
+      more = looked === STEP_EVENTS || events.length === limit;
+      if (more) break;
       looked++;
-      const matched = matches({ ...event, data });
+      const { position, recordedAt, data } = event;
+      reached = { position, recordedAt };
+      const matched = matches(event);
       if (matched === undefined) continue;
-      const listed = { ...event, position, data: data === undefined ? undefined : dataMemberOf(data) };
-      events.push(foundEvent(listed, matched));
+      events.push(foundEvent({ ...event, data: data === undefined ? undefined : dataMemberOf(data) }, matched));
     }
-    const last = candidates[looked - 1];
-    return Promise.resolve({
-      events: after === undefined ? events : events.reverse(),
-      reached: last && { position: last.position, recordedAt: last.recordedAt },
-      more: looked < candidates.length,
-    });
+    return Promise.resolve({ events: isUpwards ? events.reverse() : events, reached, more });
+  }
+
+  /** The events after one position and before another: from the first on, or from the last. */
+  *#between(after: number, before: number, isUpwards: boolean): Generator<StoredEvent> {
+    const { events } = this.#store;
+    const first = this.#indexFrom(after + 1);
+    const end = this.#indexFrom(before);
+    for (let i = first; i < end; i++) yield events[isUpwards ? i : end - 1 - (i - first)] as StoredEvent;
+  }
+
+  /** The index of the first event at a position or after it. */
+  #indexFrom(position: number): number {
+    const { events } = this.#store;
+    let [low, high] = [0, events.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if ((events[middle]?.position ?? Infinity) < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   counts(times: readonly number[]): Promise<number[]> {
@@ -160,11 +175,13 @@ class MemoryEngine implements Engine {
   }
 
   #keep(isKept: (event: StoredEvent, index: number) => boolean): void {
-    const { events } = this.#store;
-    const kept = events.filter(isKept);
-    if (kept.length === events.length) return;
-    this.#store.events = kept;
-    this.#store.byKey = new Map(kept.flatMap((event) => keysOf(event).map((key) => [key, event])));
+    const { events, byKey } = this.#store;
+    const kept = events.filter((event, i) => {
+      if (isKept(event, i)) return true;
+      for (const key of keysOf(event)) byKey.delete(key);
+      return false;
+    });
+    if (kept.length < events.length) this.#store.events = kept;
   }
 
   verify(): Promise<string[]> {

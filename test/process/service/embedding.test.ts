@@ -43,6 +43,17 @@ describe('a program with the package', () => {
     expect(await readdir(join(folder.path, 'data'))).toEqual(['events.db']);
   });
 
+  it('has a log in memory for the tests of others, as docs/embedding.md shows', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8');
+    const [, example = ''] = /## In your tests.*?```js\n(.*?)```/s.exec(page) ?? [];
+    await writeFile(join(folder.path, 'orders.test.js'), example);
+    await writeFile(join(folder.path, 'package.json'), '{}');
+    const jest = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
+    const { stderr } = await run(process.execPath, [jest, '--rootDir', folder.path], { cwd: folder.path });
+    expect(stderr).toMatch(/an order is sent once[^]*Tests: +1 passed, 1 total/);
+    expect((await readdir(folder.path)).sort()).toEqual(['node_modules', 'orders.test.js', 'package.json']);
+  });
+
   it('answers under a namespace without a slash at its end', async () => {
     const lines = await printed(`
       import { createWebHook } from 'asmx-webhook';

@@ -8,6 +8,7 @@ import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { killProcesses, logLines, runToEnd, startProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -15,6 +16,18 @@ import { describeUnless } from '../../support/tools';
 
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
+
+  it('keeps events in memory where EVENT_LOG says so, and that they are lost at its end', async () => {
+    const variables = { EVENT_LOG: 'memory:', RETENTION_MAX_EVENTS: '1' };
+    const service = await startProcess(variables, folder.path);
+    for (const binding of BINDINGS) await callOperation(service.url, binding, 'RecordEvent');
+    const kept = async () => eventsOf(await callOperation(service.url, 'soap11', 'GetEvents'));
+    await eventually('the others are forgotten', async () => (await kept()).length === 1);
+    expect(await service.end('SIGTERM')).toBe(0);
+    const warnings = logLines(service.output()).map(({ msg }) => msg);
+    expect(warnings).toContain('Events are lost when the service ends, as EVENT_LOG=memory: says');
+    expect(existsSync(join(folder.path, 'data'))).toBe(false);
+  });
 
   it('prints its address once it answers there, over every binding', async () => {
     const service = await startProcess({}, folder.path);

@@ -25,7 +25,7 @@ describe('the tool for the event log', () => {
   /** Runs the tool to its end. */
   const run = (args: string[], log = file): Promise<{ code: number; output: string; errors: string }> =>
     new Promise((resolve) => {
-      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${log}` };
+      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: log === 'memory:' ? log : `sqlite:${log}` };
       execFile(process.execPath, [TOOL, ...args], { cwd: folder.path, env }, (error, output, errors) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
       });
@@ -66,6 +66,15 @@ describe('the tool for the event log', () => {
     const again = join(folder.path, 'again.ndjson');
     await run(['export', again], other);
     expect(await readFile(again, 'utf8')).toBe(await readFile(archive, 'utf8'));
+  });
+
+  it.each(['print', 'import none.ndjson', 'restore none.db'])('%s is refused for a log in memory', async (command) => {
+    await writeFile(join(folder.path, 'none.ndjson'), '');
+    const { code, errors } = await run(command.split(' '), 'memory:');
+    expect([code, errors]).toEqual([
+      2,
+      'EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.\n',
+    ]);
   });
 
   it('imports nothing twice', async () => {
