@@ -12,8 +12,8 @@ import { SqliteSearch } from './search';
 import { FreePages, PAGE_BYTES, SqliteRetention } from './upkeep/retention';
 import { backUp, verify } from './upkeep/verification';
 
-/** How long a step of a compaction should take, in milliseconds: only writes wait for it. */
-const COMPACTION_STEP = 20;
+/** Most pages that one step of a compaction gives back: only writes wait for it. */
+const COMPACTION_PAGES = 256;
 
 /** The operations of the thread; those that `Engine` has too do the same. */
 export type Operations = ReturnType<typeof openOperations>;
@@ -26,7 +26,7 @@ export type Operations = ReturnType<typeof openOperations>;
 function openOperations(options: SqliteOptions) {
   const connection = new SqliteConnection(options);
   const recorder = new SqliteRecorder(connection);
-  const freePages = new FreePages(connection, COMPACTION_STEP);
+  const freePages = new FreePages(connection);
   const retention = options.retention && new SqliteRetention(connection, options.retention, recorder);
   return {
     ...readings(connection),
@@ -47,7 +47,7 @@ function openOperations(options: SqliteOptions) {
     /** As `FreePages.bytes`. */
     freeBytes: () => connection.reading(() => freePages.bytes()),
     /** Gives some free pages back and returns their bytes; 0 once nothing is left. */
-    giveBack: () => freePages.giveBack(0) * PAGE_BYTES,
+    giveBack: () => freePages.giveBack(0, COMPACTION_PAGES) * PAGE_BYTES,
     emptyWal: () => connection.emptyWal(),
     requireFiles: () => {
       connection.files.require();
