@@ -4,6 +4,7 @@ import { ValueError } from '../util/text';
 import type { Writer } from './engine';
 import { EventLogError, type EventLog, type Retention } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
+import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
 import { accessProblem } from './sqlite/access-problem';
 import type { Restored } from './sqlite/upkeep/restore';
 
@@ -14,6 +15,8 @@ export interface EventLogSettings {
   readonly retention: Retention;
   /** Whether this process forgets what is past retention; by default it does. */
   readonly forgets?: boolean;
+  /** For the server, if it asks for one and its address has none. Secret. */
+  readonly password?: string | undefined;
 }
 
 /** An event log that EVENT_LOG names. Nothing is loaded, opened or made before it is asked for. */
@@ -134,6 +137,26 @@ const JETSTREAM: EngineChoice = {
   },
 };
 
+const POSTGRES: EngineChoice = {
+  schemes: ['postgres', 'postgresql'],
+  form: 'the address of a PostgreSQL database, as in postgres://user@host1:5432,host2:5432/database',
+  withoutSecrets: (text) => hideSecrets(text, PARAMETER_NAMES),
+  locate(text) {
+    const address = postgresAddress(text);
+    if (address === undefined) return undefined;
+    const open = async (settings: EventLogSettings, create: boolean) => {
+      const { openPostgresLog } = await import('./postgres/event-log.js');
+      return openPostgresLog({ ...address, ...settings, create });
+    };
+    return {
+      name: `${address.hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',')}/${address.database}`,
+      engine: 'PostgreSQL',
+      open: (settings) => open(settings, true),
+      openExisting: (settings) => open(settings, false),
+    };
+  },
+};
+
 const MEMORY: EngineChoice = {
   schemes: ['memory'],
   form: 'memory: for a log that ends with the service',
@@ -156,7 +179,7 @@ const MEMORY: EngineChoice = {
 };
 
 /** Every engine that EVENT_LOG can choose. */
-const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, MEMORY];
+const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, POSTGRES, MEMORY];
 
 /**
  * Reads where an event log is kept, as EVENT_LOG says it.

@@ -15,6 +15,7 @@ describe('where an event log is kept', () => {
     ['nats://user:secret@h1,h2:4223/EVENTS?replicas=3', 'NATS JetStream', 'h1:4222,h2:4223/EVENTS'],
     ['tls://user:secret@h/EVENTS', 'NATS JetStream', 'h:4222/EVENTS'],
     ['memory:', 'memory', 'memory'],
+    ['postgres://me@h1,h2:5433/events?connections=8', 'PostgreSQL', 'h1:5432,h2:5433/events'],
   ])('%s is %s, with a name that holds no secret', (text, engine, name) => {
     expect(eventLog(text)).toMatchObject({ engine, name });
   });
@@ -22,7 +23,8 @@ describe('where an event log is kept', () => {
   it.each(['events.db', 'nuts://h/EVENTS', 'SQLITE:events.db', ''])('%s is refused with all forms', (text) => {
     expect(() => eventLog(text)).toThrow(
       'must be sqlite: and the path of a file, as in sqlite:data/events.db, or the address of a NATS stream, as in ' +
-        'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3, or memory: for a log that ends with the service',
+        'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3, or the address of a PostgreSQL database, as in ' +
+        'postgres://user@host1:5432,host2:5432/database, or memory: for a log that ends with the service',
     );
   });
 
@@ -33,6 +35,7 @@ describe('where an event log is kept', () => {
       'nats:h/EVENTS',
       'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
     ],
+    ['postgres://h', 'the address of a PostgreSQL database, as in postgres://user@host1:5432,host2:5432/database'],
   ])('%s is refused with the form of its engine', (text, form) => {
     expect(() => eventLog(text)).toThrow(new Error(`must be ${form}`));
   });

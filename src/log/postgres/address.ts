@@ -1,0 +1,78 @@
+import { ValueError } from '../../util/text';
+
+/** A database, and how it is reached. */
+export interface PostgresAddress {
+  /** The hosts to try, in this order. */
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly database: string;
+  /** Without one, `PGUSER` or the user of this process. */
+  readonly user: string | undefined;
+  readonly sslmode: (typeof SSL_MODES)[number];
+  /** Maximum connections of this process, besides one that listens. */
+  readonly connections: number;
+  /** Whether a server that answers before a commit is on its disk is accepted. */
+  readonly isRelaxed: boolean;
+}
+
+/** As in libpq: `require` encrypts, and only the last two check the server's certificate. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+
+/** The parameters of an address, with the values that they may have. */
+const PARAMETERS: ReadonlyMap<string, RegExp> = new Map([
+  ['sslmode', new RegExp(`^(?:${SSL_MODES.join('|')})$`)],
+  ['connections', /^(?:[2-9]|[1-9]\d)$/],
+  ['durability', /^(?:full|relaxed)$/],
+  ['target_session_attrs', /^(?:read-write|primary)$/],
+]);
+
+export const PARAMETER_NAMES = [...PARAMETERS.keys()];
+
+const ADDRESS = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/;
+
+/**
+ * Reads `postgres://USER@HOST:PORT,…/DATABASE?sslmode=…&connections=N&durability=relaxed`; user and database are percent-encoded.
+ *
+ * @returns undefined if the text does not have this form.
+ * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
+ */
+export function postgresAddress(text: string): PostgresAddress | undefined {
+  const [, user, hosts, database, query = ''] = ADDRESS.exec(text) ?? [];
+  if (hosts === undefined || database === undefined) return undefined;
+  if (user?.includes(':')) {
+    throw new ValueError('must not hold a password: give it in EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD');
+  }
+  const given = new URLSearchParams(query);
+  for (const [name, value] of given) {
+    if (PARAMETERS.get(name)?.test(value) !== true || given.getAll(name).length > 1)
+      throw new ValueError(PARAMETERS_FORM);
+  }
+  return {
+    hosts: hosts.split(',').map(hostOf),
+    database: decoded(database),
+    user: user && decoded(user),
+    sslmode: (given.get('sslmode') ?? 'prefer') as PostgresAddress['sslmode'],
+    connections: Number(given.get('connections') ?? 4),
+    isRelaxed: given.get('durability') === 'relaxed',
+  };
+}
+
+const PARAMETERS_FORM =
+  `may have, after a ?, sslmode=${SSL_MODES.join('|')}, connections=2 to 99, durability=relaxed and ` +
+  'target_session_attrs=read-write, with & between them';
+
+function hostOf(text: string): { host: string; port: number } {
+  const address = `postgres://${text}`;
+  if (text === '' || /\s/.test(text) || !URL.canParse(address) || new URL(address).host !== text) {
+    throw new ValueError('must name its hosts as host:port, with commas between them');
+  }
+  const { hostname, port } = new URL(address);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || '5432') };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new ValueError('must have its user and database percent-encoded');
+  }
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { Client } from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PostgresConnection } from './connection';
+import { CHANNEL } from './recorder';
+
+/** Pause before a lost connection is opened again, in milliseconds. */
+const PAUSE = 500;
+
+/** Listens for commits on one connection while there are followers. */
+export class PostgresNotifications {
+  readonly #connection: PostgresConnection;
+  readonly #followers = new Set<(newest: number) => void>();
+  #newest = 0;
+  #listening: Promise<void> | undefined;
+  #stop = new AbortController();
+
+  constructor(connection: PostgresConnection) {
+    this.#connection = connection;
+  }
+
+  /** As `Engine.follow`. */
+  follow(tell: (newest: number) => void): () => Promise<void> {
+    this.#followers.add(tell);
+    if (this.#listening === undefined) {
+      this.#stop = new AbortController();
+      this.#listening = this.#listen(this.#stop.signal);
+    }
+    return async () => {
+      if (!this.#followers.delete(tell) || this.#followers.size > 0) return;
+      const listening = this.#listening;
+      this.#listening = undefined;
+      this.#stop.abort();
+      await listening;
+    };
+  }
+
+  /** Notifications of earlier commits come too late from here on. Returns the position. */
+  saw(newest: number): number {
+    this.#newest = Math.max(this.#newest, newest);
+    return newest;
+  }
+
+  async #listen(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      let client: Client | undefined;
+      try {
+        client = await this.#connection.listener();
+        client.on('notification', ({ payload }) => {
+          const position = Number(payload);
+          if (position > this.#newest) for (const tell of this.#followers) tell(this.saw(position));
+        });
+        await client.query(`LISTEN ${CHANNEL}`);
+        await once(client, 'end', { signal: stop });
+      } catch {
+        // The looks of the watches find what is recorded meanwhile.
+      }
+      await client?.end();
+      await delay(PAUSE, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import type { StoredEvent } from '../../events/stored-event';
+import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../event-log';
+import { SCAN_BYTES } from '../page';
+import { dataMemberOf, eventMatcher, foundEvent, textForms } from '../search';
+import type { PostgresConnection } from './connection';
+import { digestRange } from './schema';
+
+/** Maximum events and bytes that a step of a search looks at, unless a single event has more bytes. */
+const STEP_EVENTS = 512;
+const STEP_BYTES = 2 * 1024 * 1024;
+
+/** The times that `timestamptz` can hold, in milliseconds since 1970-01-01T00:00Z. */
+const EARLIEST = -2e14;
+const LATEST = 9e15;
+
+const EVENT = `
+  sequence::float8 AS position, id, source, attributes, arrival, data, idempotency_key AS "idempotencyKey",
+  webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
+
+/** A row of a page; columns that are not read, or hold nothing, are null. */
+type Row = { [Name in keyof StoredEvent]: StoredEvent[Name] | null } & {
+  readonly position: number;
+  readonly recordedAt: number;
+};
+
+/** Conditions of a statement, with their values. */
+class Conditions {
+  readonly values: unknown[] = [];
+  readonly #sql: string[] = [];
+
+  /** Adds one, in which `?` stands for the value, unless that is undefined. */
+  add(sql: string, value: unknown): this {
+    if (value !== undefined) this.#sql.push(sql.replaceAll('?', this.value(value)));
+    return this;
+  }
+
+  value(value: unknown): string {
+    return `$${String(this.values.push(value))}`;
+  }
+
+  toString(): string {
+    return this.#sql.length === 0 ? 'true' : this.#sql.map((sql) => `(${sql})`).join(' AND ');
+  }
+}
+
+/** Selects the first rows in a direction, as long as those before one do not have more bytes than a limit. */
+function pageOf(columns: string, where: Conditions, isUpwards: boolean, limit: number, counted: string, bytes: number) {
+  const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
+  return `
+    SELECT ${columns} FROM (
+      SELECT *, sum(${counted}) OVER (${order}) - ${counted} AS above, row_number() OVER (${order}) AS place, count(*) OVER () AS total
+      FROM (SELECT *, octet_length(attributes) + coalesce(octet_length(data), 0) AS size
+            FROM webhook_events WHERE ${String(where)} ${order} LIMIT ${String(limit)}) AS candidates
+    ) AS page WHERE above <= ${String(bytes)} ${order}`;
+}
+
+function fromRow({ data, idempotencyKey, webhookId, ...others }: Row): StoredEvent {
+  return {
+    ...(others as StoredEvent),
+    data: data ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+    webhookId: webhookId ?? undefined,
+  };
+}
+
+function timestamp(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.max(EARLIEST, Math.min(LATEST, time)) / 1000;
+}
+
+/** Reads events of the log. */
+export class PostgresReader {
+  readonly #connection: PostgresConnection;
+
+  constructor(connection: PostgresConnection) {
+    this.#connection = connection;
+  }
+
+  /** As `Engine.read`. */
+  async read({ id, position, after, before, limit, maxBytes }: EventQuery): Promise<LoggedEvent[]> {
+    const where = new Conditions().add('sequence > ?', after).add('sequence < ?', before).add('sequence = ?', position);
+    if (id !== undefined) {
+      const [start, end] = digestRange(id);
+      where.add('id_digest >= ?', start).add('id_digest < ?', end);
+    }
+    const isWanted = id !== undefined || position !== undefined;
+    const isCut = `size > ${String(maxBytes)}${isWanted ? ' AND place > 1' : ''}`;
+    const counted = isWanted ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
+    const columns = `sequence::float8 AS position, id, attributes, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "dataOmitted"`;
+    const isUpwards = after !== undefined;
+    const rows = await this.#connection.query<LoggedEvent & { data: string | null }>(
+      pageOf(columns, where, isUpwards, limit, counted, maxBytes),
+      where.values,
+    );
+    const logged = rows.map((row) => ({ ...row, data: row.data ?? undefined }));
+    return isUpwards ? logged : logged.reverse();
+  }
+
+  /** As `Engine.scan`. */
+  async scan({ after, limit, since }: ScanQuery): Promise<StoredEvent[]> {
+    const where = new Conditions().add('sequence > ?', after).add('recorded_at >= to_timestamp(?)', timestamp(since));
+    const rows = await this.#connection.query<Row>(pageOf(EVENT, where, true, limit, 'size', SCAN_BYTES), where.values);
+    return rows.map(fromRow);
+  }
+
+  /**
+   * As `Engine.search`. The server narrows to the type and the text; letters are folded as in the C locale, which knows those of
+   * ASCII.
+   */
+  async search(query: SearchQuery): Promise<SearchResult> {
+    const { after, before, limit, text, binding, type, sender, from, to } = query;
+    const where = new Conditions()
+      .add('sequence > ?', after)
+      .add('sequence < ?', before)
+      .add('recorded_at >= to_timestamp(?)', timestamp(from))
+      .add('recorded_at < to_timestamp(?)', timestamp(to));
+    const forms = text === undefined ? undefined : where.value(textForms(text).map(inLowerCase));
+    const isTyped = type === undefined ? 'true' : `type = ${where.value(type)}`;
+    const hasText =
+      forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
+    const isFiltered = [text, binding, type, sender].some((one) => one !== undefined);
+    const most = isFiltered ? STEP_EVENTS : limit;
+    const looked = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
+    const rows = await this.#connection.query<Row & { total: number; hasMatched: boolean }>(
+      `SELECT total::int, matched.id IS NOT NULL AS "hasMatched", looked.sequence::float8 AS position,
+              round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
+       FROM (${looked}) AS looked
+       LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${isTyped} AND ${hasText}) AS matched ON true
+       ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
+      where.values,
+    );
+    const matches = eventMatcher(query);
+    const events: FoundEvent[] = [];
+    let reached: SearchResult['reached'];
+    let seen = 0;
+    for (const { hasMatched, ...row } of rows) {
+      if (seen === most || events.length === limit) break;
+      seen++;
+      reached = { position: row.position, recordedAt: row.recordedAt };
+      if (!hasMatched) continue;
+      const event = fromRow(row);
+      const matched = matches(event);
+      const data = event.data === undefined ? undefined : dataMemberOf(event.data);
+      if (matched !== undefined) events.push(foundEvent({ ...event, data }, matched));
+    }
+    return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
+  }
+
+  /** As `Engine.counts`. */
+  async counts(times: readonly number[]): Promise<number[]> {
+    const rows = await this.#connection.query<{ events: number }>(
+      `SELECT (SELECT count(*) FROM webhook_events WHERE recorded_at >= to_timestamp(first) AND recorded_at < to_timestamp(next))::float8
+                AS events
+       FROM unnest($1::float8[], $2::float8[]) WITH ORDINALITY AS span (first, next, place) ORDER BY place`,
+      [times.slice(0, -1).map(timestamp), times.slice(1).map(timestamp)],
+    );
+    return rows.map(({ events }) => events);
+  }
+}
+
+const HAS_FORM = ['attributes', 'arrival', 'data']
+  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), form) > 0`)
+  .join(' OR ');
+
+function inLowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

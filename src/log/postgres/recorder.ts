@@ -1,0 +1,121 @@
+import type { NewEvent } from '../../events/stored-event';
+import type { Appended } from '../event-log';
+import type { PostgresConnection } from './connection';
+import { DIGESTS, shown } from './schema';
+
+/** Where commits are told of: the position of the newest event is the payload. */
+export const CHANNEL = 'webhook_events';
+
+/**
+ * Records events in one transaction. The counter is locked until it has committed, so that no event becomes visible before one with
+ * a lower position. Every answer waits for a commit, that of a repetition too: what it repeats is durable by then, even
+ * if that one's commit is waiting for a standby.
+ */
+const INSERT = `
+  WITH counter AS (
+    UPDATE webhook_log SET last = last + cardinality($1::float8[]) RETURNING last - cardinality($1::float8[]) AS base
+  ), recorded AS (
+    INSERT INTO webhook_events (sequence, recorded_at, id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
+                                id_digest, idempotency_digest, webhook_digest)
+    SELECT base + place, to_timestamp(time / 1000), id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
+           id_digest, idempotency_digest, webhook_digest
+    FROM counter, unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+                         $10::bytea[], $11::bytea[], $12::bytea[]) WITH ORDINALITY
+      AS given (time, id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
+                id_digest, idempotency_digest, webhook_digest, place)
+    ORDER BY place
+    ON CONFLICT DO NOTHING RETURNING sequence
+  ), total AS (
+    SELECT count(*) AS recorded, pg_notify('${CHANNEL}', max(sequence)::text) FROM recorded
+  ), counted AS (
+    UPDATE webhook_gaps SET gaps = gaps + cardinality($1::float8[]) - recorded FROM total WHERE recorded < cardinality($1::float8[])
+  )
+  SELECT ARRAY(SELECT (sequence - base)::int FROM recorded, counter) AS places FROM total`;
+
+/** The events that others repeat, for each of their names: by id and source, by `Idempotency-Key`, by `webhook-id`. */
+const FIND = `
+  SELECT place::int, rank, first.id, sequence::float8 AS position,
+         first.data IS NOT DISTINCT FROM given.data AND first.type IS NOT DISTINCT FROM given.type AS "isSame",
+         rank = 1 AND recorded_at = to_timestamp(time / 1000) AND first.arrival = given.arrival AS "isOwn"
+  FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
+    AS given (time, type, arrival, data, id_digest, idempotency_digest, webhook_digest, place)
+  CROSS JOIN LATERAL (
+    SELECT 1 AS rank, * FROM webhook_events WHERE id_digest = given.id_digest
+    UNION ALL SELECT 2, * FROM webhook_events WHERE idempotency_digest = given.idempotency_digest
+    UNION ALL SELECT 3, * FROM webhook_events WHERE webhook_digest = given.webhook_digest
+  ) AS first
+  ORDER BY place, rank`;
+
+interface FoundRow {
+  readonly place: number;
+  readonly rank: number;
+  readonly id: string;
+  readonly position: number;
+  readonly isSame: boolean;
+  readonly isOwn: boolean;
+}
+
+/** Records events as `Engine.appendAll` promises, all of them or none. */
+export async function recordEvents(connection: PostgresConnection, events: readonly NewEvent[]): Promise<Appended[]> {
+  const deadline = connection.deadline();
+  const outcomes: (Appended | undefined)[] = events.map(() => undefined);
+  const own = new Set<number>();
+  let mayBeOwn = false;
+  // What an event repeats may be forgotten before it is found.
+  for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
+    const given = left.map((i) => events[i] as NewEvent);
+    const inserted = await connection.run(async (client, isRepeated) => {
+      mayBeOwn ||= isRepeated;
+      return (await client.query<{ places: number[] }>(INSERT, columnsOf(given, INSERTED))).rows[0]?.places ?? [];
+    }, deadline);
+    for (const place of inserted) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
+    left = left.filter((i) => outcomes[i] === undefined);
+    if (left.length === 0) break;
+    const repeats = left.map((i) => events[i] as NewEvent);
+    const found = await connection.query<FoundRow>(FIND, columnsOf(repeats, COMPARED), deadline);
+    for (const [at, i] of left.entries()) {
+      const firsts = found.filter(({ place }) => place === at + 1);
+      outcomes[i] = outcomeOf(firsts, mayBeOwn ? own : undefined);
+    }
+  }
+  return outcomes as Appended[];
+}
+
+/** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
+function outcomeOf([first, ...others]: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
+  if (first === undefined) return undefined;
+  const sameKey = [first, ...others].find(({ rank }) => rank === 2);
+  if (sameKey?.isSame === false) return { id: sameKey.id, recorded: false, conflict: true };
+  const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
+  if (isOwn) own.add(first.position);
+  return { id: first.id, recorded: isOwn };
+}
+
+type Column = (event: NewEvent) => unknown;
+
+const time: Column = ({ recordedAt }) => recordedAt;
+const type: Column = ({ attributes }) => {
+  const { type: given } = JSON.parse(attributes) as { readonly type?: unknown };
+  return typeof given === 'string' ? shown(given) : undefined;
+};
+const arrival: Column = (event) => event.arrival;
+const data: Column = (event) => event.data;
+
+/** The columns of both statements, in the order of their parameters. */
+const INSERTED: readonly Column[] = [
+  time,
+  ({ id }) => shown(id),
+  ({ source }) => shown(source),
+  type,
+  ({ idempotencyKey }) => idempotencyKey && shown(idempotencyKey),
+  ({ webhookId }) => webhookId && shown(webhookId),
+  ({ attributes }) => attributes,
+  arrival,
+  data,
+  ...DIGESTS,
+];
+const COMPARED: readonly Column[] = [time, type, arrival, data, ...DIGESTS];
+
+function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): unknown[][] {
+  return columns.map((column) => events.map(column));
+}

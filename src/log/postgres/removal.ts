@@ -1,0 +1,65 @@
+import type { RetentionSteps } from '../engine';
+import type { Progress, Retention } from '../event-log';
+import type { PostgresConnection } from './connection';
+
+/** Events that one statement removes: commits that repeat one of them wait for it. */
+const STEP = 500;
+
+/** Removes the events that a condition names, and counts them; commits lock the counter after all else, and so does this. */
+function removal(condition: string): string {
+  return `
+    WITH removed AS (
+      DELETE FROM webhook_events WHERE sequence IN (
+        SELECT sequence FROM webhook_events WHERE ${condition} LIMIT ${String(STEP)} FOR UPDATE
+      ) RETURNING sequence
+    ), total AS (SELECT count(*) AS events FROM removed), counted AS (
+      UPDATE webhook_gaps SET gaps = gaps + events FROM total WHERE events > 0
+    )
+    SELECT sequence::float8 AS position FROM removed`;
+}
+
+const GIVEN = removal('sequence = ANY($1::bigint[]) ORDER BY sequence');
+const OLD = removal('recorded_at < to_timestamp($1) ORDER BY recorded_at');
+const SURPLUS = removal(`sequence <= (
+  SELECT max(sequence) FROM (
+    SELECT sequence FROM webhook_events ORDER BY sequence
+    LIMIT (SELECT greatest(0, least(${String(STEP)}, last - gaps - $1::bigint)) FROM webhook_log, webhook_gaps)
+  ) AS surplus
+) ORDER BY sequence`);
+
+/** Removes events as `EventLog.forget` does; the tables and indexes of the server hold them no more. */
+export async function forgetEvents(
+  connection: PostgresConnection,
+  positions: readonly number[],
+  progress: Progress,
+): Promise<number[]> {
+  const removed = new Set<number>();
+  for (let done = 0; done < positions.length; done += STEP) {
+    const given = positions.slice(done, done + STEP);
+    for (const { position } of await connection.query<{ position: number }>(GIVEN, [given])) removed.add(position);
+    progress(Math.min(done + STEP, positions.length), positions.length);
+  }
+  if (removed.size > 0) await connection.query('VACUUM (INDEX_CLEANUP TRUE) webhook_events', undefined, Infinity);
+  return positions.filter((position) => removed.has(position));
+}
+
+/** Forgets what is past retention; several instances may do so at once. */
+export class PostgresRetention implements RetentionSteps {
+  readonly busyPause = 20;
+  readonly idlePause = 1000;
+  readonly #connection: PostgresConnection;
+  readonly #retention: Retention;
+
+  constructor(connection: PostgresConnection, retention: Retention) {
+    this.#connection = connection;
+    this.#retention = retention;
+  }
+
+  async step(): Promise<boolean> {
+    const { maxEvents, maxAge } = this.#retention;
+    const removed = async (sql: string, limit: number) => (await this.#connection.query(sql, [limit])).length;
+    const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
+    const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
+    return Math.max(old, surplus) === STEP;
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { NewEvent } from '../../events/stored-event';
+import type { PostgresConnection } from './connection';
+
+/** Raised with every change of the tables. */
+const VERSION = 1;
+
+/**
+ * The names of events are found by digests, since an entry of an index has 2.7 kB at most. `last` and `gaps` stand in rows of their
+ * own: commits lock the first, and what forgets events the second.
+ */
+const SCHEMA = `
+  SELECT pg_advisory_xact_lock(hashtext('webhook_log'));
+  CREATE TABLE IF NOT EXISTS webhook_events (
+    sequence bigint PRIMARY KEY,
+    recorded_at timestamptz NOT NULL,
+    id text NOT NULL,
+    source text NOT NULL,
+    type text,
+    idempotency_key text,
+    webhook_id text,
+    attributes text NOT NULL,
+    arrival text NOT NULL,
+    data text,
+    id_digest bytea NOT NULL,
+    idempotency_digest bytea,
+    webhook_digest bytea
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_id ON webhook_events (id_digest);
+  CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_idempotency ON webhook_events (idempotency_digest);
+  CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_webhook ON webhook_events (webhook_digest);
+  CREATE INDEX IF NOT EXISTS webhook_events_time ON webhook_events (recorded_at);
+  CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL);
+  CREATE TABLE IF NOT EXISTS webhook_gaps (gaps bigint NOT NULL);
+  INSERT INTO webhook_log SELECT ${String(VERSION)}, 0 WHERE NOT EXISTS (SELECT FROM webhook_log);
+  INSERT INTO webhook_gaps SELECT 0 WHERE NOT EXISTS (SELECT FROM webhook_gaps);
+  CREATE OR REPLACE FUNCTION webhook_json(json text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+    BEGIN RETURN json::jsonb; EXCEPTION WHEN OTHERS THEN RETURN NULL; END $$;
+  CREATE OR REPLACE VIEW webhook_report AS
+    SELECT sequence, recorded_at, id, source, type, webhook_json(attributes) AS attributes,
+           webhook_json('{' || data || '}') -> 'data' AS data, webhook_json(arrival) AS arrival
+    FROM webhook_events`;
+
+/**
+ * Checks the tables, and makes them if they are missing; several processes may do so at once.
+ *
+ * @throws {Error} they have another version, or are missing and not to be made.
+ */
+export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
+  const isThere = async () => {
+    const [row] = await connection.query<{ found: boolean }>(`SELECT to_regclass('webhook_gaps') IS NOT NULL AS found`);
+    return row?.found === true;
+  };
+  if (!(await isThere())) {
+    if (!create) throw new Error('the database has no tables of an event log');
+    await connection.query(SCHEMA);
+  }
+  const [log] = await connection.query<{ version: number }>('SELECT version FROM webhook_log');
+  if (log?.version === VERSION) return;
+  throw new Error(`its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}`);
+}
+
+/** Bytes of the digest of an id. */
+const ID_DIGEST = 24;
+
+/** The digests by which an event is found: of its id and source, its `Idempotency-Key` and its `webhook-id`. */
+export const DIGESTS: readonly ((event: NewEvent) => Buffer | undefined)[] = [
+  ({ id, source }) => Buffer.concat([digest(id, ID_DIGEST), digest(source, ID_DIGEST)]),
+  ({ idempotencyKey }) => (idempotencyKey === undefined ? undefined : digest(idempotencyKey)),
+  ({ webhookId }) => (webhookId === undefined ? undefined : digest(webhookId)),
+];
+
+/** The digests of ids with any source are from the first to before the second. */
+export function digestRange(id: string): readonly [Buffer, Buffer] {
+  const start = digest(id, ID_DIGEST);
+  return [start, Buffer.concat([start, Buffer.alloc(ID_DIGEST + 1, 0xff)])];
+}
+
+function digest(text: string, bytes = 32): Buffer {
+  return createHash('sha256').update(shown(text)).digest().subarray(0, bytes);
+}
+
+/** A name as its column holds it: PostgreSQL has no NUL. */
+export function shown(text: string): string {
+  return text.replaceAll('\0', '\u2400');
+}

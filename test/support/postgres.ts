@@ -1,0 +1,205 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { openPostgresLog, type PostgresOptions } from '../../src/log/postgres/event-log';
+import type { EventLog } from '../../src/log/event-log';
+import { temporaryFolder } from './temporary-folder';
+import { describeUnless } from './tools';
+
+/** The folder of the newest installed release's programs. */
+function programs(): string | undefined {
+  const root = '/usr/lib/postgresql';
+  try {
+    const newest = readdirSync(root).sort((one, other) => Number(other) - Number(one))[0];
+    return newest === undefined ? undefined : join(root, newest, 'bin');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `describe` if PostgreSQL is installed. */
+export function describeWithPostgres(what: string, tests: () => void): void {
+  describeUnless(programs() === undefined ? 'postgres (package postgresql)' : undefined, what, tests);
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const [, , uid, gid] =
+    readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((line) => line.startsWith('nobody:'))
+      ?.split(':') ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** Runs one of PostgreSQL's programs to its end. */
+export async function runPostgresProgram(name: string, args: readonly string[]): Promise<void> {
+  const child = spawn(join(programs() ?? '', name), args, {
+    ...unprivileged(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+  });
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${name} ended with ${String(code)}: ${output}`);
+}
+
+/** A server on the loopback interface with its files in a folder. */
+export interface PostgresServer {
+  readonly port: number;
+  /** Sends a signal and resolves when the process has ended. SIGINT ends connections, SIGKILL is a crash. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Makes a folder that the server may write. */
+export async function postgresFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true });
+  const user = unprivileged();
+  if (user !== undefined) await chown(path, user.uid, user.gid);
+  await chmod(path, 0o700);
+  return path;
+}
+
+/** Makes an empty cluster with the superuser `webhook`, who needs no password. */
+export async function initPostgres(folder: string, ...more: string[]): Promise<void> {
+  await postgresFolder(folder);
+  await runPostgresProgram('initdb', [
+    '-D',
+    folder,
+    '-U',
+    'webhook',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '-N',
+    ...more,
+  ]);
+}
+
+/** Starts the server of a cluster, with settings as `name=value`. */
+export async function startPostgres(folder: string, port: number, ...settings: string[]): Promise<PostgresServer> {
+  const given = [
+    `port=${String(port)}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    ...settings,
+  ];
+  const args = ['-D', folder, ...given.flatMap((setting) => ['-c', setting])];
+  const child = spawn(join(programs() ?? '', 'postgres'), args, {
+    ...unprivileged(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+  });
+  running.add(child);
+  const ended = once(child, 'exit').then(() => void running.delete(child));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('database system is ready to accept')) resolve();
+    });
+    void ended.then(() => {
+      reject(new Error(`postgres ended: ${output}`));
+    });
+  });
+  return {
+    port,
+    async end(signal) {
+      child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A server for the tests of a block, and logs on it that are closed after each test. */
+export interface PostgresUnderTest {
+  /** Options for a log in a database of its own. */
+  readonly options: (given?: Partial<PostgresOptions>) => Promise<PostgresOptions>;
+  readonly opened: (options: PostgresOptions) => Promise<EventLog>;
+  /** Runs SQL past the service. */
+  readonly sql: (database: string, text: string) => Promise<Record<string, unknown>[]>;
+  readonly port: () => number;
+  /** Kills the server and starts it again. */
+  readonly restart: (pause?: () => Promise<void>) => Promise<void>;
+}
+
+let databases = 0;
+
+/** Starts a server before the tests of the block that calls it. */
+export function usePostgres(...settings: string[]): PostgresUnderTest {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let cluster: string;
+  let server: PostgresServer;
+  const logs: EventLog[] = [];
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await chmod(folder.path, 0o755);
+    cluster = join(folder.path, 'cluster');
+    await initPostgres(cluster);
+    server = await startPostgres(cluster, await freePort(), ...settings);
+  }, 60_000);
+  afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
+  afterAll(async () => {
+    await server.end('SIGINT');
+    for (const child of running) child.kill('SIGKILL');
+    await folder.remove();
+  });
+  const sql = async (database: string, text: string) => {
+    const client = new Client({ host: '127.0.0.1', port: server.port, user: 'webhook', database });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    async options(given = {}) {
+      const database = `log${String(++databases)}`;
+      await sql('postgres', `CREATE DATABASE ${database}`);
+      return {
+        hosts: [{ host: '127.0.0.1', port: server.port }],
+        database,
+        user: 'webhook',
+        sslmode: 'disable',
+        connections: 4,
+        isRelaxed: false,
+        timeout: 5000,
+        retention: { maxEvents: undefined, maxAge: undefined },
+        create: true,
+        ...given,
+      };
+    },
+    async opened(options) {
+      const log = await openPostgresLog(options);
+      logs.push(log);
+      return log;
+    },
+    sql,
+    port: () => server.port,
+    async restart(pause) {
+      await server.end('SIGKILL');
+      await pause?.();
+      server = await startPostgres(cluster, server.port, ...settings);
+    },
+  };
+}
