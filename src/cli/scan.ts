@@ -1,8 +1,7 @@
 import { positionIn, SEQUENCE_DIGITS, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
-import type { Start } from '../log/readers';
-import { eventAt, foundEvents } from '../log/stored-events';
+import { eventAt, foundEvents, type Start } from '../log/readers';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
 

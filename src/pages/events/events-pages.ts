@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { EventLogError } from '../../log/event-log';
-import { eventAt } from '../../log/stored-events';
+import { eventAt } from '../../log/readers';
 import { reply, replyInParts } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';

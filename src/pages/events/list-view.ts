@@ -1,7 +1,7 @@
 import { sequenceOf } from '../../events/position';
 import { archiveLine, archiveProblem } from '../../events/archive';
 import type { EventLog, FoundEvent, Match, SearchResult } from '../../log/event-log';
-import { foundEvents } from '../../log/stored-events';
+import { foundEvents } from '../../log/readers';
 import { letOthersRun } from '../../util/promises';
 import { isVisible } from '../curl-command';
 import {

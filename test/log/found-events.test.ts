@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog, SearchQuery } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { foundEvents } from '../../src/log/stored-events';
+import { foundEvents } from '../../src/log/readers';
 import { newEvent } from './event-log-suite';
 
 describe('the events that a search finds', () => {
