@@ -1,7 +1,7 @@
 import { endOf, positionBefore } from '../../src/cli/scan';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the end of a log, from which --follow prints', () => {

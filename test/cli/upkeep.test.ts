@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { forgetEvents, restore } from '../../src/cli/upkeep';
 import { readConfig } from '../../src/config/config';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('forgetting events', () => {

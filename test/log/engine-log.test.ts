@@ -1,7 +1,7 @@
 import type { Engine } from '../../src/log/engine';
 import { logOn } from '../../src/log/engine-log';
 import { deferred, type Deferred } from '../../src/util/promises';
-import { EVERYTHING } from './event-log-suite';
+import { everyEvent } from '../support/events';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -17,7 +17,7 @@ it.each(['read', 'scan'] as const)(
     const engine: Partial<Engine> = { readsAtOnce: 3, read: ask, scan: ask, close: () => Promise.resolve() };
     const log = logOn(engine as Engine);
     const calls = Array.from({ length: 50 }, () =>
-      what === 'read' ? log.read(EVERYTHING) : log.scan({ after: 0, limit: 1 }),
+      what === 'read' ? log.read(everyEvent) : log.scan({ after: 0, limit: 1 }),
     );
     const settled = Promise.allSettled(calls);
     await turn();
@@ -53,7 +53,7 @@ it('lets other calls run after an answer of many bytes, before the next is read'
     close: () => Promise.resolve(),
   };
   const log = logOn(engine as Engine);
-  const answer = () => log.read(EVERYTHING).then(() => order.push('answer'));
+  const answer = () => log.read(everyEvent).then(() => order.push('answer'));
   const both = [answer(), answer()];
   setImmediate(() => order.push('other call'));
   await Promise.all(both);

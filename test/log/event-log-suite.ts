@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { LAST_POSITION } from '../../src/events/position';
 import type { NewEvent } from '../../src/events/stored-event';
 import {
@@ -11,6 +10,8 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../../src/log/event-log';
+import { eventually } from '../support/eventually';
+import { everyEvent, newEvent } from '../support/events';
 import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
@@ -18,32 +19,6 @@ export interface LogUnderTest {
   open(retention?: Retention): Promise<EventLog>;
   remove(): Promise<void>;
 }
-
-let made = 0;
-
-/** An event with an id of its own. */
-export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
-  const { id = `event-${String(++made)}`, source = '/test' } = given;
-  return {
-    id,
-    source,
-    attributes: JSON.stringify({ specversion: '1.0', id, source, type: 'test' }),
-    data: undefined,
-    arrival: '{}',
-    recordedAt: 1_700_000_000_000,
-    idempotencyKey: undefined,
-    webhookId: undefined,
-    ...given,
-  };
-}
-
-export const EVERYTHING: EventQuery = {
-  id: undefined,
-  position: undefined,
-  after: undefined,
-  limit: 1000,
-  maxBytes: 10_000_000,
-};
 
 /** Searches on until a limit is reached or nothing is left to look at: how far one call comes depends on the machine. */
 async function searchedToEnd(log: EventLog, query: SearchQuery): Promise<SearchResult> {
@@ -97,7 +72,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     const ids = async (query: Partial<EventQuery> = {}) =>
-      (await log.read({ ...EVERYTHING, ...query })).map((event) => event.id);
+      (await log.read({ ...everyEvent, ...query })).map((event) => event.id);
 
     it('is empty at first', async () => {
       expect(await ids()).toEqual([]);
@@ -107,7 +82,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const events = Array.from({ length: 300 }, (_, i) => newEvent({ data: `"data":${String(i)}` }));
       const appended = await Promise.all(events.map((event) => log.append(event)));
       expect(appended).toEqual(events.map(({ id }) => ({ id, recorded: true })));
-      const logged = await log.read(EVERYTHING);
+      const logged = await log.read(everyEvent);
       expect(logged.map(({ id, attributes, data }) => ({ id, attributes, data }))).toEqual(
         events.map(({ id, attributes, data }) => ({ id, attributes, data })),
       );
@@ -115,7 +90,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('numbers events upwards', async () => {
       for (let i = 0; i < 12; i++) await log.append(newEvent());
-      const positions = (await log.read(EVERYTHING)).map(({ position }) => position);
+      const positions = (await log.read(everyEvent)).map(({ position }) => position);
       expect(positions).toEqual([...new Set(positions)].sort((one, other) => one - other));
       for (const position of positions) expect(Number.isSafeInteger(position)).toBe(true);
     });
@@ -140,13 +115,13 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const readOn = async () => {
         for (let wasWriting = true, found = 1; wasWriting || found > 0;) {
           wasWriting = isWriting;
-          const page = await log.read({ ...EVERYTHING, after: seen.at(-1) ?? 0, limit: 7 });
+          const page = await log.read({ ...everyEvent, after: seen.at(-1) ?? 0, limit: 7 });
           seen.push(...page.map(({ position }) => position));
           found = page.length;
         }
       };
       await Promise.all([readOn(), ended]);
-      expect(seen).toEqual((await log.read(EVERYTHING)).map(({ position }) => position));
+      expect(seen).toEqual((await log.read(everyEvent)).map(({ position }) => position));
       expect(seen).toHaveLength(170);
       await other.close();
     });
@@ -169,7 +144,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       };
       await Promise.all([
         forgetting(),
-        goOn((after) => log.read({ ...EVERYTHING, after, limit: 2 })),
+        goOn((after) => log.read({ ...everyEvent, after, limit: 2 })),
         goOn((after) => log.scan({ after, limit: 2 })),
         goOn((after) => log.scan({ after, limit: 2, since: 1 })),
       ]);
@@ -178,10 +153,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('keeps everything when it is opened again', async () => {
       await log.append(newEvent({ id: 'before', data: '"data":"\\u0000 \u{1F600} </a>"' }));
-      const before = await log.read(EVERYTHING);
+      const before = await log.read(everyEvent);
       await log.close();
       log = await under.open();
-      expect(await log.read(EVERYTHING)).toEqual(before);
+      expect(await log.read(everyEvent)).toEqual(before);
     });
 
     it.each<[string, Partial<NewEvent>]>([
@@ -202,7 +177,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describe('forgets', () => {
-      const positionOf = async (id: string) => (await log.read({ ...EVERYTHING, id }))[0]?.position ?? -1;
+      const positionOf = async (id: string) => (await log.read({ ...everyEvent, id }))[0]?.position ?? -1;
 
       it('the given events, and no other', async () => {
         for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
@@ -346,11 +321,11 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       );
       expect(appended.filter(({ recorded }) => recorded)).toHaveLength(12);
       for (const event of events) expect(await log.append(event)).toEqual({ id: 'x', recorded: false });
-      const logged = await log.read({ ...EVERYTHING, id: 'x' });
+      const logged = await log.read({ ...everyEvent, id: 'x' });
       expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
       const third = logged[2]?.position ?? 0;
-      expect(await log.read({ ...EVERYTHING, id: 'x', after: third, limit: 2 })).toEqual(logged.slice(3, 5));
-      expect(await log.read({ ...EVERYTHING, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
+      expect(await log.read({ ...everyEvent, id: 'x', after: third, limit: 2 })).toEqual(logged.slice(3, 5));
+      expect(await log.read({ ...everyEvent, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
       await other.close();
     });
 
@@ -367,7 +342,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('reads on after a position, oldest first', async () => {
       for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
-      const [first] = await log.read({ ...EVERYTHING, limit: 1, after: 0 });
+      const [first] = await log.read({ ...everyEvent, limit: 1, after: 0 });
       expect(first?.id).toBe('a');
       expect(await ids({ after: first?.position ?? 0, limit: 2 })).toEqual(['b', 'c']);
       expect(await ids({ after: LAST_POSITION })).toEqual([]);
@@ -381,25 +356,25 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     itReads('reads events before a position', async () => {
       for (const source of ['/1', '/2', '/3', '/4']) await log.append(newEvent({ id: 'same', source }));
-      const [first, second, third, fourth] = await log.read(EVERYTHING);
+      const [first, second, third, fourth] = await log.read(everyEvent);
       const before = fourth?.position ?? 0;
       for (const id of [undefined, 'same']) {
-        const read = (query: Partial<EventQuery>) => log.read({ ...EVERYTHING, id, ...query });
+        const read = (query: Partial<EventQuery>) => log.read({ ...everyEvent, id, ...query });
         expect(await read({ before, limit: 2 })).toEqual([second, third]);
         expect(await read({ before, after: first?.position })).toEqual([second, third]);
         expect(await read({ before: first?.position })).toEqual([]);
       }
       const at = { position: third?.position };
-      expect(await log.read({ ...EVERYTHING, ...at, before })).toEqual([third]);
-      expect(await log.read({ ...EVERYTHING, ...at, before: at.position })).toEqual([]);
+      expect(await log.read({ ...everyEvent, ...at, before })).toEqual([third]);
+      expect(await log.read({ ...everyEvent, ...at, before: at.position })).toEqual([]);
     });
 
     itReads('reads the event at a position, whole, whatever its size', async () => {
       const data = `"data":"${'x'.repeat(2000)}"`;
       for (const id of ['a', 'b', 'c']) await log.append(newEvent({ id, data }));
-      const all = await log.read(EVERYTHING);
+      const all = await log.read(everyEvent);
       const at = (position: number, query: Partial<EventQuery> = {}) =>
-        log.read({ ...EVERYTHING, maxBytes: 1500, limit: 1, position, ...query });
+        log.read({ ...everyEvent, maxBytes: 1500, limit: 1, position, ...query });
       const second = all[1]?.position ?? 0;
       expect(await at(second)).toEqual([all[1]]);
       expect(await at(second, { id: 'b', after: second - 1 })).toEqual([all[1]]);
@@ -417,17 +392,17 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('returns no more events once they have more bytes in UTF-8', async () => {
         for (let i = 0; i < 10; i++) await log.append(newEvent({ data }));
-        const all = await log.read(EVERYTHING);
+        const all = await log.read(everyEvent);
         const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
-        expect(await log.read({ ...EVERYTHING, maxBytes })).toEqual(all.slice(-4));
-        expect(await log.read({ ...EVERYTHING, maxBytes: maxBytes - 1 })).toEqual(all.slice(-3));
-        expect(await log.read({ ...EVERYTHING, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
+        expect(await log.read({ ...everyEvent, maxBytes })).toEqual(all.slice(-4));
+        expect(await log.read({ ...everyEvent, maxBytes: maxBytes - 1 })).toEqual(all.slice(-3));
+        expect(await log.read({ ...everyEvent, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
       });
 
       it('returns an event that is too large by itself without its data', async () => {
         await log.append(newEvent({ id: 'small', data: '"data":1' }));
         await log.append(newEvent({ id: 'large', data: `"data":"${'x'.repeat(2000)}"` }));
-        const logged = await log.read({ ...EVERYTHING, maxBytes: 1500 });
+        const logged = await log.read({ ...everyEvent, maxBytes: 1500 });
         expect(logged.map(({ id, data: read, dataOmitted }) => [id, read, dataOmitted])).toEqual([
           ['small', '"data":1', false],
           ['large', undefined, true],
@@ -437,7 +412,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       it('returns an event that is asked for by its id whole', async () => {
         const large = `"data":"${'x'.repeat(2000)}"`;
         await log.append(newEvent({ id: 'large', data: large }));
-        const [event] = await log.read({ ...EVERYTHING, id: 'large', maxBytes: 1500 });
+        const [event] = await log.read({ ...everyEvent, id: 'large', maxBytes: 1500 });
         expect([event?.data, event?.dataOmitted]).toEqual([large, false]);
       });
     });
@@ -552,7 +527,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const data = `"data":"${'x'.repeat(20_000)}"`;
         const events = Array.from({ length: 1200 }, (_, i) => newEvent({ data, recordedAt: i }));
         for (let i = 0; i < events.length; i += 400) await log.appendAll(events.slice(i, i + 400));
-        const [first] = await log.read({ ...EVERYTHING, after: 0, limit: 1 });
+        const [first] = await log.read({ ...everyEvent, after: 0, limit: 1 });
         await log.append(newEvent({ id: 'needle', recordedAt: 1200 }));
         let before: number | undefined;
         for (let more = true; more;) {
@@ -615,13 +590,13 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         await other.remove();
       });
 
-      const kept = async () => (await limited.read(EVERYTHING)).map(({ id }) => id);
+      const kept = async () => (await limited.read(everyEvent)).map(({ id }) => id);
 
       it('forgets the oldest, and goes on counting positions', async () => {
         for (let i = 0; i < 12; i++) await limited.append(newEvent({ id: String(i) }));
-        while ((await limited.stats()).events > 5) await setTimeout(20);
+        await eventually('the others are forgotten', async () => (await limited.stats()).events <= 5);
         expect(await kept()).toEqual(['7', '8', '9', '10', '11']);
-        const [first] = await limited.read({ ...EVERYTHING, after: 0, limit: 1 });
+        const [first] = await limited.read({ ...everyEvent, after: 0, limit: 1 });
         expect(first).toMatchObject({ id: '7', position: 8 });
       });
 
@@ -632,7 +607,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
           const before = await limited.append(newEvent(same));
           expect(before.recorded).toBe(false);
           for (let i = 0; i < 5; i++) await limited.append(newEvent());
-          while ((await kept()).includes(before.id)) await setTimeout(20);
+          await eventually('the first is forgotten', async () => !(await kept()).includes(before.id));
           const after = await limited.append(newEvent(same));
           expect(after.recorded).toBe(true);
           expect(await limited.append(newEvent(same))).toEqual({ id: after.id, recorded: false });
@@ -648,8 +623,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       for (const [id, age] of Object.entries(ages)) {
         await limited.append(newEvent({ id, recordedAt: now - age * 1000 }));
       }
-      while ((await limited.stats()).events > 3) await setTimeout(20);
-      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+      await eventually('the others are forgotten', async () => (await limited.stats()).events <= 3);
+      expect((await limited.read(everyEvent)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
       await limited.close();
       await other.remove();
     });
@@ -663,8 +638,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         await limited.appendAll(milliseconds.map((left) => newEvent({ recordedAt: now - 3_600_000 + left })));
       }
       const kept = await limited.append(newEvent({ recordedAt: now }));
-      while ((await limited.stats()).events > 1) await setTimeout(20);
-      expect((await limited.read(EVERYTHING)).map(({ id }) => id)).toEqual([kept.id]);
+      await eventually('the others are forgotten', async () => (await limited.stats()).events <= 1);
+      expect((await limited.read(everyEvent)).map(({ id }) => id)).toEqual([kept.id]);
       await limited.close();
       await other.remove();
     });
@@ -673,14 +648,14 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const other = await make();
       const limited = await other.open({ maxEvents: undefined, maxAge: 1000 });
       await limited.append(newEvent({ recordedAt: Date.now() }));
-      while ((await limited.stats()).events > 0) await setTimeout(20);
-      expect(await limited.read(EVERYTHING)).toEqual([]);
+      await eventually('the others are forgotten', async () => (await limited.stats()).events <= 0);
+      expect(await limited.read(everyEvent)).toEqual([]);
       await limited.close();
       await other.remove();
     });
 
     describe('watched', () => {
-      const newestPosition = async () => (await log.read({ ...EVERYTHING, limit: 1 }))[0]?.position ?? 0;
+      const newestPosition = async () => (await log.read({ ...everyEvent, limit: 1 }))[0]?.position ?? 0;
 
       it('tells its newest position soon after the watch begins, of an empty log too', async () => {
         const empty = watching(log);
@@ -776,7 +751,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const appended = log.append(newEvent());
       const closed = log.close();
       await expect(log.append(newEvent())).rejects.toThrow(EventLogError);
-      await expect(log.read(EVERYTHING)).rejects.toThrow(EventLogError);
+      await expect(log.read(everyEvent)).rejects.toThrow(EventLogError);
       await closed;
       const { id } = await appended;
       log = await under.open();
@@ -821,7 +796,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
             recordedAt: 1_700_000_000_001,
           },
         });
-        const positions = (await log.read(EVERYTHING)).map(({ position }) => position);
+        const positions = (await log.read(everyEvent)).map(({ position }) => position);
         expect(await search()).toEqual({
           events: [
             {
@@ -865,7 +840,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('goes towards newer events after a position, and lists them newest first', async () => {
         await record({ a: {}, b: {}, c: { data: '"data":"x"' }, d: {}, e: { data: '"data":"x"' } });
-        const [a, b, , d, e] = (await log.read(EVERYTHING)).map(({ position }) => position);
+        const [a, b, , d, e] = (await log.read(everyEvent)).map(({ position }) => position);
         const after = await search({ after: a, limit: 2 });
         expect(after.events.map(({ id }) => id)).toEqual(['c', 'b']);
         expect(after).toMatchObject({ reached: { position: b === undefined ? b : b + 1 }, more: true });

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog, SearchQuery } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { foundEvents } from '../../src/log/readers';
-import { newEvent } from './event-log-suite';
+import { newEvent } from '../support/events';
 
 describe('the events that a search finds', () => {
   let log: EventLog;

@@ -2,7 +2,7 @@ import { openMemoryLog, MemoryStore } from '../../src/log/memory/event-log';
 import type { EventLog } from '../../src/log/event-log';
 import { followedPages, type LogChange } from '../../src/log/readers';
 import { eventually } from '../support/eventually';
-import { newEvent } from './event-log-suite';
+import { newEvent } from '../support/events';
 
 describe('a log that is followed', () => {
   const store = new MemoryStore();

@@ -3,9 +3,9 @@ import { sequenceOf } from '../../src/events/position';
 import type { EventLog, LoggedEvent } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { readPage, type PageQuery } from '../../src/service/event-page';
-import { EVERYTHING, newEvent } from '../log/event-log-suite';
+import { everyEvent, newEvent } from '../support/events';
 
-const QUERY: PageQuery = { ...EVERYTHING, referenceBytes: 100 };
+const QUERY: PageQuery = { ...everyEvent, referenceBytes: 100 };
 
 /** The bytes of an event in an answer, with the comma after it. */
 function written({ attributes, position, data }: Omit<LoggedEvent, 'dataOmitted'>): number {
@@ -29,7 +29,7 @@ describe('a page of events', () => {
 
   it('has as many events as fit, measured as XML text', async () => {
     await record(...Array.from({ length: 10 }, () => '<'.repeat(100)));
-    const all = await log.read(EVERYTHING);
+    const all = await log.read(everyEvent);
     const maxBytes = all.slice(-3).reduce((sum, event) => sum + written(event), 0);
     expect(await positions({ maxBytes })).toEqual(['8', '9', '10']);
     expect(await positions({ maxBytes: maxBytes - 1 })).toEqual(['9', '10']);
@@ -47,7 +47,7 @@ describe('a page of events', () => {
 
   it('has the first event that is asked for whole', async () => {
     await record('&'.repeat(5000));
-    const [event] = await log.read(EVERYTHING);
+    const [event] = await log.read(everyEvent);
     expect(await positions({ maxBytes: 2000 })).toEqual(['1 without data']);
     expect(await positions({ maxBytes: 2000, id: event?.id })).toEqual(['1']);
     expect(await positions({ maxBytes: 2000, position: 1 })).toEqual(['1']);
@@ -58,7 +58,7 @@ describe('a page of events', () => {
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
     const sizes = [5, 50, 300, 700, 1500, 4000];
     for (let i = 0; i < 60; i++) await record((random(3) === 0 ? '&' : 'é').repeat(random(sizes[random(6)] ?? 1)));
-    const all = await log.read(EVERYTHING);
+    const all = await log.read(everyEvent);
     for (let i = 0; i < 300; i++) {
       const after = random(2) === 0 ? undefined : random(70);
       const query = { ...QUERY, after, limit: 1 + random(40), maxBytes: 500 + random(6000) };

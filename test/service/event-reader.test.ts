@@ -3,7 +3,7 @@ import type { Call } from '../../src/service/call';
 import type { PageQuery } from '../../src/service/event-page';
 import { EventReader } from '../../src/service/event-reader';
 import { deferred } from '../../src/util/promises';
-import { EVERYTHING } from '../log/event-log-suite';
+import { everyEvent } from '../support/events';
 
 const event = (position: number): LoggedEvent => ({
   id: String(position),
@@ -65,7 +65,7 @@ describe('a reader that may wait', () => {
 
   const read = (query: Partial<PageQuery>, milliseconds = MINUTE) =>
     reader
-      .read({ ...EVERYTHING, referenceBytes: 100, ...query }, milliseconds, call)
+      .read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)
       .then((events) => events.map(({ id }) => id));
   const untilWatched = async () => {
     while (!fake.isWatched()) await new Promise((resolve) => setImmediate(resolve));

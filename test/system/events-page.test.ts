@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expectFit, launchChromium, SCREENS } from '../support/browser';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { describeWith } from '../support/tools';
 
 const HOSTILE =

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from '../process/tool/kills';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { startTarget } from '../support/target';

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/config';
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
 import { createLogger } from '../../src/telemetry/logger';
-import { EVERYTHING, newEvent } from '../log/event-log-suite';
+import { everyEvent, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { metricsAt } from '../support/metrics';
@@ -243,11 +243,11 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     );
     await Promise.all(events.map((event) => log.append(event)));
     expect((await log.stats()).bytes).toBeLessThan(4 * MEBIBYTE);
-    const logged = await log.read({ ...EVERYTHING, id: 'x' });
+    const logged = await log.read({ ...everyEvent, id: 'x' });
     expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
-    expect(await log.read({ ...EVERYTHING, id: 'x', limit: 3 })).toEqual(logged.slice(-3));
+    expect(await log.read({ ...everyEvent, id: 'x', limit: 3 })).toEqual(logged.slice(-3));
     const after = logged[500]?.position ?? 0;
-    expect(await log.read({ ...EVERYTHING, id: 'x', after, limit: 3 })).toEqual(logged.slice(501, 504));
+    expect(await log.read({ ...everyEvent, id: 'x', after, limit: 3 })).toEqual(logged.slice(501, 504));
   });
 
   it('finds an event by its id when the acknowledgements were lost', async () => {
@@ -263,7 +263,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await lost;
       expect(await appended).toEqual({ id: 'x', recorded: true });
     }
-    expect(await log.read({ ...EVERYTHING, id: 'x' })).toHaveLength(6);
+    expect(await log.read({ ...everyEvent, id: 'x' })).toHaveLength(6);
     await through.close();
     await proxy.close();
   });
@@ -282,11 +282,11 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       }
       for (let i = 0; i < 300; i++) await publish(`${under.stream}.foreign.more`, 'x');
       const ids = bodies.map((_body, i) => `e${String(i)}`);
-      expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(ids);
-      expect((await log.read({ ...EVERYTHING, limit: 2 })).map(({ id }) => id)).toEqual(ids.slice(-2));
-      expect((await log.read({ ...EVERYTHING, after: 0, limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+      expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(ids);
+      expect((await log.read({ ...everyEvent, limit: 2 })).map(({ id }) => id)).toEqual(ids.slice(-2));
+      expect((await log.read({ ...everyEvent, after: 0, limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3));
       expect((await log.scan({ after: 0, limit: 1000 })).map(({ id }) => id)).toEqual(ids);
-      expect((await log.read({ ...EVERYTHING, id: 'e3' })).map(({ id }) => id)).toEqual(['e3']);
+      expect((await log.read({ ...everyEvent, id: 'e3' })).map(({ id }) => id)).toEqual(['e3']);
       await log.check();
     });
 
@@ -297,7 +297,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const reason =
         'The events could not be read. ---> the stream holds an event in format 2, and this program reads format 1: ' +
         'a later version of the program stored it; use that version';
-      expect(await failureOf(log.read(EVERYTHING))).toBe(reason);
+      expect(await failureOf(log.read(everyEvent))).toBe(reason);
       expect(await failureOf(log.scan({ after: 0, limit: 10 }))).toBe(reason);
     });
   });
@@ -352,7 +352,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect((await log.stats()).events).toBe(301);
     const stored = await log.scan({ after: 0, limit: 1000 });
     expect(stored.map(({ id }) => id)).toEqual(['new', ...ages.slice(300).map((_age, i) => `old${String(i + 300)}`)]);
-    expect((await log.read({ ...EVERYTHING, limit: 400 })).length).toBe(301);
+    expect((await log.read({ ...everyEvent, limit: 400 })).length).toBe(301);
     expect(await log.append(recentEvent({ idempotencyKey: 'k1' }))).toMatchObject({ recorded: true });
     expect(await log.append(recentEvent({ idempotencyKey: 'k400' }))).toEqual({ id: 'old400', recorded: false });
   });
@@ -404,7 +404,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect((await log.stats()).events).toBeLessThan(500);
     const appended = await log.appendAll(batch);
     expect(appended.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
-    expect((await log.read(EVERYTHING)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
+    expect((await log.read(everyEvent)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
     expect(await log.appendAll(batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
   });
 });

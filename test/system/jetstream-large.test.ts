@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { callOperation, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { useJetStream } from '../support/jetstream';

@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../src/events/stored-event';
-import { EVERYTHING, newEvent } from '../log/event-log-suite';
+import { everyEvent, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { describeWith } from '../support/tools';
@@ -34,7 +34,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
         () => false,
       ),
     );
-    expect((await after.read(EVERYTHING)).map(({ id }) => id)).toEqual(['kept-0', 'kept-1']);
+    expect((await after.read(everyEvent)).map(({ id }) => id)).toEqual(['kept-0', 'kept-1']);
     return Object.assign(after, { stream: under.stream });
   }
 
@@ -62,7 +62,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
       for (const appended of [...first, ...(await repeats(log, id))]) expect(appended.id).toBe(given);
     }
     clock.mockRestore();
-    const held = (await log.read(EVERYTHING)).map(({ id }) => id);
+    const held = (await log.read(everyEvent)).map(({ id }) => id);
     expect(held).toEqual(['kept-0', 'kept-1', 'again-lost-0', 'again-lost-1', 'again-lost-2']);
   });
 

@@ -7,7 +7,8 @@ import type { NewEvent } from '../../src/events/stored-event';
 import { type EventLog, EventTooLargeError } from '../../src/log/event-log';
 import { openJetStreamLog } from '../../src/log/jetstream/event-log';
 import { encodeEvent } from '../../src/log/jetstream/message';
-import { describeEventLog, EVERYTHING, newEvent } from '../log/event-log-suite';
+import { describeEventLog } from '../log/event-log-suite';
+import { everyEvent, newEvent } from '../support/events';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { startNats, type NatsServer } from '../support/nats';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -83,7 +84,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const next = newEvent({ id: 'second', data: '"data":1', idempotencyKey: 'k' });
       expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
       expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
-      const logged = await log.read(EVERYTHING);
+      const logged = await log.read(everyEvent);
       expect(logged.map(({ id, data }) => [id, data])).toEqual([['first', '"data":1']]);
     });
 
@@ -127,7 +128,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await log.append(newEvent({ id: 'before' }));
       await stop(lost.child);
       const started = Date.now();
-      const failures = await Promise.all([log.append(newEvent()), log.read(EVERYTHING), log.check()].map(failureOf));
+      const failures = await Promise.all([log.append(newEvent()), log.read(everyEvent), log.check()].map(failureOf));
       expect(Date.now() - started).toBeLessThan(2500);
       for (const failure of failures) expect(failure).toMatch(/did not answer in time|no NATS server can be reached/);
       lost.child.kill('SIGCONT');
@@ -159,7 +160,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       lost = await startNats(lostFolder.path, lost.port);
       while (!(await isReady(log))) await setTimeout(50);
       await log.append(newEvent({ id: 'after' }));
-      expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['before', 'after']);
+      expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['before', 'after']);
     });
 
     it('tells those who watch it what was recorded while it was lost, and all after that', async () => {
@@ -179,7 +180,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       }
       await stop(lost.child);
       // Long enough for the connection to be given up.
-      for (let i = 0; i < 3; i++) await failureOf(log.read(EVERYTHING));
+      for (let i = 0; i < 3; i++) await failureOf(log.read(everyEvent));
       lost.child.kill('SIGCONT');
       while (!(await isReady(log))) await setTimeout(50);
       await log.append(newEvent());

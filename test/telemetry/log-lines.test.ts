@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { createLogger } from '../../src/telemetry/logger';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { openDirectly } from '../support/sqlite';
 import { useTemporaryFolder } from '../support/temporary-folder';

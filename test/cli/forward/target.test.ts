@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { TargetProgress } from '../../../src/cli/progress';
 import { pauseBefore, Target } from '../../../src/cli/forward/target';
 

@@ -1,7 +1,7 @@
 import { JetStreamRecorder } from '../../../src/log/jetstream/recorder';
 import { eventually } from '../../support/eventually';
 import { fakeStreams } from '../../support/fake-streams';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('a claim that cannot be settled at first', () => {
   const event = (key: string) => newEvent({ id: 'same', source: '/own', recordedAt: Date.now(), idempotencyKey: key });

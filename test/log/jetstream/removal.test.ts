@@ -1,7 +1,7 @@
 import { JetStreamRecorder } from '../../../src/log/jetstream/recorder';
 import { forgetEvents } from '../../../src/log/jetstream/removal';
 import { fakeStreams } from '../../support/fake-streams';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 it('an event is removed after its keys, so that a removal that failed can be repeated', async () => {
   const { events, keys, begin } = fakeStreams();

@@ -2,7 +2,7 @@ import type { JetStreamConnection } from '../../../src/log/jetstream/connection'
 import { encodeEvent } from '../../../src/log/jetstream/message';
 import { Stream } from '../../../src/log/jetstream/stream';
 import { StreamWalk } from '../../../src/log/jetstream/walk';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 /**
  * A stream whose leader changes again and again while it is read: of its two servers, which answer in turns, one has the first

@@ -8,7 +8,7 @@ import { SqliteReader } from '../../../src/log/sqlite/reader';
 import { verify } from '../../../src/log/sqlite/upkeep/verification';
 import { directly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('the checksum of an event', () => {
   const folder = useTemporaryFolder();

@@ -7,9 +7,10 @@ import { type FileLog, EventLogError } from '../../../src/log/event-log';
 import { SqliteConnection } from '../../../src/log/sqlite/connection';
 import { requireUsable } from '../../../src/log/sqlite/files/database-files';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { eventually } from '../../support/eventually';
+import { eventually, succeeds } from '../../support/eventually';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
-import { describeEventLog, EVERYTHING, newEvent } from '../event-log-suite';
+import { describeEventLog } from '../event-log-suite';
+import { everyEvent, newEvent } from '../../support/events';
 import { directly, openDirectly, rowsOf } from '../../support/sqlite';
 
 describeEventLog('SQLite', async () => {
@@ -106,7 +107,7 @@ describe('a SQLite event log with damaged events', () => {
       newEvent({ id: 'two', data: '"data":"\ufffd"' }),
     ]);
     directly(file, `UPDATE events SET ${change} WHERE sequence = 1`);
-    const [one, two] = await log.read(EVERYTHING);
+    const [one, two] = await log.read(everyEvent);
     expect(one).toMatchObject({ position: 1, data: undefined });
     expect(JSON.parse(one?.attributes ?? '')).toMatchObject({ damaged: true });
     expect(two).toMatchObject({ id: 'two', data: '"data":"\ufffd"' });
@@ -134,7 +135,7 @@ describe('a SQLite event log with damaged events', () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const data = `"data":${'['.repeat(5000)}${']'.repeat(5000)}`;
     await log.append(newEvent({ data }));
-    const found = [...(await log.read(EVERYTHING)), ...(await log.scan({ after: 0, limit: 1 }))];
+    const found = [...(await log.read(everyEvent)), ...(await log.scan({ after: 0, limit: 1 }))];
     expect(found.map((event) => [event.data === data, event.attributes.includes('damaged')])).toEqual([
       [true, false],
       [true, false],
@@ -238,7 +239,7 @@ describe('a SQLite event log that fails', () => {
     expect(message).toBe('The event could not be recorded.');
     expect(cause).toBe('database or disk is full');
     await log.append(newEvent({ id: 'second' }));
-    expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(['first', 'second']);
+    expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['first', 'second']);
     await log.close();
   });
 
@@ -250,7 +251,7 @@ describe('a SQLite event log that fails', () => {
       log.append(newEvent()),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    expect(await log.read(EVERYTHING)).toEqual([]);
+    expect(await log.read(everyEvent)).toEqual([]);
     await log.close();
   });
 
@@ -261,7 +262,7 @@ describe('a SQLite event log that fails', () => {
     const [message, cause] = await causeOf(log.appendAll([...small, large]));
     expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
     expect((await log.stats()).events).toBe(0);
-    expect(await log.read(EVERYTHING)).toEqual([]);
+    expect(await log.read(everyEvent)).toEqual([]);
     await log.appendAll(small);
     expect((await log.stats()).events).toBe(5);
     await log.close();
@@ -283,11 +284,11 @@ describe('a SQLite event log that fails', () => {
       expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database or disk is full']);
       expect((await causeOf(log.append(event('next'))))[1]).toBe('database or disk is full');
     }
-    const [last] = await log.read({ ...EVERYTHING, limit: 1 });
+    const [last] = await log.read({ ...everyEvent, limit: 1 });
     await log.close();
     const roomy = await openSqliteLog({ file });
     await roomy.append(event('next'));
-    const [next] = await roomy.read({ ...EVERYTHING, limit: 1 });
+    const [next] = await roomy.read({ ...everyEvent, limit: 1 });
     expect([next?.id, next?.position ?? 0]).toEqual(['next', (last?.position ?? 0) + 1]);
     expect((await roomy.stats()).events).toBe(id + 1);
     await roomy.close();
@@ -312,7 +313,7 @@ describe('a SQLite event log that fails', () => {
     other.exec('BEGIN IMMEDIATE');
     const [message, cause] = await causeOf(log.append(newEvent()));
     expect([message, cause]).toEqual(['The event could not be recorded.', 'database is locked']);
-    expect(await log.read(EVERYTHING)).toEqual([]);
+    expect(await log.read(everyEvent)).toEqual([]);
     other.exec('ROLLBACK');
     other.close();
     expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
@@ -343,7 +344,7 @@ describe('a SQLite event log that fails', () => {
     await log.check();
     expect((await log.stats()).events).toBe(0);
     const { id } = await log.append(newEvent());
-    expect(await log.read(EVERYTHING)).toMatchObject([{ id, position: 1 }]);
+    expect(await log.read(everyEvent)).toMatchObject([{ id, position: 1 }]);
     await log.close();
   });
 
@@ -374,7 +375,7 @@ describe('a SQLite event log that fails', () => {
     );
     expect((await causeOf(log.append(newEvent())))[0]).toBe('The event could not be recorded.');
     await mkdir(folder.path);
-    while ((await log.check().catch(() => false)) === false) await setTimeout(10);
+    await eventually('events can be recorded again', () => succeeds(log.check()));
     const event = newEvent();
     await log.append(event);
     expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
@@ -431,7 +432,7 @@ describe('a SQLite event log that fails', () => {
       await backUp(copy());
       expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
       const copied = await openSqliteLog({ file: copy() });
-      expect((await copied.read(EVERYTHING)).map(({ id }) => id)).toEqual(['kept']);
+      expect((await copied.read(everyEvent)).map(({ id }) => id)).toEqual(['kept']);
       expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
       await copied.close();
     });
@@ -454,7 +455,7 @@ describe('a SQLite event log that fails', () => {
   it('is created by many at the same moment', async () => {
     const logs = await Promise.all(Array.from({ length: 8 }, () => openSqliteLog({ file })));
     await Promise.all(logs.map((log) => log.append(newEvent())));
-    expect(await logs[0]?.read(EVERYTHING)).toHaveLength(8);
+    expect(await logs[0]?.read(everyEvent)).toHaveLength(8);
     await Promise.all(logs.map((log) => log.close()));
   });
 

@@ -4,7 +4,7 @@ import * as binding from '../../../src/log/sqlite/binding';
 import { ReadOnlyConnection } from '../../../src/log/sqlite/read-only';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import type { FileLog } from '../../../src/log/event-log';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 import { messageChain } from '../../../src/util/text';
 import { eventually } from '../../support/eventually';
 import { openDirectly } from '../../support/sqlite';

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { FileLog, Retention } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 import { rowsOf } from '../../support/sqlite';
 
 /** How long retention pauses when nothing is due, in milliseconds. */
@@ -27,18 +28,10 @@ describe('retention of a SQLite event log', () => {
     return log;
   };
 
-  const until = async (condition: () => Promise<boolean>): Promise<void> => {
-    const deadline = Date.now() + 50_000;
-    while (!(await condition())) {
-      if (Date.now() > deadline) throw new Error('The condition was not met within 50 seconds.');
-      await setTimeout(20);
-    }
-  };
-
   it('forgets the oldest beyond RETENTION_MAX_EVENTS, exactly', async () => {
     const log = await open({ maxEvents: 25, maxAge: undefined });
     await Promise.all(Array.from({ length: 1000 }, (_, i) => log.append(newEvent({ id: String(i) }))));
-    await until(async () => (await log.stats()).events === 25);
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 25);
     await setTimeout(50);
     const kept = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
     expect(kept).toEqual(Array.from({ length: 25 }, (_, i) => String(975 + i)));
@@ -50,7 +43,7 @@ describe('retention of a SQLite event log', () => {
     for (const age of [7_200_000, 3_700_000, 3_500_000, 0]) {
       await log.append(newEvent({ id: String(age), recordedAt: now - age }));
     }
-    await until(async () => (await log.stats()).events === 2);
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 2);
     expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['3500000', '0']);
   });
 
@@ -69,27 +62,27 @@ describe('retention of a SQLite event log', () => {
     const full = (await stat(file)).size;
     expect(full).toBeGreaterThan(4_000_000);
     const log = await open({ maxEvents: 10, maxAge: undefined });
-    await until(async () => (await log.stats()).events === 10);
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 10);
     const pages = (): number => {
       const [row] = rowsOf(file, 'PRAGMA file.freelist_count');
       return (row as { freelist_count: number }).freelist_count;
     };
-    await until(() => Promise.resolve(pages() <= 256));
-    await until(async () => (await stat(file)).size < 2_000_000);
+    await eventually('few pages are free', () => pages() <= 256);
+    await eventually('the file is small', async () => (await stat(file)).size < 2_000_000);
   }, 120_000);
 
   it('works with two logs open on one file', async () => {
     const retention = { maxEvents: 10, maxAge: undefined };
     const [one, other] = [await open(retention), await open(retention)];
     await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
-    await until(async () => (await one.stats()).events === 10);
+    await eventually('the others are forgotten', async () => (await one.stats()).events === 10);
     expect(await other.scan({ after: 0, limit: 100 })).toHaveLength(10);
   });
 
   it('never uses a position twice, even after everything was forgotten', async () => {
     const log = await open({ maxEvents: undefined, maxAge: 1000 });
     await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
-    await until(async () => (await log.stats()).events === 0);
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 0);
     await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
     const [event] = await log.scan({ after: 0, limit: 1 });
     expect(event?.position).toBeGreaterThan(20);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import type { FileLog } from '../../../src/log/event-log';
+import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('a SQLite event log whose times do not grow with its positions', () => {
   const folder = useTemporaryFolder();
@@ -91,7 +91,7 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
     await log.close();
     const limited = { file: join(folder.path, 'events.db'), retention: { maxEvents: 100, maxAge: undefined } };
     log = await openSqliteLog({ ...limited, retentionPause: 1 });
-    while ((await log.stats()).events > 100) await setTimeout(5);
+    await eventually('the others are forgotten', async () => (await log.stats()).events <= 100);
     expect(await counts(5000, 2500, 2)).toEqual([0, 100]);
   });
 });

@@ -4,7 +4,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import type { FileLog } from '../../../src/log/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
-import { newEvent } from '../event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('a watch of a SQLite event log', () => {
   const folder = useTemporaryFolder();

@@ -9,7 +9,7 @@ import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('what the list of events finds, as a file', () => {
   const folder = useTemporaryFolder();

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { htmlProblems } from '../../support/valid-html';
 
 setFlagsFromString('--expose-gc');

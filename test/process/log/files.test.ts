@@ -15,9 +15,9 @@ import {
 import { join } from 'node:path';
 import type { FileLog, EventLogError } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { eventually } from '../../support/eventually';
+import { eventually, succeeds } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { EVERYTHING, newEvent } from '../../log/event-log-suite';
+import { everyEvent, newEvent } from '../../support/events';
 import { directly, holdInProcess, openDirectly, rowsOf } from '../../support/sqlite';
 
 const MOVED = 'the file is not there any more';
@@ -97,7 +97,7 @@ describe('the files of a SQLite event log', () => {
   /** Resolves once the log has noticed that its files were lost, by itself or by this call, which it refuses at most once. */
   const notices = async (reason: string): Promise<void> => {
     expect([reason, 'no error']).toContain(await causeOf(log.check()));
-    await until(() => log.check());
+    await eventually('events can be recorded', () => succeeds(log.check()));
   };
 
   /** What a log reports of the file that it loses. */
@@ -105,18 +105,6 @@ describe('the files of a SQLite event log', () => {
     new Promise((resolve) => {
       lossy.observe({ lost: resolve });
     });
-
-  const until = async (condition: () => Promise<unknown>): Promise<void> => {
-    const deadline = Date.now() + 5000;
-    while (
-      !(await condition().then(
-        () => true,
-        () => false,
-      ))
-    ) {
-      if (Date.now() > deadline) throw new Error('The condition was not met within 5 seconds.');
-    }
-  };
 
   it('are not taken for replaced while a reader holds back what is written to the file', async () => {
     const reader = openDirectly(file);
@@ -168,7 +156,7 @@ describe('the files of a SQLite event log', () => {
       expect(await causeOf(log.check())).toMatch(
         /^the (index of the )?write-ahead log .*was removed or replaced$|^no error$/,
       );
-      await until(() => log.check());
+      await eventually('events can be recorded', () => succeeds(log.check()));
       const after = await record(5);
       const kept = new Set([...(await idsIn(await kill())), ...(await idsInLost())]);
       expect(kept).toEqual(new Set([...before, ...after]));
@@ -184,7 +172,7 @@ describe('the files of a SQLite event log', () => {
       expect(await report).toMatch(
         /The events that only its write-ahead log held are in .*\.lost-[^.]*; some of them may/,
       );
-      await until(() => log.check());
+      await eventually('events can be recorded', () => succeeds(log.check()));
       await log.close();
       expect(await idsInLost()).toEqual(held);
       expect(await idsIn(file)).toEqual(written);
@@ -219,7 +207,7 @@ describe('the files of a SQLite event log', () => {
       const report = reportOf(next);
       await unlink(`${killed}-wal`);
       expect(await report).toMatch(/The events that only its write-ahead log held are in /);
-      await until(() => next.check());
+      await eventually('events can be recorded', () => succeeds(next.check()));
       expect(await idsIn(killed)).toEqual(before);
       expect(await idsInLost(path('killed'))).toEqual(held);
     });
@@ -262,7 +250,7 @@ describe('the files of a SQLite event log', () => {
         () => true,
         () => false,
       );
-      await until(() => log.check());
+      await eventually('events can be recorded', () => succeeds(log.check()));
       const kept = [...(await log.scan({ after: 0, limit: 10 })).map(({ id }) => id), ...(await idsInLost())];
       expect(kept).toEqual(expect.arrayContaining(answered ? [...before, 'answered'] : before));
     });
@@ -270,7 +258,7 @@ describe('the files of a SQLite event log', () => {
     it('are not read from once the file is removed', async () => {
       await record(5);
       const reads: (() => Promise<unknown>)[] = [
-        () => log.read(EVERYTHING),
+        () => log.read(everyEvent),
         () => log.scan({ after: 0, limit: 10 }),
         () => log.scan({ after: 0, limit: 10, since: 1 }),
         () => log.stats(),
@@ -278,7 +266,7 @@ describe('the files of a SQLite event log', () => {
         () => log.backup(path('copy.db')),
       ];
       for (const read of reads) {
-        await until(() => log.check());
+        await eventually('events can be recorded', () => succeeds(log.check()));
         await unlink(file);
         expect([MOVED, 'no error']).toContain(await causeOf(read()));
       }
@@ -291,10 +279,10 @@ describe('the files of a SQLite event log', () => {
       const others = await makeOther('other.db');
       await rename(path('other.db'), file);
       expect([REPLACED, 'no error']).toContain(await causeOf(second.stats()));
-      expect([REPLACED, 'no error']).toContain(await causeOf(log.read(EVERYTHING)));
+      expect([REPLACED, 'no error']).toContain(await causeOf(log.read(everyEvent)));
       for (const one of [log, second]) {
-        await until(() => one.check());
-        expect((await one.read(EVERYTHING)).map(({ id }) => id)).toEqual(others);
+        await eventually('events can be recorded', () => succeeds(one.check()));
+        expect((await one.read(everyEvent)).map(({ id }) => id)).toEqual(others);
       }
     });
 
@@ -320,8 +308,8 @@ describe('the files of a SQLite event log', () => {
       await symlink(path('b/events.db'), path('new.db'));
       await rename(path('new.db'), path('link.db'));
       expect([REPLACED, 'no error']).toContain(await causeOf(linked.check()));
-      await until(() => linked.check());
-      expect((await linked.read(EVERYTHING)).map(({ id }) => id)).toEqual(second);
+      await eventually('events can be recorded', () => succeeds(linked.check()));
+      expect((await linked.read(everyEvent)).map(({ id }) => id)).toEqual(second);
       const inA = (await readdir(path('a'))).filter((name) => name.startsWith('events.db.lost-') && name.endsWith('Z'));
       const saved = await Promise.all(['events.db', ...inA].map((name) => idsIn(path(`a/${name}`))));
       expect(new Set(saved.flat())).toEqual(new Set(first));
@@ -330,7 +318,7 @@ describe('the files of a SQLite event log', () => {
     it.each([0, 32, 5000])('lose no answered event where -wal is cut off after %i bytes', async (length) => {
       const before = await record(20);
       await truncate(`${file}-wal`, length);
-      await until(() => log.check());
+      await eventually('events can be recorded', () => succeeds(log.check()));
       const after = await record(5);
       const found = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
       expect(new Set([...found, ...(await idsInLost())])).toEqual(new Set([...before, ...after]));
@@ -356,7 +344,7 @@ describe('the files of a SQLite event log', () => {
       await truncate(file);
       await notices(OVERWRITTEN);
       const after = await record(3);
-      expect((await log.read(EVERYTHING)).map(({ id }) => id)).toEqual(after);
+      expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(after);
       expect((await readdir(folder.path)).filter((name) => name.includes('-wal.lost-'))).toHaveLength(1);
     });
 
@@ -447,7 +435,7 @@ describe('the files of a SQLite event log', () => {
       await eventually('the log has noticed', async () => (await causeOf(log.check())) !== 'no error');
       for (let i = 0; i < 5; i++) expect(await causeOf(log.check())).not.toBe('no error');
       await holder.end();
-      await until(() => log.check());
+      await eventually('events can be recorded', () => succeeds(log.check()));
       const found = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
       expect(new Set([...found, ...(await idsInLost())])).toEqual(new Set(ids));
     },

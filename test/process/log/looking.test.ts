@@ -8,7 +8,7 @@ import { startProcess } from '../../support/process';
 import { openConnection, untilClosed } from '../../support/raw';
 import { directly, rowsOf } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 
 /**
  * Records events in a process of its own, lets something happen that keeps it from looking at its files, and says what came of

@@ -4,7 +4,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { restoreLog } from '../../../src/log/sqlite/upkeep/restore';
 import { holdInProcess, rowsOf } from '../../support/sqlite';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 
 describe('a backup of a SQLite event log', () => {
   const folder = useTemporaryFolder();

@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 

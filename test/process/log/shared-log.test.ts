@@ -3,7 +3,8 @@ import { EventLogError, type EventLog } from '../../../src/log/event-log';
 import { sharedLog, type SharedLog } from '../../support/shared-log';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
-import { describeEventLog, EVERYTHING, newEvent } from '../../log/event-log-suite';
+import { describeEventLog } from '../../log/event-log-suite';
+import { everyEvent, newEvent } from '../../support/events';
 
 describeEventLog(
   'SQLite, written by another process',
@@ -42,7 +43,7 @@ describe('a log that several processes write through one', () => {
     [one, other] = [shared.join(), shared.join()];
   };
 
-  const idsIn = async (log: EventLog) => (await log.read(EVERYTHING)).map(({ id }) => id);
+  const idsIn = async (log: EventLog) => (await log.read(everyEvent)).map(({ id }) => id);
 
   it('has what each of them recorded, in the order of its answers, at positions of their own', async () => {
     await begin();
@@ -53,7 +54,7 @@ describe('a log that several processes write through one', () => {
     const many = await Promise.all(
       [one, other].flatMap((log) => Array.from({ length: 200 }, () => log.append(newEvent()))),
     );
-    const logged = await other.read(EVERYTHING);
+    const logged = await other.read(everyEvent);
     expect(logged.slice(0, 20).map(({ id }) => id)).toEqual(recorded);
     expect(logged.map(({ id }) => id).sort()).toEqual([...recorded, ...many.map(({ id }) => id)].sort());
     expect(logged.map(({ position }) => position)).toEqual(logged.map((_event, i) => i + 1));

@@ -4,7 +4,7 @@ import type { FileLog, Retention } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { directly, rowsOf } from '../../support/sqlite';
 
 describe('the upkeep of a SQLite event log', () => {

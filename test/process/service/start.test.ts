@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
@@ -53,7 +54,7 @@ describe('the service as a process', () => {
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
     const kept = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
-    while ((await kept()).length > 5) await setTimeout(20);
+    await eventually('the others are forgotten', async () => (await kept()).length <= 5);
     expect(await kept()).toEqual(ids.slice(-5));
     await service.end('SIGTERM');
   });

@@ -5,7 +5,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { startProcess } from '../../support/process';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { FileLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';

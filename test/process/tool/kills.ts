@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { EventLog } from '../../../src/log/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { startTarget, type Received, type Target } from '../../support/target';
 import { startTool } from '../../support/tool';

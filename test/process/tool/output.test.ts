@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { TOOL } from '../../support/tool';
 

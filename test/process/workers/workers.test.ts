@@ -40,14 +40,6 @@ async function record(url: string, stop: () => boolean, failed: (error: unknown)
   return ids;
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 25_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not in 25 seconds: ${String(condition)}`);
-    await setTimeout(5);
-  }
-}
-
 describe('with several workers', () => {
   it('SIGHUP replaces each of them without dropping a request', async () => {
     const service = await start();
@@ -59,8 +51,8 @@ describe('with several workers', () => {
       (error) => failures.push(error),
     );
     service.child.kill('SIGHUP');
-    await until(() => service.output().match(/a worker hands over/g)?.length === 2);
-    await until(() => service.output().match(/"stopped"/g)?.length === 2);
+    await eventually('both workers hand over', () => count(service, 'a worker hands over') === 2);
+    await eventually('both have stopped', () => count(service, '"stopped"') === 2);
     done = true;
     const ids = await recording;
     expect(failures).toEqual([]);
@@ -78,12 +70,12 @@ describe('with several workers', () => {
       () => calls++ > 1000,
       () => undefined,
     );
-    await until(() => calls > 250);
+    await eventually('calls are made', () => calls > 250);
     process.kill(victim, 'SIGKILL');
     const ids = await recording;
     const lost = await service.logged('a worker ended, another one takes its place');
     expect(lost).toMatchObject({ worker: victim, cause: 'SIGKILL' });
-    await until(() => service.output().match(/"started"/g)?.length === 3);
+    await eventually('another one has started', () => count(service, '"started"') === 3);
     expect(await childrenOf(service)).toHaveLength(2);
     const logged = (await everyEvent(service.url)).map(({ id }) => id);
     expect(ids.filter((id) => !logged.includes(id))).toEqual([]);
@@ -99,7 +91,7 @@ describe('with several workers', () => {
     // Each connection is accepted by either worker.
     for (let i = 0; i < 20; i++) await refuse(`-first-${String(i)}.`);
     service.child.kill('SIGHUP');
-    await until(() => service.output().match(/"stopped"/g)?.length === 2);
+    await eventually('both have stopped', () => count(service, '"stopped"') === 2);
     for (let i = 0; i < 20; i++) await refuse(`-second-${String(i)}.`);
     for (let i = 0; i < 10; i++) {
       const { body } = await send(`${service.url}?events=refusals`);
@@ -137,9 +129,13 @@ describe('with several workers', () => {
       const old = await childrenOf(service);
       const handedOver = count(service, 'a worker hands over');
       service.child.kill('SIGHUP');
-      if (first === 1) await until(() => count(service, 'a worker hands over') > handedOver);
+      if (first === 1)
+        await eventually('a worker hands over', () => count(service, 'a worker hands over') > handedOver);
       for (const pid of old) kill(pid, 'SIGKILL');
-      await until(async () => (await childrenOf(service)).filter((pid) => !old.includes(pid)).length === 2);
+      await eventually(
+        'two others run',
+        async () => (await childrenOf(service)).filter((pid) => !old.includes(pid)).length === 2,
+      );
       await eventually('two new workers are ready', () => answers(service.url));
     }
     expect(service.child.exitCode).toBe(null);
@@ -158,10 +154,10 @@ describe('with several workers', () => {
     expect(cause).toMatch(/^no process could be started \(.*ENOENT/);
     expect(await childrenOf(service)).toEqual(old);
     kill(old[0] ?? 0, 'SIGKILL');
-    await until(() => count(service, 'a worker ended, another one takes its place') >= 2);
+    await eventually('two have ended', () => count(service, 'a worker ended, another one takes its place') >= 2);
     expect(await answers(service.url)).toBe(true);
     await rm(fail);
-    await until(async () => (await childrenOf(service)).length === 2);
+    await eventually('two run', async () => (await childrenOf(service)).length === 2);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
@@ -182,7 +178,7 @@ describe('with several workers', () => {
   it('all of them that die at once are replaced, on the same port', async () => {
     const service = await start();
     for (const pid of await childrenOf(service)) kill(pid, 'SIGKILL');
-    await until(() => count(service, '"started"') === 4);
+    await eventually('each has started', () => count(service, '"started"') === 4);
     expect(await answers(service.url)).toBe(true);
     expect(await service.end('SIGTERM')).toBe(0);
   });
@@ -199,14 +195,14 @@ describe('with several workers', () => {
 
     await recordTen();
     service.child.kill('SIGHUP');
-    await until(() => count(service, '"stopped"') === 2);
+    await eventually('both have stopped', () => count(service, '"stopped"') === 2);
     expect(await recorded()).toBe(20);
 
     await recordTen();
     expect(await recorded()).toBe(30);
     const [victim = 0] = await childrenOf(service);
     kill(victim, 'SIGKILL');
-    await until(() => count(service, '"started"') === 5);
+    await eventually('each has started', () => count(service, '"started"') === 5);
     expect(await recorded()).toBe(30);
 
     const [stopped = 0] = await childrenOf(service);
@@ -216,7 +212,10 @@ describe('with several workers', () => {
     expect(metrics.get('webhook_workers{state="answering"}')).toBe(1);
     expect(metrics.get('webhook_workers{state="silent"}')).toBe(1);
     kill(stopped, 'SIGCONT');
-    await until(async () => (await metricsAt(admin)).get('webhook_workers{state="answering"}') === 2);
+    await eventually(
+      'both workers answer',
+      async () => (await metricsAt(admin)).get('webhook_workers{state="answering"}') === 2,
+    );
     expect(await recorded()).toBe(30);
     expect(await service.end('SIGTERM')).toBe(0);
   });

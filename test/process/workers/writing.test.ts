@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { rename, writeFile } from 'node:fs/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../log/event-log-suite';
+import { newEvent } from '../../support/events';
 import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';

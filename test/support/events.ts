@@ -1,0 +1,29 @@
+import type { NewEvent } from '../../src/events/stored-event';
+import type { EventQuery } from '../../src/log/event-log';
+
+let made = 0;
+
+/** An event with an id of its own. */
+export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
+  const { id = `event-${String(++made)}`, source = '/test' } = given;
+  return {
+    id,
+    source,
+    attributes: JSON.stringify({ specversion: '1.0', id, source, type: 'test' }),
+    data: undefined,
+    arrival: '{}',
+    recordedAt: 1_700_000_000_000,
+    idempotencyKey: undefined,
+    webhookId: undefined,
+    ...given,
+  };
+}
+
+/** The query for the events of a log, as long as those are few. */
+export const everyEvent: EventQuery = {
+  id: undefined,
+  position: undefined,
+  after: undefined,
+  limit: 1000,
+  maxBytes: 10_000_000,
+};
