@@ -60,6 +60,18 @@ describe('RATE_LIMIT', () => {
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });
 
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ['2001:db8:1:2::1', '2001:db8:2:2::1'],
+    ['192.0.2.1', '192.0.2.2'],
+  ])('counts %s and %s as two clients', (one, other) => {
+    let address = one;
+    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => address);
+    limit(newRequest());
+    address = other;
+    expect(refusalOf(limit)).toBeUndefined();
+  });
+
   it('counts a request once, however often it is asked', () => {
     const limit = rateLimit({ calls: 2, milliseconds: 60_000 }, () => '192.0.2.1');
     const request = newRequest();

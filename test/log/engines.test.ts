@@ -5,7 +5,7 @@ import { eventLog } from '../../src/log/engines';
 import { EventLogError } from '../../src/log/event-log';
 import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { newEvent } from './event-log-suite';
+import { newEvent } from '../support/events';
 
 describe('where an event log is kept', () => {
   const folder = useTemporaryFolder();

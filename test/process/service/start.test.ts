@@ -7,7 +7,6 @@ import { setTimeout } from 'node:timers/promises';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { eventually } from '../../support/eventually';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';

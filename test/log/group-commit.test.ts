@@ -1,0 +1,49 @@
+import { GroupCommit } from '../../src/log/group-commit';
+import { within } from '../../src/util/promises';
+
+/** Adds requests with these sizes at the same moment; resolves to the sizes of each group that was committed. */
+async function groupsOf(sizes: readonly number[], maxSize: number): Promise<number[][]> {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(maxSize, (requests) => {
+    // Groups without a request would follow each other for ever, and the test would hang in place of failing.
+    if (requests.length === 0) return new Promise(() => undefined);
+    groups.push([...requests]);
+    return Promise.resolve(requests);
+  });
+  const results = Promise.all(sizes.map((size) => group.add(size, size)));
+  expect(await within(results, 5000, () => new Error(`only ${JSON.stringify(groups)} were committed`))).toEqual(sizes);
+  return groups;
+}
+
+describe('a group commit', () => {
+  it.each([
+    { what: 'fill a group to its last byte', sizes: [4, 6], groups: [[4, 6]] },
+    { what: 'have a byte more than a group', sizes: [4, 7], groups: [[4], [7]] },
+    { what: 'begin with one that is larger than a group', sizes: [11, 1, 2], groups: [[11], [1, 2]] },
+    { what: 'end with one that is larger than a group', sizes: [1, 2, 11], groups: [[1, 2], [11]] },
+  ])('takes requests in their order that $what', async ({ sizes, groups }) => {
+    expect(await groupsOf(sizes, 10)).toEqual(groups);
+  });
+
+  it('takes those that come during a commit into the next one', async () => {
+    const groups: number[][] = [];
+    const later: Promise<number>[] = [];
+    const group = new GroupCommit<number, number>(10, (requests) => {
+      if (groups.push([...requests]) === 1) later.push(group.add(2, 1), group.add(3, 1));
+      return Promise.resolve(requests);
+    });
+    expect(await group.add(1, 1)).toBe(1);
+    await group.settled();
+    expect(await Promise.all(later)).toEqual([2, 3]);
+    expect(groups).toEqual([[1], [2, 3]]);
+  });
+
+  it('fails all requests of a commit that fails, and none of the next', async () => {
+    let commits = 0;
+    const group = new GroupCommit<number, number>(2, (requests) =>
+      ++commits === 1 ? Promise.reject(new Error('the disk is full')) : Promise.resolve(requests),
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3].map((request) => group.add(request, 1)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  });
+});
