@@ -65,22 +65,31 @@ export class SqliteConnection {
         marksReader.requireKnown(path);
         this.#beAlone();
       }
-      this.#inTransaction('BEGIN', () => {
-        provideSchema(database, this.#stamps.next());
-      });
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+      this.#provideLog();
     });
-    // Written back only after a look whether the file is still the one at its path.
-    database.exec(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}; PRAGMA wal_autocheckpoint = 0`);
-    // Overwrites deleted events, also those that retention deletes. Off by default in SQLite.
-    database.exec('PRAGMA secure_delete = ON');
-    if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${String(options.maxPages)}`);
+    this.#setUp(options.maxPages);
     // The first read creates a missing write-ahead log.
     this.#marks();
     this.files = new DatabaseFiles(file, marksReader, () => this.#marks());
     // A killed process may have left events in the write-ahead log alone, which are not held here.
     this.files.require();
     if (!this.#writesBack()) this.#held.miss();
+  }
+
+  /** The schema comes before the write-ahead log: see `provideSchema`. */
+  #provideLog(): void {
+    this.#inTransaction('BEGIN', () => {
+      provideSchema(this.#database, this.#stamps.next());
+    });
+    this.execute('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  }
+
+  #setUp(maxPages: number | undefined): void {
+    // Written back only after a look whether the file is still the one at its path.
+    this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}; PRAGMA wal_autocheckpoint = 0`);
+    // Overwrites deleted events, also those that retention deletes. Off by default in SQLite.
+    this.execute('PRAGMA secure_delete = ON');
+    if (maxPages !== undefined) this.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
   }
 
   /** Prepares a statement, the same text once: parsing it may cost as much as an insert. */

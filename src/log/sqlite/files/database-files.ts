@@ -121,15 +121,7 @@ export class DatabaseFiles {
    */
   #isWhole(): boolean {
     try {
-      return this.#marksReader.isRight(this.#path, ({ identity, stamp }) => {
-        const current = this.#current().stamp;
-        const isWhole =
-          identity === this.#identity &&
-          // The first holds after nearly every checkpoint; reading the whole write-ahead log takes milliseconds.
-          (stamp === current || (current !== this.#stamp && this.#walHas(stamp, this.#stamp) && this.#walHas(current)));
-        if (isWhole) this.#stamp = stamp;
-        return isWhole;
-      });
+      return this.#marksReader.isRight(this.#path, (marks) => this.#leadsToNewest(marks));
     } catch (error) {
       if (error instanceof ForeignFileError) return false;
       // SQLite reads zeros or nothing where the write-ahead log was cut off.
@@ -138,8 +130,20 @@ export class DatabaseFiles {
     }
   }
 
-  #walHas(stamp: string, known?: string): boolean {
-    return this.#wal.search(stamp, known) === 'found';
+  /** Whether the file is ours, and has the newest transaction or a write-ahead log that adds it. */
+  #leadsToNewest({ identity, stamp }: Marks): boolean {
+    if (identity !== this.#identity) return false;
+    const newest = this.#current().stamp;
+    const leads = stamp === newest || this.#walLeads(stamp, newest);
+    if (leads) this.#stamp = stamp;
+    return leads;
+  }
+
+  /** Whether the write-ahead log goes on from the stamp in the file to the newest one. Reading all of it takes milliseconds. */
+  #walLeads(stamp: string, newest: string): boolean {
+    // The file had the newest at the last look: one that has another is an older state.
+    if (newest === this.#stamp) return false;
+    return this.#wal.search(stamp, this.#stamp) === 'found' && this.#wal.search(newest) === 'found';
   }
 
   /**
