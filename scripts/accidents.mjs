@@ -164,11 +164,16 @@ function processes() {
   return [String(pid), ...children];
 }
 
-/** Changes the schema's version past the log, and writes that back to the file. */
-function setVersion(version) {
+/** Changes the schema's version past the log, and returns the one before once the new one is written back to the file. */
+async function setVersion(version) {
   const database = new DatabaseSync(file, { timeout: 5000 });
   const [{ user_version: before }] = database.prepare('PRAGMA user_version').all();
-  database.exec(`PRAGMA user_version = ${version}; PRAGMA wal_checkpoint(PASSIVE)`);
+  database.exec(`PRAGMA user_version = ${version}`);
+  // A reader that is behind keeps it in the write-ahead log.
+  await retried(async () => {
+    const [{ log, checkpointed }] = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').all();
+    if (log !== checkpointed) throw new Error('the version cannot be written back');
+  }, 60_000);
   database.close();
   return before;
 }
@@ -200,9 +205,9 @@ const ACCIDENTS = {
     rmSync(readErrors);
   },
   async 'a newer schema beside it'() {
-    const before = setVersion(99);
+    const before = await setVersion(99);
     await aWhile();
-    setVersion(before);
+    await setVersion(before);
   },
   async '-wal cut off'() {
     await untilSaved(() => truncateSync(`${file}-wal`));

@@ -6,30 +6,41 @@ import { sequenceOf } from '../events/position';
 import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import { followedPages, pagesOf, type LogChange, type Start } from '../log/readers';
+import { followedPages, pagesOf, type LogChange, type ReadableLog, type Start } from '../log/readers';
 import { writeNewFile } from '../util/files';
 import { progressBar } from './progress';
-import { positionBefore } from './scan';
-import { fileError, print, quoted, stopSignal } from './terminal';
+import { matcherOf, positionBefore, type EventFilter } from './scan';
+import { fileError, print, quoted } from './terminal';
 
 /** Prints the events from a start on. */
-export function printEvents(log: EventLog, start: Start): Promise<void> {
-  return printPages(pagesOf(log, start), stopSignal());
+export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
+  return printPages(pagesOf(log, start), filter, stop);
 }
 
-/** Prints the events from a start on, and those that are recorded until SIGINT or SIGTERM. */
-export async function followEvents(log: EventLog, start: Start): Promise<void> {
-  const stop = stopSignal();
+/** Prints the events from a start on, and those that are recorded until the signal. */
+export async function followEvents(
+  log: ReadableLog,
+  start: Start,
+  filter: EventFilter,
+  stop: AbortSignal,
+): Promise<void> {
   const after = await positionBefore(log, start);
-  await printPages(followedPages(log, { after }, stop, sayChange), stop);
+  await printPages(followedPages(log, { after }, stop, sayChange), filter, stop);
 }
 
-async function printPages(pages: AsyncIterable<readonly StoredEvent[]>, stop: AbortSignal): Promise<void> {
-  for await (const page of pages) {
-    await print(pageText(page), stop).catch((error: unknown) => {
-      if (!stop.aborted) throw error;
-    });
-    if (stop.aborted) return;
+async function printPages(
+  pages: AsyncIterable<readonly StoredEvent[]>,
+  filter: EventFilter,
+  stop: AbortSignal,
+): Promise<void> {
+  const isChosen = matcherOf(filter);
+  try {
+    for await (const page of pages) {
+      await print(pageText(page.filter(isChosen)), stop);
+      if (stop.aborted) return;
+    }
+  } catch (error) {
+    if (!stop.aborted) throw error;
   }
 }
 
@@ -52,7 +63,12 @@ function sayChange(change: LogChange, position: number, newest: number): number 
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
  */
-export async function exportEvents(file: string, log: EventLog, start: Start): Promise<boolean> {
+export async function exportEvents(
+  file: string,
+  log: ReadableLog,
+  start: Start,
+  signal: AbortSignal,
+): Promise<boolean> {
   let events = 0;
   let damaged = 0;
   const progress = progressBar('exported', (await log.stats()).events);
@@ -65,7 +81,6 @@ export async function exportEvents(file: string, log: EventLog, start: Start): P
       progress?.update(events);
     }
   };
-  const signal = stopSignal();
   try {
     if (file === '-') for await (const text of lines()) await print(text, signal);
     else

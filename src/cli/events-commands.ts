@@ -1,22 +1,32 @@
 import { resolve } from 'node:path';
-import { urlToHttpOptions } from 'node:url';
-import type { Option } from 'commander';
-import { PROTOCOLS, standardSecrets } from '../config/values';
-import { MAX_SEARCH_TEXT } from '../log/event-log';
+import { standardSecrets } from '../config/values';
 import type { Start } from '../log/readers';
+import {
+  filterOf,
+  filterOptions,
+  httpAddress,
+  namedFile,
+  sinceOption,
+  sourceOf,
+  sourceOptions,
+  startOf,
+  withOptions,
+  type LogSource,
+  type ReadingValues,
+} from './events-options';
 import type { ForwardTask } from './forward/forward';
-import { FROM_THE_FIRST, parseSince, type Selection } from './scan';
+import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
 import { ValueError } from '../util/text';
-import { misuse, quoted } from './terminal';
+import { misuse } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
 /** The work of the commands on the event log; `-` is standard output or input. */
 export interface LogCommands {
-  print(start: Start): Promise<void>;
+  print(source: LogSource, start: Start, filter: EventFilter): Promise<void>;
   /** @param start - undefined: the events that are yet to be recorded. */
-  follow(start: Start | undefined): Promise<void>;
-  forward(task: ForwardTask): Promise<void>;
-  export(file: string, start: Start): Promise<void>;
+  follow(source: LogSource, start: Start | undefined, filter: EventFilter): Promise<void>;
+  forward(source: LogSource, task: ForwardTask): Promise<void>;
+  export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
   verify(): Promise<void>;
   /** @param names - an id or a sequence each. */
@@ -26,33 +36,25 @@ export interface LogCommands {
   restore(file: string): Promise<void>;
 }
 
-interface SinceValue {
-  readonly since?: Start;
-}
-
 /** Returns the command line of the tool for the event log. */
 export function eventsCommand(log: LogCommands): ToolCommand {
   const program = new ToolCommand('asmx-webhook-events').asTool();
   program
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
-  program
-    .command('print')
+  withOptions(program.command('print'), [sinceOption(), ...filterOptions(), ...sourceOptions()])
     .description('Print all events, or those --since')
-    .addOption(sinceOption())
-    .action(({ since = FROM_THE_FIRST }: SinceValue) => log.print(since));
-  program
-    .command('follow')
+    .action(({ since = FROM_THE_FIRST, ...values }: ReadingValues) =>
+      log.print(sourceOf(values), since, filterOf(values)),
+    );
+  withOptions(program.command('follow'), [sinceOption(), ...filterOptions(), ...sourceOptions()])
     .description('Print events as they are recorded, and before them those --since')
-    .addOption(sinceOption())
-    .action(({ since }: SinceValue) => log.follow(since));
+    .action(({ since, ...values }: ReadingValues) => log.follow(sourceOf(values), since, filterOf(values)));
   addForward(program, log);
-  program
-    .command('export')
+  withOptions(program.command('export'), [sinceOption(), ...sourceOptions()])
     .description('Write all events, or those --since, to a new file')
     .argument('<file>')
-    .addOption(sinceOption())
-    .action((file: string, { since = FROM_THE_FIRST }: SinceValue) => log.export(file, since));
+    .action((file: string, { since = FROM_THE_FIRST, ...source }: ReadingValues) => log.export(source, file, since));
   program
     .command('import')
     .description('Record the events of a file that are not in the log yet')
@@ -95,16 +97,16 @@ event or redirected it.`;
 const FORWARD_NOTES = `Events are posted in order, each until the address took it. None of several
 addresses waits for another.
 
---event, --type, --binding, --sender, --text and --until select events, which are
-posted once and oldest first; an event must match all of them. Positions are then
-neither read nor changed.
+--event, --type, --binding, --sender, --text, --header and --until select events; an
+event must match all of them. With --follow they are the only ones that are posted.
+Without it they are posted once and oldest first, and positions are neither read nor
+changed.
 
 FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
 
 /** The options of `forward`, as commander reads them. */
-interface ForwardValues extends Partial<Record<'type' | 'binding' | 'sender' | 'text', string>> {
+interface ForwardValues extends ReadingValues {
   readonly follow?: true;
-  readonly since?: Start;
   readonly position?: readonly string[];
   readonly raw?: true;
   readonly skipRefused?: true;
@@ -114,17 +116,8 @@ interface ForwardValues extends Partial<Record<'type' | 'binding' | 'sender' | '
 }
 
 function addForward(program: ToolCommand, log: LogCommands): void {
-  const search = [
-    option('--type <type>', 'only events with exactly this type'),
-    option('--binding <name>', `only events that came over ${PROTOCOLS.join(', ')}`, binding),
-    option('--sender <ip>', 'only events that came from this address'),
-    option(
-      '--text <text>',
-      'only events with this text in their attributes, their data or how they arrived',
-      searchText,
-    ),
-    option('--until <when>', 'only events before a time, or up to a sequence', startOf('until')),
-  ];
+  const until = option('--until <when>', 'only events before a time, or up to a sequence', startOf('until'));
+  const search = [...filterOptions(), until];
   const names = search.map((each) => each.attributeName());
   const command = program
     .command('forward')
@@ -151,24 +144,38 @@ function addForward(program: ToolCommand, log: LogCommands): void {
       ]),
     )
     .addHelpText('after', `\n${FORWARD_NOTES}\n\n${EXIT_CODES}`);
-  for (const each of search) command.addOption(each.conflicts('follow'));
-  command.action((urls: URL[], values: ForwardValues) => log.forward(forwardTask(urls, values)));
+  until.conflicts('follow');
+  withOptions(command, [...search, ...sourceOptions()]).action((urls: URL[], values: ForwardValues) =>
+    log.forward(sourceOf(values), forwardTask(urls, values)),
+  );
 }
 
 function forwardTask(urls: readonly URL[], values: ForwardValues): ForwardTask {
   const { since, follow = false, position, raw = false, skipRefused = false, secret } = values;
-  const selection = selectionOf(values);
+  const selection = follow ? undefined : selectionOf(values);
   if (!follow && since === undefined && position === undefined && selection === undefined)
     throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
-  return { targets: targetsOf(urls, position ?? []), since, follow, selection, secrets: secret, raw, skipRefused };
+  const filter = follow ? filterOf(values) : undefined;
+  return {
+    targets: targetsOf(urls, position ?? []),
+    since,
+    follow,
+    selection,
+    filter,
+    secrets: secret,
+    raw,
+    skipRefused,
+  };
 }
 
-function selectionOf({ event, since, until, type, binding, sender, text }: ForwardValues): Selection | undefined {
+function selectionOf(values: ForwardValues): Selection | undefined {
+  const { event, since, until, type, binding, sender, text, header } = values;
   if (event !== undefined) return { names: event };
-  if ([until, type, binding, sender, text].every((value) => value === undefined)) return undefined;
+  if ([until, type, binding, sender, text, header].every((value) => value === undefined)) return undefined;
   // A sequence stands for its event and those before it.
   const before = until?.since === undefined ? until && until.after + 1 : undefined;
-  return { search: { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since } };
+  const search = { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since };
+  return { search, headers: filterOf(values).headers };
 }
 
 /** Each target has the position that is given in the same place, so that none is left without one by mistake. */
@@ -181,47 +188,9 @@ function targetsOf(urls: readonly URL[], files: readonly string[]): ForwardTask[
   return urls.map((url, i) => ({ url, position: files[i] }));
 }
 
-function sinceOption(): Option {
-  return option(
-    '--since <when>',
-    'begin with the first event since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence',
-    startOf('since'),
-  );
-}
-
-function startOf(name: string): (text: string) => Start {
-  return (text) => {
-    const start = parseSince(text);
-    if (start !== undefined) return start;
-    throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
-  };
-}
-
-function namedFile(text: string): string {
-  if (text === '-') throw misuse('Standard input and output cannot be used here: name a file.');
-  return text;
-}
-
-function binding(name: string): string {
-  if (PROTOCOLS.some((each) => each === name)) return name;
-  throw misuse(`--binding ${quoted(name)} is not one of ${PROTOCOLS.join(', ')}.`);
-}
-
-function searchText(text: string): string {
-  if (text.length <= MAX_SEARCH_TEXT) return text;
-  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
-}
-
-/** Messages do not show the address, which may hold a password. */
 function target(text: string): URL {
-  try {
-    const url = new URL(text);
-    // Throws if user or password cannot be decoded.
-    urlToHttpOptions(url);
-    if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-  } catch {
-    // The error shows the text.
-  }
+  const url = httpAddress(text);
+  if (url !== undefined) return url;
   throw misuse('forward needs http or https addresses, as in http://127.0.0.1:3000/hook.');
 }
 

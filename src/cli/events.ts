@@ -4,32 +4,37 @@ requireNode();
 import { eventLogSettings, loadConfig, type Config } from '../config/config';
 import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
+import type { LogSource } from './events-options';
 import { inCommands } from './old-spelling';
 import { endOf } from './scan';
-import { runProgram, UsageError } from './terminal';
+import { fileError, misuse, runProgram, stopSignal, UsageError } from './terminal';
+import type { ReadableLog } from '../log/readers';
+import { readFile } from 'node:fs/promises';
 
 /** How a command opens the log; `import` makes one if there is none. */
 type LogAccess = 'read' | 'write' | 'import';
 
 /** Each loads only what it needs. */
 const COMMANDS: LogCommands = {
-  async print(start) {
+  async print(source, start, filter) {
     const { printEvents } = await import('./archive.js');
-    await withLog('read', (log) => printEvents(log, start));
+    await withSource(source, (log, stop) => printEvents(log, start, filter, stop));
   },
-  async follow(start) {
+  async follow(source, start, filter) {
     const { followEvents } = await import('./archive.js');
-    await withLog('read', async (log) => followEvents(log, start ?? (await endOf(log))));
+    await withSource(source, async (log, stop) => followEvents(log, start ?? (await endOf(log)), filter, stop));
   },
-  async forward(task) {
+  async forward(source, task) {
     const { forwardEvents } = await import('./forward/forward.js');
-    await withLog('read', (log, { forwardSecrets }) =>
-      forwardEvents(log, { ...task, secrets: task.secrets ?? forwardSecrets }),
+    await withSource(source, (log, stop) =>
+      forwardEvents(log, { ...task, secrets: task.secrets ?? loadConfig().forwardSecrets }, stop),
     );
   },
-  async export(file, start) {
+  async export(source, file, start) {
     const { exportEvents } = await import('./archive.js');
-    await withLog('read', async (log) => failUnless(await exportEvents(file, log, start)));
+    await withSource(source, async (log, stop) => {
+      failUnless(await exportEvents(file, log, start, stop));
+    });
   },
   async import(file) {
     const { importEvents, openInput } = await import('./archive.js');
@@ -84,6 +89,26 @@ function configOfLog(): Config {
   const config = loadConfig();
   if (!config.eventLog.isVolatile) return config;
   throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');
+}
+
+/** Works on the log of a service elsewhere, or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
+async function withSource(
+  { from: url, keyFile, ca }: LogSource,
+  work: (log: ReadableLog, stop: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = stopSignal();
+  if (url === undefined) {
+    if (keyFile !== undefined || ca !== undefined) throw misuse('--key-file and --ca go with --from.');
+    return withLog('read', (log) => work(log, stop));
+  }
+  const read = (file: string) =>
+    readFile(file, 'utf8').catch((error: unknown) => {
+      throw fileError(file, 'read', error);
+    });
+  const key = keyFile === undefined ? process.env.WEBHOOK_READ_KEY : (await read(keyFile)).trim();
+  const { RemoteLog } = await import('./remote-log.js');
+  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await read(ca) }, stop);
+  await work(log, stop);
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */

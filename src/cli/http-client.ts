@@ -16,7 +16,7 @@ export interface HttpResponse {
 
 /** One request. */
 export interface OutgoingRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 }
@@ -76,29 +76,12 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} the header did not come in time, or not at all.
    */
-  async send(url: URL, { method, headers, body = '' }: OutgoingRequest): Promise<HttpResponse> {
-    const length = Buffer.byteLength(body);
-    const timeout = this.#timeout + Math.floor(length / SLOWEST) * 1000;
+  async send(url: URL, outgoing: OutgoingRequest): Promise<HttpResponse> {
+    const timeout = this.#timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
-    const isTls = url.protocol === 'https:';
-    const contentLength = method === 'POST' && { 'Content-Length': length };
-    const agent = isTls && this.#tlsAgent;
-    const options = { ...(isTls && this.#tls), method, agent, signal, headers: { ...headers, ...contentLength } };
     const seconds = String(timeout / 1000);
     try {
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
-        outgoing.on('error', reject);
-        // Without a listener, a switch of protocols would settle nothing.
-        outgoing.on('upgrade', resolve);
-        outgoing.end(body);
-      });
-      const { statusCode = 0 } = response;
-      if (statusCode < 200) {
-        response.destroy();
-        throw new Error(`the answer ${String(statusCode)} is not one to this request`);
-      }
-      const answer = await this.#answerOf(response);
+      const answer = await this.#answerOf(await this.open(url, outgoing, signal));
       // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (error) {
@@ -106,6 +89,30 @@ export class HttpClient {
         cause: error,
       });
     }
+  }
+
+  /**
+   * Sends one request as {@link send} does, and resolves to the answer once its header is there.
+   *
+   * @param signal - ends the connection.
+   * @throws there is none.
+   */
+  async open(url: URL, { method, headers, body = '' }: OutgoingRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const isTls = url.protocol === 'https:';
+    const contentLength = method === 'POST' && { 'Content-Length': Buffer.byteLength(body) };
+    const agent = isTls && this.#tlsAgent;
+    const options = { ...(isTls && this.#tls), method, agent, signal, headers: { ...headers, ...contentLength } };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
+      outgoing.on('error', reject);
+      // Without a listener, a switch of protocols would settle nothing.
+      outgoing.on('upgrade', resolve);
+      outgoing.end(body);
+    });
+    const { statusCode = 0 } = response;
+    if (statusCode >= 200) return response;
+    response.destroy();
+    throw new Error(`the answer ${String(statusCode)} is not one to this request`);
   }
 
   /**

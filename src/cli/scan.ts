@@ -1,7 +1,8 @@
 import { positionIn, SEQUENCE_DIGITS, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
-import { eventAt, foundEvents, type Start } from '../log/readers';
+import { eventAt, foundEvents, type ReadableLog, type Start } from '../log/readers';
+import { eventMatcher } from '../log/search';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
 
@@ -21,7 +22,7 @@ export function parseSince(text: string): Start | undefined {
 }
 
 /** The start of the events that are yet to be recorded. */
-export async function endOf(log: EventLog): Promise<Start> {
+export async function endOf(log: Pick<EventLog, 'stats'>): Promise<Start> {
   return { after: (await log.stats()).last };
 }
 
@@ -29,7 +30,7 @@ export async function endOf(log: EventLog): Promise<Start> {
  * The position after which a start begins. What is recorded later comes after it, whatever its time: the clock may be set back. A
  * start in a log without such events is its end.
  */
-export async function positionBefore(log: EventLog, { after, since }: Start): Promise<number> {
+export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, { after, since }: Start): Promise<number> {
   const { last } = await log.stats();
   const [first] = await log.scan({ after, since, limit: 1 });
   if (first !== undefined) return first.position - 1;
@@ -38,14 +39,34 @@ export async function positionBefore(log: EventLog, { after, since }: Start): Pr
 
 /** Reads the events with an id or at a position, at most `limit`, oldest first. */
 function readEvents(
-  log: EventLog,
+  log: Pick<EventLog, 'read'>,
   { id, position, limit }: { readonly id?: string; readonly position?: number; readonly limit: number },
 ): Promise<LoggedEvent[]> {
   return log.read({ id, position, limit, after: undefined, maxBytes: Infinity });
 }
 
-/** Some events of a log, by name (an id or a sequence) or by a search. */
-export type Selection = { readonly names: readonly string[] } | { readonly search: Omit<SearchQuery, 'limit'> };
+/** Which events a command works on, of those from its start on. */
+export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender'> {
+  /** Header fields that the request had: names in lower case, and their values. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Returns a function that tells whether an event is one of those. A damaged one matches no condition. */
+export function matcherOf({ headers, ...query }: EventFilter): (event: StoredEvent) => boolean {
+  if (headers.length === 0 && Object.values(query).every((value) => value === undefined)) return () => true;
+  const matches = eventMatcher({ ...query, limit: 1 });
+  return (event) => {
+    if (event.damaged !== undefined || matches(event) === undefined) return false;
+    if (headers.length === 0) return true;
+    const { headers: had } = JSON.parse(event.arrival) as { readonly headers?: Readonly<Record<string, unknown>> };
+    return headers.every(([name, value]) => had?.[name] === value);
+  };
+}
+
+/** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
+export type Selection =
+  | { readonly names: readonly string[] }
+  | { readonly search: Omit<SearchQuery, 'limit'>; readonly headers: EventFilter['headers'] };
 
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;
@@ -57,7 +78,7 @@ const SAME_ID = 10;
  * @param missing - called with a line for each name that does not name exactly one event, and each event that was removed meanwhile.
  */
 export async function* selectedEvents(
-  log: EventLog,
+  log: ReadableLog,
   selection: Selection,
   stop: AbortSignal,
   missing: (problem: string) => void,
@@ -66,7 +87,8 @@ export async function* selectedEvents(
     missing(`Event ${String(position)} is no longer in the log.`);
   };
   if ('search' in selection) {
-    yield* foundEvents(log, selection.search, stop, gone);
+    const matches = matcherOf({ headers: selection.headers });
+    for await (const event of foundEvents(log, selection.search, stop, gone)) if (matches(event)) yield event;
     return;
   }
   const { positions, problems } = await positionsOf(selection.names, log);
@@ -81,7 +103,7 @@ export async function* selectedEvents(
 /** The positions of the events with these ids or sequences, and a line for each name that does not name exactly one. */
 export async function positionsOf(
   names: readonly string[],
-  log: EventLog,
+  log: Pick<EventLog, 'read'>,
 ): Promise<{ positions: number[]; problems: string[] }> {
   const positions = new Set<number>();
   const problems: string[] = [];
@@ -95,7 +117,7 @@ export async function positionsOf(
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: EventLog): Promise<LoggedEvent[]> {
+async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<LoggedEvent[]> {
   const position = positionIn(name);
   const at = position === undefined ? [] : await readEvents(log, { position, limit: 1 });
   if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;

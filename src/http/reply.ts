@@ -111,7 +111,7 @@ function* partsOf(body: Buffer): Generator<Buffer> {
 export async function replyInParts(
   response: ServerResponse,
   contentType: string,
-  parts: AsyncIterable<string>,
+  parts: AsyncIterable<string | Buffer>,
   headers: OutgoingHttpHeaders,
   stop: AbortSignal,
 ): Promise<void> {

@@ -12,18 +12,32 @@ export interface Start {
   readonly event?: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
 }
 
+/** What those who only read need of a log, which may be that of a service elsewhere. */
+export interface ReadableLog extends Pick<EventLog, 'scan' | 'read' | 'search' | 'stats' | 'watch'> {
+  /**
+   * Reads as {@link pagesOf} does, and then events as they are recorded, until the signal, or until the way to the log is
+   * interrupted. Without it {@link followedPages} watches the log.
+   */
+  stream?(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]>;
+}
+
 /** The most events that are read at a time. */
 const PAGE_EVENTS = 1000;
 
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 60_000;
 
-/** Reads all events from a start on, in pages that are never empty. */
-export async function* pagesOf(log: EventLog, { after, since }: Start): AsyncGenerator<readonly StoredEvent[]> {
-  let page = await log.scan({ after, since, limit: PAGE_EVENTS });
+/** Reads all events from a start on, in pages that are never empty, and have `most` events at most. */
+export async function* pagesOf(
+  log: Pick<EventLog, 'scan'>,
+  { after, since }: Start,
+  most = PAGE_EVENTS,
+): AsyncGenerator<readonly StoredEvent[]> {
+  const limit = Math.min(most, PAGE_EVENTS);
+  let page = await log.scan({ after, since, limit });
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     yield page;
-    page = await log.scan({ after: last.position, since, limit: PAGE_EVENTS });
+    page = await log.scan({ after: last.position, since, limit });
   }
 }
 
@@ -37,7 +51,7 @@ export type LogChange = 'ends before' | 'another event';
  * @param changed - called if the log is another one; returns the position after which to go on.
  */
 export async function* followedPages(
-  log: EventLog,
+  log: ReadableLog,
   start: Omit<Start, 'since'>,
   stop: AbortSignal,
   changed: (change: LogChange, position: number, newest: number) => number,
@@ -62,14 +76,14 @@ export async function* followedPages(
         event = undefined;
       }
       hasReached ||= (await log.stats()).last >= after;
-      for await (const page of pagesOf(log, { after })) {
+      for await (const page of log.stream?.(after, stop) ?? pagesOf(log, { after })) {
         yield page;
         const last = page.at(-1);
         event = last;
         after = last?.position ?? after;
         hasReached = true;
       }
-      if (!stop.aborted) await news.promise;
+      if (!stop.aborted && log.stream === undefined) await news.promise;
     }
   } finally {
     endWatch();
@@ -79,7 +93,11 @@ export async function* followedPages(
 }
 
 /** How a log differs from the one in which an event was seen at a position. Returns undefined if it may be the same. */
-export async function changeAt(log: EventLog, position: number, event: Start['event']): Promise<LogChange | undefined> {
+export async function changeAt(
+  log: ReadableLog,
+  position: number,
+  event: Start['event'],
+): Promise<LogChange | undefined> {
   const found = await firstFrom(log, position);
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
   if (event === undefined || found.position !== position) return undefined;
@@ -90,13 +108,13 @@ export async function changeAt(log: EventLog, position: number, event: Start['ev
 const FOUND = 100;
 
 /** The first event from a position on, with everything that the log keeps of it. */
-export async function firstFrom(log: EventLog, position: number): Promise<StoredEvent | undefined> {
+export async function firstFrom(log: Pick<EventLog, 'scan'>, position: number): Promise<StoredEvent | undefined> {
   const [event] = await log.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
   return event;
 }
 
 /** The event at a position, if the log has it. */
-export async function eventAt(log: EventLog, position: number): Promise<StoredEvent | undefined> {
+export async function eventAt(log: Pick<EventLog, 'scan'>, position: number): Promise<StoredEvent | undefined> {
   const found = await firstFrom(log, position);
   return found !== undefined && found.position === position ? found : undefined;
 }
@@ -109,7 +127,7 @@ export async function eventAt(log: EventLog, position: number): Promise<StoredEv
  * @param gone - called with the position of each event that was removed meanwhile.
  */
 export async function* foundEvents(
-  log: EventLog,
+  log: Pick<EventLog, 'scan' | 'search' | 'stats'>,
   search: Omit<SearchQuery, 'limit'>,
   stop: AbortSignal,
   gone: (position: number) => void,
@@ -127,7 +145,7 @@ export async function* foundEvents(
 
 /** Reads the events at some positions, which rise; neighbours are read together. */
 async function* eventsAt(
-  log: EventLog,
+  log: Pick<EventLog, 'scan'>,
   positions: readonly number[],
   gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {

@@ -9,32 +9,37 @@ const FORWARD = {
   since: undefined,
   follow: false,
   selection: undefined,
+  filter: undefined,
   secrets: undefined,
   raw: false,
   skipRefused: false,
 } as const;
 
+/** The log that EVENT_LOG names, and all of its events. */
+const HERE = {};
+const ALL = { headers: [] };
+
 describe('the arguments of the tool', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it.each<[string[], unknown[]]>([
-    [['print'], ['print', { after: 0 }]],
+    [['print'], ['print', HERE, { after: 0 }, ALL]],
     [
       ['print', '--since=7'],
-      ['print', { after: 7 }],
+      ['print', HERE, { after: 7 }, ALL],
     ],
-    [['follow'], ['follow', undefined]],
+    [['follow'], ['follow', HERE, undefined, ALL]],
     [
       ['follow', '--since', '2026-01-31'],
-      ['follow', { after: 0, since: Date.UTC(2026, 0, 31) }],
+      ['follow', HERE, { after: 0, since: Date.UTC(2026, 0, 31) }, ALL],
     ],
     [
       ['export', '-'],
-      ['export', '-', { after: 0 }],
+      ['export', HERE, '-', { after: 0 }],
     ],
     [
       ['export', 'a', '--since', '2026-01-31T12:00:00+01:00'],
-      ['export', 'a', { after: 0, since: Date.UTC(2026, 0, 31, 11) }],
+      ['export', HERE, 'a', { after: 0, since: Date.UTC(2026, 0, 31, 11) }],
     ],
     [
       ['import', '--', '-x'],
@@ -56,30 +61,31 @@ describe('the arguments of the tool', () => {
     ],
     [
       ['forward', 'http://u:p@[::1]:3000/hook?a=b', '--follow'],
-      ['forward', { ...FORWARD, targets: [to('http://u:p@[::1]:3000/hook?a=b')], follow: true }],
+      ['forward', HERE, { ...FORWARD, targets: [to('http://u:p@[::1]:3000/hook?a=b')], follow: true, filter: ALL }],
     ],
     [
       ['forward', '--since', '7', 'HTTPS://h'],
-      ['forward', { ...FORWARD, targets: [to('https://h/')], since: { after: 7 } }],
+      ['forward', HERE, { ...FORWARD, targets: [to('https://h/')], since: { after: 7 } }],
     ],
     [
       ['forward', 'http://h', '--position', 'p', '--raw', '--skip-refused', '--secret', `${SECRET},${SECRET}`],
       [
         'forward',
+        HERE,
         { ...FORWARD, targets: [to('http://h/', 'p')], raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
       ],
     ],
     [
       ['forward', 'http://h', '--position', 'p', 'http://h/b', '--position', 'q'],
-      ['forward', { ...FORWARD, targets: [to('http://h/', 'p'), to('http://h/b', 'q')] }],
+      ['forward', HERE, { ...FORWARD, targets: [to('http://h/', 'p'), to('http://h/b', 'q')] }],
     ],
     [
       ['forward', 'http://h', 'http://h/b', '--follow'],
-      ['forward', { ...FORWARD, targets: [to('http://h/'), to('http://h/b')], follow: true }],
+      ['forward', HERE, { ...FORWARD, targets: [to('http://h/'), to('http://h/b')], follow: true, filter: ALL }],
     ],
     [
       ['forward', '--event', '17', 'http://h', '--event=-a', '--position', 'p'],
-      ['forward', { ...FORWARD, targets: [to('http://h/', 'p')], selection: { names: ['17', '-a'] } }],
+      ['forward', HERE, { ...FORWARD, targets: [to('http://h/', 'p')], selection: { names: ['17', '-a'] } }],
     ],
     [
       [
@@ -88,10 +94,14 @@ describe('the arguments of the tool', () => {
       ],
       [
         'forward',
+        HERE,
         {
           ...FORWARD,
           since: { after: 7 },
-          selection: { search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7, before: 10 } },
+          selection: {
+            search: { type: 't', binding: 'soap11', sender: '::1', text: '-x', after: 7, before: 10 },
+            headers: [],
+          },
         },
       ],
     ],
@@ -99,10 +109,11 @@ describe('the arguments of the tool', () => {
       ['forward', 'http://h', '--since', '2026-01-30', '--until', '2026-01-31T12:00:00Z'],
       [
         'forward',
+        HERE,
         {
           ...FORWARD,
           since: { after: 0, since: Date.UTC(2026, 0, 30) },
-          selection: { search: { after: 0, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) } },
+          selection: { search: { after: 0, from: Date.UTC(2026, 0, 30), to: Date.UTC(2026, 0, 31, 12) }, headers: [] },
         },
       ],
     ],

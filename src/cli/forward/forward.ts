@@ -1,9 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventLog } from '../../log/event-log';
-import { changeAt, eventAt, followedPages, pagesOf, type Start } from '../../log/readers';
+import { changeAt, eventAt, followedPages, pagesOf, type ReadableLog, type Start } from '../../log/readers';
 import { ForwardProgress } from '../progress';
-import { endOf, positionBefore, selectedEvents, type Selection } from '../scan';
-import { stopSignal } from '../terminal';
+import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type Selection } from '../scan';
 import type { PostedForm } from './message';
 import { missingBetween, PositionFile, refuseChange, targetKey, type ForwardPosition } from './position';
 import { Target } from './target';
@@ -18,6 +16,8 @@ export interface ForwardTask extends PostedForm {
   readonly follow: boolean;
   /** Only some events, once each; by default those from `since` on. Leaves the positions alone. */
   readonly selection: Selection | undefined;
+  /** Which events are posted of those that are recorded; the others are passed over without a word. */
+  readonly filter?: EventFilter | undefined;
   /** Whether to go on after an event that the target refused. */
   readonly skipRefused: boolean;
 }
@@ -37,13 +37,12 @@ export class RefusedError extends TargetError {
 
 /**
  * Posts events to one or more addresses, to each in the order of the log, and each event until the target takes it: at least once,
- * since an event whose answer was lost is posted again. No target waits for another. SIGINT or SIGTERM ends it after the attempts
- * that are under way.
+ * since an event whose answer was lost is posted again. No target waits for another.
  *
+ * @param stop - ends it after the attempts that are under way.
  * @throws {RefusedError} a target refused an event, or answered with a redirect; the others had all theirs.
  */
-export async function forwardEvents(log: EventLog, task: ForwardTask): Promise<void> {
-  const stop = stopSignal();
+export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: AbortSignal): Promise<void> {
   const { selection } = task;
   // Nothing is posted to any target if the position of one is not of this log.
   const kept = selection === undefined ? await keptPositions(log, task) : [];
@@ -97,6 +96,7 @@ async function forEach(
       try {
         await work(target, i, signal);
       } catch (error) {
+        if (stop.aborted) return;
         if (!(error instanceof TargetError)) {
           failure.abort();
           throw error;
@@ -124,7 +124,7 @@ async function forEach(
  * @throws {TargetError} some were missing or refused, or the target answered with a redirect.
  */
 async function forwardSelected(
-  log: EventLog,
+  log: ReadableLog,
   target: Target,
   selection: Selection,
   stop: AbortSignal,
@@ -165,7 +165,7 @@ interface KeptPosition {
  *
  * @throws another forwarder goes on from one, a file is damaged, or its position is not one of this log, or that of another target.
  */
-async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
+async function keptPositions(log: ReadableLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
   const first = await firstPosition(log, since ?? (await endOf(log)));
   const keys = targets.map(({ url }) => targetKey(url));
   const kept: KeptPosition[] = [];
@@ -189,25 +189,27 @@ async function keptPositions(log: EventLog, { targets, since }: ForwardTask): Pr
   return kept;
 }
 
-async function firstPosition(log: EventLog, start: Start): Promise<ForwardPosition> {
+async function firstPosition(log: ReadableLog, start: Start): Promise<ForwardPosition> {
   const sequence = await positionBefore(log, start);
   return { sequence, event: await eventAt(log, sequence) };
 }
 
 /** Posts the events after a position to a target, and keeps its position. */
 class Forwarder {
-  readonly #log: EventLog;
+  readonly #log: ReadableLog;
   readonly #target: Target;
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
+  readonly #isChosen: (event: StoredEvent) => boolean;
   #position: ForwardPosition;
 
-  constructor(log: EventLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
+  constructor(log: ReadableLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
     this.#log = log;
     this.#target = target;
     this.#task = task;
     this.#file = file;
     this.#position = position;
+    this.#isChosen = matcherOf(task.filter ?? { headers: [] });
   }
 
   async forward(stop: AbortSignal): Promise<void> {
@@ -220,9 +222,13 @@ class Forwarder {
     try {
       for await (const page of pages) {
         await this.#reportMissing(page);
+        let passed: StoredEvent | undefined;
         for (const event of page) {
-          if (stop.aborted || !(await this.#take(event, stop))) return;
+          passed = this.#isChosen(event) ? undefined : event;
+          if (stop.aborted || (passed === undefined && !(await this.#take(event, stop)))) return;
         }
+        // The next time it need not look at these again.
+        if (passed !== undefined) await this.#moveTo(passed);
       }
     } finally {
       clearInterval(live);

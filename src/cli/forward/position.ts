@@ -4,8 +4,7 @@ import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
-import type { EventLog } from '../../log/event-log';
-import { firstFrom, type LogChange } from '../../log/readers';
+import { firstFrom, type LogChange, type ReadableLog } from '../../log/readers';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
@@ -140,7 +139,7 @@ export function refuseChange(change: LogChange, position: number): never {
  * Says which positions between the one that was forwarded last and the next event retention has taken. It takes the lowest
  * first: holes above the oldest event are those of repetitions, or of events that were removed on purpose.
  */
-export async function missingBetween(log: EventLog, sequence: number, next: number): Promise<string | undefined> {
+export async function missingBetween(log: ReadableLog, sequence: number, next: number): Promise<string | undefined> {
   if (next === sequence + 1) return undefined;
   const found = await firstFrom(log, 0);
   const oldest = found === undefined ? next : found.position;

@@ -1,10 +1,9 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { Router } from 'express';
-import { positionIn, sequenceOf } from '../../events/position';
+import { positionIn } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import { EventLogError } from '../../log/event-log';
 import { eventAt } from '../../log/readers';
-import { reply, replyInParts } from '../../http/reply';
+import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
@@ -12,7 +11,8 @@ import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
 import { listQuery, type ListQuery } from './list-query';
-import { archiveOf, eventLink, listView, newRows } from './list-view';
+import { Downloads } from './downloads';
+import { eventLink, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
@@ -21,7 +21,7 @@ import { EventsViews, NO_STORE } from './views';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
- * `?events=refusals` shows refused calls, `?event=SEQUENCE` or `?event&id=ID` shows one event. Leaves other queries to the next handler.
+ * `?events=refusals` shows refused calls, `?events=export` gives events to programs, `?event=SEQUENCE` or `?event&id=ID` shows one event. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
   const pages = new EventsPages(endpoint);
@@ -54,17 +54,11 @@ function reasonOf(parameters: URLSearchParams): string | undefined {
   return parameters.get('reason') || undefined;
 }
 
-/** Most downloads of all that a list finds at a time: each of them searches all the time. */
-const MAX_DOWNLOADS = 2;
-
 /** Titles that say more than the reason phrases of HTTP. */
 const TITLES: ReadonlyMap<number, string> = new Map([
   [401, 'A key is needed'],
   [404, 'Not found'],
 ]);
-
-/** Most damaged events that are named. */
-const MAX_NAMED = 10;
 
 class EventsPages {
   readonly #endpoint: Endpoint;
@@ -73,13 +67,14 @@ class EventsPages {
   readonly #views: EventsViews;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
+  readonly #downloads: Downloads;
   #inProgress = 0;
-  #downloads = 0;
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
     this.#needsKey = endpoint.access.credentials.record.includes('key');
     this.#views = new EventsViews(endpoint);
+    this.#downloads = new Downloads(endpoint);
     this.#maxInProgress = Math.max(1, Math.floor(endpoint.config.limits.maxInFlight / 4));
   }
 
@@ -115,7 +110,7 @@ class EventsPages {
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'rows') await this.#sendNewEvents(response, parameters);
-    else if (tab === 'download') await this.#sendAll(response, parameters, ticket);
+    else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
     else if (tab === 'refusals') await this.#showRefusals(response, parameters);
     else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters);
@@ -175,26 +170,14 @@ class EventsPages {
     await this.#views.sendRows(response, 'rows', found, found.after, count);
   }
 
-  /** Sends all events that a search finds. The caller may read them slowly: it holds no slot meanwhile, and is no page in progress. */
+  /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
   async #sendAll(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
-    const { filter, problem } = listQuery(parameters);
-    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-    if (this.#downloads >= MAX_DOWNLOADS) throw HTTP_ERRORS.downloads(MAX_DOWNLOADS);
-    const { log } = this.#endpoint;
-    const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson') };
-    const damaged: number[] = [];
-    this.#downloads++;
     this.#inProgress--;
     try {
-      await ticket.whileIdle((stop) => {
-        const parts = archiveOf(log, filter, stop, (position) => damaged.push(position));
-        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
-      });
+      await this.#downloads.send(response, parameters, ticket);
     } finally {
       this.#inProgress++;
-      this.#downloads--;
     }
-    if (damaged.length > 0) throw damagedEvents(damaged);
   }
 
   async #showRate(response: ServerResponse, per: string): Promise<void> {
@@ -257,12 +240,4 @@ class EventsPages {
     const title = TITLES.get(status) ?? STATUS_CODES[status] ?? 'Failed';
     await this.#views.send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
   }
-}
-
-function damagedEvents(positions: readonly number[]): EventLogError {
-  const some = positions.slice(0, MAX_NAMED).map(sequenceOf).join(', ');
-  const others = positions.length > MAX_NAMED ? ` and ${String(positions.length - MAX_NAMED)} more` : '';
-  return new EventLogError(
-    `Damaged events were left out of a download: ${some}${others}. npm run events -- verify says more.`,
-  );
 }

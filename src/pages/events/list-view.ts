@@ -1,8 +1,5 @@
 import { sequenceOf } from '../../events/position';
-import { archiveLine, archiveProblem } from '../../events/archive';
 import type { EventLog, FoundEvent, Match, SearchResult } from '../../log/event-log';
-import { foundEvents } from '../../log/readers';
-import { letOthersRun } from '../../util/promises';
 import { isVisible } from '../curl-command';
 import {
   forwardCommand,
@@ -146,31 +143,4 @@ function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): strin
   // People cannot read base64.
   const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
   return shownText(cut ? `${text}…` : text, DATA_BYTES);
-}
-
-/** About how many characters are written at a time, after which other calls run. */
-const CHUNK = 64 * 1024;
-
-/**
- * Writes all events that a search finds, oldest first, in the lines of an export.
- *
- * @param stop - ends it early.
- * @param leftOut - called with the position of each event that is damaged.
- */
-export async function* archiveOf(
-  log: EventLog,
-  filter: Filter,
-  stop: AbortSignal,
-  leftOut: (position: number) => void,
-): AsyncGenerator<string> {
-  let text = '';
-  for await (const event of foundEvents(log, filter, stop, () => undefined)) {
-    if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
-    else leftOut(event.position);
-    if (text.length < CHUNK) continue;
-    yield text;
-    text = '';
-    await letOthersRun();
-  }
-  yield text;
 }

@@ -26,7 +26,7 @@ describe('the command that forwards what a page shows', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder.path });
     const args = stdout.split('\0').slice(0, -1);
     expect(args.slice(0, 2)).toEqual(['forward', 'URL']);
-    return (await askedFor(['forward', 'http://h', ...args.slice(2)]))[1];
+    return (await askedFor(['forward', 'http://h', ...args.slice(2)]))[2];
   };
 
   it('names an event by its whole sequence', async () => {

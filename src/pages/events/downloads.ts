@@ -1,0 +1,226 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
+import type { Ticket } from '../../call/admission';
+import type { Endpoint } from '../../call/endpoint';
+import { archiveLine, archiveProblem } from '../../events/archive';
+import { sequenceOf } from '../../events/position';
+import type { StoredEvent } from '../../events/stored-event';
+import { HTTP_ERRORS } from '../../http/errors';
+import { replyInParts } from '../../http/reply';
+import { EventLogError, type EventLog } from '../../log/event-log';
+import { eventAt, foundEvents, pagesOf } from '../../log/readers';
+import { EventWaiters } from '../../service/event-reader';
+import { letOthersRun } from '../../util/promises';
+import { downloadHeaders } from './event-view';
+import { isNarrowed, listQuery, type ListQuery } from './list-query';
+import { NO_STORE } from './views';
+
+/** Most downloads of what a search finds at a time: each of them searches all the time. */
+const MAX_SEARCHES = 2;
+
+/** How many characters of a download are put together, at least, before they are sent. */
+const CHUNK = 64 * 1024;
+
+/** Most events that are read at a time for callers who wait for more, and most of one id. */
+const PAGE_EVENTS = 200;
+const SAME_ID = 10;
+
+/** How long events gather before those who wait for them get them, in milliseconds: one write for many. */
+const GATHERING = 200;
+
+/** After this time without an event an empty line shows that the connection lives, in milliseconds. */
+const SILENCE = 2000;
+
+/** The longest that a caller can wait for more events, in seconds; then it asks again. */
+const MAX_WAIT = 600;
+
+/** Most damaged events that are named. */
+const MAX_NAMED = 10;
+
+/** The events of a download. */
+interface DownloadQuery extends Omit<ListQuery, 'problem'> {
+  /** Only events with this id. */
+  readonly id?: string | undefined;
+  /** Maximum number of events. */
+  readonly limit: number;
+  /** How long events are sent as they are recorded, in milliseconds; without it the download ends with the newest event. */
+  readonly wait?: number | undefined;
+  /** Whether a search finds the events; otherwise they are read from a position or a time on. */
+  readonly isSearch: boolean;
+}
+
+/**
+ * Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs.
+ *
+ * @throws {RequestError} 400: it makes no sense.
+ */
+function downloadQuery(parameters: URLSearchParams): DownloadQuery {
+  const { problem, filter, place } = listQuery(parameters);
+  if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
+  if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true };
+  const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
+  const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
+  const wait = seconds === undefined ? undefined : seconds * 1000;
+  const id = parameters.get('id') || undefined;
+  const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
+  if (wait !== undefined && (isSearch || [filter.from, id].some((value) => value !== undefined) || limit !== Infinity))
+    throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
+  return { filter, place, id, limit, wait, isSearch };
+}
+
+function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
+  const text = parameters.get(name) || undefined;
+  const value = Number(text);
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text) && value <= most) return value;
+  throw HTTP_ERRORS.invalidInput(`${name} must be a whole number up to ${String(most)}.`);
+}
+
+/** Events as a caller gets them. */
+interface Page {
+  readonly lines: Buffer;
+  /** The position of its last event; undefined if it is empty. */
+  readonly last: number | undefined;
+  readonly damaged: readonly number[];
+}
+
+/**
+ * Sends events as an export has them: NDJSON, oldest first, a line for each. The header field `X-Events-Last` has the last position
+ * that the log has given. Callers may take long: they hold no slot meanwhile.
+ */
+export class Downloads {
+  readonly #log: EventLog;
+  readonly #waiters: EventWaiters;
+  /** The pages after some positions, for all who wait there. */
+  readonly #pages = new Map<number, Promise<Page>>();
+  #searches = 0;
+
+  constructor({ log }: Endpoint) {
+    this.#log = log;
+    this.#waiters = new EventWaiters(log);
+  }
+
+  /**
+   * @throws {RequestError} 400: the query makes no sense; 503: too many searches are under way.
+   * @throws {EventLogError} damaged events were left out of what was sent.
+   */
+  async send(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+    const query = downloadQuery(parameters);
+    const { place, wait, isSearch } = query;
+    if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
+    this.#searches += Number(isSearch);
+    const damaged: number[] = [];
+    try {
+      const { last } = await this.#log.stats();
+      // Proxies that follow nginx pass on each part at once then.
+      const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
+      const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
+      await ticket.whileIdle((stop) => {
+        const parts =
+          wait === undefined
+            ? linesOf(this.#events(query, last, stop), query.limit, damaged)
+            : this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
+        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
+      });
+    } finally {
+      this.#searches -= Number(isSearch);
+    }
+    if (damaged.length > 0) throw damagedEvents(damaged);
+  }
+
+  /** @param newest - later events are not among them: there would be no end while events are recorded. */
+  async *#events({ filter, place, id, limit, isSearch }: DownloadQuery, newest: number, stop: AbortSignal) {
+    if (id !== undefined) yield* this.#named(id);
+    else if (isSearch) yield* foundEvents(this.#log, { ...filter, ...place }, stop, () => undefined);
+    else
+      for await (const page of pagesOf(this.#log, { after: place.after ?? 0, since: filter.from }, limit)) {
+        for (const event of page) {
+          if (event.position > newest) return;
+          yield event;
+        }
+        if (stop.aborted) return;
+      }
+  }
+
+  async *#named(id: string): AsyncGenerator<StoredEvent> {
+    const query = { id, position: undefined, after: undefined, limit: SAME_ID, maxBytes: Infinity };
+    for (const { position } of await this.#log.read(query)) {
+      const event = await eventAt(this.#log, position);
+      if (event !== undefined) yield event;
+    }
+  }
+
+  async *#followed(
+    after: number,
+    until: number,
+    stop: AbortSignal,
+    damaged: number[],
+  ): AsyncGenerator<string | Buffer> {
+    // Lets the caller see the header.
+    yield '\n';
+    for (let position = after; !stop.aborted;) {
+      const page = await this.#pageAfter(position);
+      if (page.last !== undefined) {
+        damaged.push(...page.damaged);
+        position = page.last;
+        yield page.lines;
+      } else {
+        const left = until - performance.now();
+        if (left <= 0) return;
+        const newest = await this.#waiters.wait(position, Math.min(SILENCE, left), stop);
+        if (newest === undefined) yield '\n';
+        else await delay(GATHERING);
+      }
+    }
+  }
+
+  /** Returns the same page to all who ask for it within a moment: those who follow the log do so at the same place. */
+  #pageAfter(position: number): Promise<Page> {
+    const known = this.#pages.get(position);
+    if (known !== undefined) return known;
+    const page = this.#log.scan({ after: position, limit: PAGE_EVENTS }).then(pageOf);
+    this.#pages.set(position, page);
+    const forget = (): void => {
+      setTimeout(() => this.#pages.delete(position), GATHERING).unref();
+    };
+    page.then(forget, forget);
+    return page;
+  }
+}
+
+function pageOf(events: readonly StoredEvent[]): Page {
+  const damaged: number[] = [];
+  return { lines: Buffer.from(textOf(events, damaged)), last: events.at(-1)?.position, damaged };
+}
+
+function textOf(events: readonly StoredEvent[], damaged: number[]): string {
+  let text = '';
+  for (const event of events) {
+    if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
+    else damaged.push(event.position);
+  }
+  return text;
+}
+
+async function* linesOf(events: AsyncIterable<StoredEvent>, limit: number, damaged: number[]): AsyncGenerator<string> {
+  let text = '';
+  let left = limit;
+  if (left > 0)
+    for await (const event of events) {
+      text += textOf([event], damaged);
+      if (--left === 0) break;
+      if (text.length < CHUNK) continue;
+      yield text;
+      text = '';
+      await letOthersRun();
+    }
+  yield text;
+}
+
+function damagedEvents(positions: readonly number[]): EventLogError {
+  const some = positions.slice(0, MAX_NAMED).map(sequenceOf).join(', ');
+  const others = positions.length > MAX_NAMED ? ` and ${String(positions.length - MAX_NAMED)} more` : '';
+  return new EventLogError(
+    `Damaged events were left out of a download: ${some}${others}. npm run events -- verify says more.`,
+  );
+}

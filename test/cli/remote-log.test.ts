@@ -1,0 +1,168 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RemoteLog } from '../../src/cli/remote-log';
+import { matcherOf, selectedEvents } from '../../src/cli/scan';
+import type { StoredEvent } from '../../src/events/stored-event';
+import { followedPages, pagesOf } from '../../src/log/readers';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { expectNothingHeld } from '../support/nothing-held';
+import { startService, type TestService } from '../support/service';
+import { newEvent } from '../log/event-log-suite';
+
+const KEY = 'read-key-of-16-characters';
+const never = new AbortController().signal;
+
+async function valuesOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of iterable) values.push(value);
+  return values;
+}
+
+/** Passes bytes on to a service, and cuts every connection each time it is told to. */
+async function startCuttingProxy(to: string) {
+  const sockets = new Set<Socket>();
+  const server = createServer((inner) => {
+    const outer = connect(Number(new URL(to).port), '127.0.0.1');
+    for (const socket of [inner, outer]) {
+      sockets.add(socket);
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket);
+          inner.destroy();
+          outer.destroy();
+        });
+    }
+    inner.pipe(outer).pipe(inner);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(to);
+  url.port = String((server.address() as AddressInfo).port);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url, cut, close: () => (cut(), server.close()) };
+}
+
+describe('the log of a service over HTTP', () => {
+  let service: TestService;
+  let log: RemoteLog;
+  beforeEach(async () => {
+    service = await startService({ READ_KEYS: KEY, ADMIN_PORT: '0' });
+    log = new RemoteLog({ url: new URL(service.url), key: KEY }, never);
+  });
+  afterEach(() => expectNothingHeld(service));
+  afterEach(() => jest.restoreAllMocks());
+
+  const record = (count: number, of = {}) => service.log.appendAll(Array.from({ length: count }, () => newEvent(of)));
+  const all = async (pages: AsyncIterable<readonly StoredEvent[]>) => (await valuesOf(pages)).flat();
+  const asked = (query: string) =>
+    send(`${service.url}?events=export${query}`, { headers: { Authorization: `Bearer ${KEY}` } });
+
+  it('has the events that the service has, with everything that it keeps of them', async () => {
+    const kept = { idempotencyKey: 'k', arrival: '{"remoteAddress":"192.0.2.1"}', data: '"data":{"a": 1.0}' };
+    await service.log.append(newEvent(kept));
+    await record(1200, { data: '"data":"\u2028 é"' });
+    const stored = await all(pagesOf(service.log, { after: 0 }));
+    expect(await all(pagesOf(log, { after: 0 }))).toEqual(stored);
+    expect(await log.scan({ after: 1199, limit: 1 })).toEqual([stored[1199]]);
+    expect((await log.stats()).last).toBe(1201);
+    const since = { after: 0, since: (stored[0]?.recordedAt ?? 0) + 1 };
+    expect(await all(pagesOf(log, since))).toEqual(await all(pagesOf(service.log, since)));
+  });
+
+  it('finds events by id, by sequence and by a search', async () => {
+    await record(3);
+    await service.log.append(newEvent({ id: 'wanted', data: '"data":"needle"' }));
+    const found = async (selection: Parameters<typeof selectedEvents>[1]) => {
+      const events = await valuesOf(selectedEvents(log, selection, never, () => undefined));
+      return events.map(({ id }) => id);
+    };
+    expect(await found({ names: ['wanted', '4'] })).toEqual(['wanted']);
+    expect(await found({ search: { text: 'needle' }, headers: [] })).toEqual(['wanted']);
+    expect(await found({ search: { text: 'nothing' }, headers: [] })).toEqual([]);
+  });
+
+  it('goes on where a connection ended, and has every event once and in order', async () => {
+    const proxy = await startCuttingProxy(service.url);
+    jest.spyOn(console, 'error').mockReturnValue();
+    const stop = new AbortController();
+    const seen: number[] = [];
+    const remote = new RemoteLog({ url: proxy.url, key: KEY }, stop.signal);
+    const following = (async () => {
+      for await (const page of followedPages(remote, { after: 0 }, stop.signal, () => -1))
+        seen.push(...page.map(({ position }) => position));
+    })();
+    for (let i = 0; i < 8; i++) {
+      await record(50);
+      await delay(150);
+      proxy.cut();
+    }
+    await eventually('all events have come', () => seen.length >= 400);
+    stop.abort();
+    await following;
+    expect(seen).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
+    proxy.close();
+  });
+
+  it('says of an address that does not answer, of a wrong key and of another service what to do', async () => {
+    const url = new URL(service.url);
+    const stats = (given: Partial<{ url: URL; key: string }>) => new RemoteLog({ url, ...given }, never).stats();
+    await expect(stats({ key: 'wrong' })).rejects.toThrow('The service refused the key: give a read key');
+    await expect(stats({})).rejects.toThrow('WEBHOOK_READ_KEY');
+    await expect(stats({ url: new URL('/nothing', url), key: KEY })).rejects.toThrow(
+      'It ends with /Services/WebHooks.asmx',
+    );
+    await expect(stats({ url: new URL('http://127.0.0.1:1/x'), key: KEY })).rejects.toThrow('nothing listens');
+    const closed = await startService();
+    await expect(stats({ url: new URL(closed.url.replace('127.0.0.1', 'localhost')) })).resolves.toMatchObject({
+      last: 0,
+    });
+    await closed.stop();
+  });
+
+  it('is closed without a read key, for HEAD too', async () => {
+    for (const query of ['', '&wait=1', '&id=x', '&text=x'])
+      for (const method of ['GET', 'HEAD'])
+        expect((await send(`${service.url}?events=export${query}`, { method })).status).toBe(401);
+  });
+
+  it('refuses what would have no end or make no sense', async () => {
+    for (const query of ['&wait=1&limit=2', '&wait=1&type=x', '&wait=601', '&wait=x', '&limit=-1', '&after=x'])
+      expect([query, (await asked(query)).status]).toEqual([query, 400]);
+  });
+
+  it('ends a wait in time, with what was recorded meanwhile', async () => {
+    await record(1);
+    const waiting = asked('&wait=1');
+    await delay(300);
+    await record(1);
+    const { body } = await waiting;
+    expect(body.split('\n').filter((line) => line !== '')).toHaveLength(2);
+  });
+});
+
+describe('a filter of events', () => {
+  const event = (given: Partial<StoredEvent>): StoredEvent => ({ ...newEvent(), position: 1, ...given });
+  const arrival = JSON.stringify({ headers: { 'x-github-event': 'push' } });
+
+  it.each([
+    ['no condition', {}, true],
+    ['its type', { type: 'test' }, true],
+    ['another type', { type: 'other' }, false],
+    ['a header field that it came with', { headers: [['x-github-event', 'push']] as const }, true],
+    ['a header field with another value', { headers: [['x-github-event', 'pull']] as const }, false],
+    ['two conditions of which one holds', { type: 'other', headers: [['x-github-event', 'push']] as const }, false],
+  ])('with %s', (_what, filter, isMatched) => {
+    expect(matcherOf({ headers: [], ...filter })(event({ arrival }))).toBe(isMatched);
+  });
+
+  it('takes a damaged event only without a condition', () => {
+    const damaged = event({ damaged: 'attributes', attributes: '{' });
+    expect([matcherOf({ headers: [] })(damaged), matcherOf({ headers: [], type: 'test' })(damaged)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
