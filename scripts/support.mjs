@@ -47,7 +47,7 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'],
     output: () => output,
     /** Resolves to the match once the output has one. */
     async prints(pattern) {
-      for (const deadline = Date.now() + 30_000; ;) {
+      for (const deadline = Date.now() + 60_000; ;) {
         const found = pattern.exec(output);
         if (found) return found;
         if (!running.has(child) || Date.now() > deadline)
