@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
-import { newEvent } from '../log/event-log-suite';
+import { newEvent } from '../support/events';
 
 const KEY = 'read-key-of-16-characters';
 const never = new AbortController().signal;
