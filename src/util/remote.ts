@@ -4,7 +4,7 @@ import { deferred, type Deferred } from './promises';
 type Callable<Functions> = Readonly<Record<keyof Functions, (argument: never) => unknown>>;
 
 /** A message from one end to the other. */
-type Message =
+type RemoteMessage =
   /** A question, or with no number something that is not answered. */
   | { readonly question?: number; readonly name: string; readonly argument: unknown }
   | { readonly answers: number; readonly result: unknown }
@@ -44,13 +44,13 @@ export class Remote<Functions extends Callable<Functions>> {
     const answer = deferred<unknown>();
     const question = this.#asked++;
     this.#waiting.set(question, answer);
-    this.#send({ question, name, argument } satisfies Message);
+    this.#send({ question, name, argument } satisfies RemoteMessage);
     return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
   }
 
   /** As {@link ask}, without an answer. */
   tell<Name extends keyof Functions & string>(name: Name, ...[argument]: Parameters<Functions[Name]>): void {
-    if (this.#ended === undefined) this.#send({ name, argument } satisfies Message);
+    if (this.#ended === undefined) this.#send({ name, argument } satisfies RemoteMessage);
   }
 
   /** Sets the functions that the other end may call. Until then its questions fail. */
@@ -61,7 +61,7 @@ export class Remote<Functions extends Callable<Functions>> {
   /** Takes a message from the other end. One that another build has written in another form is passed over. */
   receive(received: unknown): void {
     if (typeof received !== 'object' || received === null) return;
-    const message = received as Message;
+    const message = received as RemoteMessage;
     if ('name' in message) void this.#call(message);
     else if ('answers' in message) {
       const answer = this.#waiting.get(message.answers);
@@ -71,14 +71,15 @@ export class Remote<Functions extends Callable<Functions>> {
     }
   }
 
-  async #call({ question, name, argument }: Extract<Message, { readonly name: string }>): Promise<void> {
+  async #call({ question, name, argument }: Extract<RemoteMessage, { readonly name: string }>): Promise<void> {
     try {
       const call = this.#functions[name];
       if (call === undefined) throw new Error(`there is no function ${name} yet`);
       const result = await call(argument as never);
-      if (question !== undefined) this.#send({ answers: question, result } satisfies Message);
+      if (question !== undefined) this.#send({ answers: question, result } satisfies RemoteMessage);
     } catch (error) {
-      if (question !== undefined) this.#send({ answers: question, failure: this.#described(error) } satisfies Message);
+      if (question !== undefined)
+        this.#send({ answers: question, failure: this.#described(error) } satisfies RemoteMessage);
     }
   }
 

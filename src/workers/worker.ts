@@ -13,20 +13,20 @@ const LEAVE_TIMEOUT = 1000;
 const COLLECT_TIMEOUT = 2000;
 
 /** The supervisor as its worker sees it. */
-type Supervisor = Remote<SupervisorFunctions>;
+type SupervisorRemote = Remote<SupervisorFunctions>;
 
 /**
  * Returns the supervisor of this process.
  *
  * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
  */
-export function findSupervisor(): Supervisor {
+export function findSupervisor(): SupervisorRemote {
   if (ofSupervisor()?.writerProtocol !== PROTOCOL)
     throw new Error(
       'This worker is of another build than its supervisor, and they speak to each other in different ways. Restart the service: ' +
         'SIGHUP cannot renew the workers across these builds.',
     );
-  const supervisor: Supervisor = new Remote((message) => {
+  const supervisor: SupervisorRemote = new Remote((message) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   });
   process.on('message', (message) => {
@@ -39,7 +39,7 @@ export function findSupervisor(): Supervisor {
 }
 
 /** Returns the log that the supervisor has open. */
-export function writerOf(supervisor: Supervisor): Writer {
+export function writerOf(supervisor: SupervisorRemote): Writer {
   return {
     appendAll: (events) => supervisor.ask('appendAll', events),
     check: () => supervisor.ask('check'),
@@ -53,7 +53,7 @@ export function writerOf(supervisor: Supervisor): Writer {
  * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
  */
 export function joinSupervisor(
-  supervisor: Supervisor,
+  supervisor: SupervisorRemote,
   app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
   retire: (why: string) => void,
 ): () => Promise<void> {
@@ -76,7 +76,7 @@ export function joinSupervisor(
 }
 
 /** Returns a function that asks the supervisor for all workers' refusals; without an answer it has only those of this worker. */
-export function refusalsOfAllWorkers(supervisor: Supervisor): (own: RefusedCalls) => Promise<Refusals> {
+export function refusalsOfAllWorkers(supervisor: SupervisorRemote): (own: RefusedCalls) => Promise<Refusals> {
   let asking: Promise<Refusals> | undefined;
   return (own) => {
     asking ??= within(supervisor.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).finally(() => {
