@@ -170,8 +170,13 @@ export function switchedOff({ protocols, documentation }: Pick<Config, 'protocol
 
 /** The settings of the event log other than its location. */
 export function eventLogSettings(config: Config) {
-  const { eventLogTimeout: timeout, retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = config;
-  return { timeout, retention: { maxEvents, maxAge } };
+  const {
+    eventLogTimeout: timeout,
+    eventLogPassword: password,
+    retentionMaxEvents: maxEvents,
+    retentionMaxAge: maxAge,
+  } = config;
+  return { timeout, password, retention: { maxEvents, maxAge } };
 }
 
 /** Finds the settings that are valid alone but not together. */

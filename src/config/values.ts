@@ -126,6 +126,11 @@ export const trustProxy: Read<number | readonly string[]> = (value) => {
 /** The `type` of a CloudEvent. */
 export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
+const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
+
+/** A file of it may end with a line break. */
+export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
+
 /** The protocols of the bindings, in the order of the WSDL. */
 export const PROTOCOLS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
 

@@ -12,6 +12,7 @@ import {
   MEBIBYTE,
   namespace,
   origins,
+  password,
   pathSegment,
   protocols,
   rate,
@@ -81,10 +82,17 @@ export const VARIABLES = {
     redact: withoutSecrets,
     supervised: true,
   }),
+  /** For PostgreSQL. */
+  eventLogPassword: optional('EVENT_LOG_PASSWORD', password, {
+    group: 'Events',
+    secret: true,
+    description: 'password for PostgreSQL',
+    supervised: true,
+  }),
   eventLogTimeout: required('EVENT_LOG_TIMEOUT', timeout, {
     group: 'Events',
     default: '5s',
-    description: 'longest time that a call waits for NATS',
+    description: 'longest time that a call waits for NATS or PostgreSQL',
   }),
   eventType: optional('EVENT_TYPE', eventType, {
     group: 'Events',

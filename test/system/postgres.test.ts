@@ -1,17 +1,125 @@
 import { openPostgresLog } from '../../src/log/postgres/event-log';
-import { describeWithPostgres, usePostgres } from '../support/postgres';
 import { describeEventLog } from '../log/event-log-suite';
+import { everyEvent, newEvent } from '../support/events';
+import { eventually, succeeds } from '../support/eventually';
+import { failureOf } from '../support/jetstream';
+import { describeWithPostgres, usePostgres } from '../support/postgres';
+import { startTcpProxy } from '../support/tcp-proxy';
 
 describeWithPostgres('with PostgreSQL', () => {
   const postgres = usePostgres();
+  const { options, opened, sql } = postgres;
 
   describeEventLog('PostgreSQL', async () => {
-    const options = await postgres.options();
+    const under = await options();
     return {
-      open: (retention = options.retention) => openPostgresLog({ ...options, retention }),
+      open: (retention = under.retention) => openPostgresLog({ ...under, retention }),
       async remove() {
-        await postgres.sql('postgres', `DROP DATABASE ${options.database} WITH (FORCE)`);
+        await sql('postgres', `DROP DATABASE ${under.database} WITH (FORCE)`);
       },
     };
+  });
+
+  it('records an event once, and answers that it is recorded, if the answer of the server is lost', async () => {
+    const proxy = await startTcpProxy(postgres.port());
+    const log = await opened(await options({ hosts: [{ host: '127.0.0.1', port: proxy.port }] }));
+    await log.append(newEvent({ id: 'before' }));
+    for (const event of [
+      newEvent(),
+      newEvent({ idempotencyKey: 'k', data: '"data":1' }),
+      newEvent({ webhookId: 'w' }),
+    ]) {
+      const lost = proxy.loseAnswer();
+      const appended = log.append(event);
+      await lost;
+      expect(await appended).toEqual({ id: event.id, recorded: true });
+    }
+    expect((await log.stats()).events).toBe(4);
+    await proxy.close();
+  });
+
+  it('says that it cannot record events while the server is away, and goes on when it is back', async () => {
+    const log = await opened(await options({ timeout: 500 }));
+    await log.append(newEvent({ id: 'before' }));
+    let failure = '';
+    await postgres.restart(async () => {
+      failure = await failureOf(log.check());
+      await expect(log.append(newEvent({ id: 'lost' }))).rejects.toThrow('The event could not be recorded.');
+    });
+    expect(failure).toMatch(/^The event log cannot take events\..*(?:ECONNREFUSED|terminated)/);
+    await eventually('the log takes events again', () => succeeds(log.check()));
+    await log.append(newEvent({ id: 'after' }));
+    expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['before', 'after']);
+  });
+
+  it('is made once by several that open it at the same time', async () => {
+    const under = await options();
+    const logs = await Promise.all(Array.from({ length: 4 }, () => opened(under)));
+    await Promise.all(logs.map((log) => log.append(newEvent({ id: 'same' }))));
+    expect((await logs[0]?.stats())?.events).toBe(1);
+  });
+
+  it('keeps names with NUL, and shows JSON that jsonb refuses as nothing in the view for reports', async () => {
+    const under = await options();
+    const log = await opened(under);
+    const event = newEvent({ webhookId: 'evt\0', data: '"data":"a\\u0000"' });
+    await log.append(event);
+    await log.append(newEvent({ data: '"data":{"price":1.10}' }));
+    expect(await log.append(newEvent({ webhookId: 'evt\0' }))).toEqual({ id: event.id, recorded: false });
+    expect((await log.read(everyEvent))[0]?.data).toBe(event.data);
+    const rows = await sql(under.database, 'SELECT data FROM webhook_report ORDER BY sequence');
+    expect(rows).toEqual([{ data: null }, { data: { price: 1.1 } }]);
+    expect(await log.verify()).toEqual([]);
+  });
+
+  it('finds what was changed past the service', async () => {
+    const under = await options();
+    const log = await opened(under);
+    await log.appendAll([newEvent(), newEvent(), newEvent()]);
+    await sql(under.database, `UPDATE webhook_events SET id_digest = '\\x00' WHERE sequence = 1`);
+    await sql(under.database, `UPDATE webhook_events SET arrival = '{' WHERE sequence = 2`);
+    await sql(under.database, 'DELETE FROM webhook_events WHERE sequence = 3');
+    expect(await log.verify()).toEqual([
+      'The log holds 2 events, and its total says 3.',
+      expect.stringMatching(/^Event 0+1 is not found by its names\.$/),
+      expect.stringMatching(/^Event 0+2 has a text that is not JSON\.$/),
+    ]);
+  });
+
+  describe('refuses to open', () => {
+    it.each<[what: string, setup: string, problem: string]>([
+      [
+        'tables of another version',
+        'UPDATE webhook_log SET version = 2',
+        'its tables have the version 2, and this release reads 1',
+      ],
+      [
+        'a server that answers before a commit is on its disk',
+        'ALTER ROLE webhook SET synchronous_commit = off',
+        'the server has synchronous_commit = off',
+      ],
+    ])('%s', async (_what, setup, problem) => {
+      const under = await options();
+      await (await openPostgresLog(under)).close();
+      await sql(under.database, setup);
+      expect(await failureOf(openPostgresLog(under))).toContain(problem);
+      await sql(under.database, 'ALTER ROLE webhook RESET synchronous_commit');
+    });
+
+    it('a missing database, a database without a log, another encoding, and a role without rights', async () => {
+      const under = await options();
+      expect(await failureOf(openPostgresLog({ ...under, database: 'none' }))).toContain(
+        'database "none" does not exist',
+      );
+      expect(await failureOf(openPostgresLog({ ...under, create: false }))).toContain(
+        'the database has no tables of an event log',
+      );
+      await sql('postgres', `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+      expect(await failureOf(openPostgresLog({ ...under, database: 'latin' }))).toContain('has the encoding LATIN1');
+      await sql('postgres', 'CREATE ROLE guest LOGIN');
+      expect(await failureOf(openPostgresLog({ ...under, user: 'guest' }))).toContain(
+        'needs CREATE on the first schema',
+      );
+    });
   });
 });

@@ -1,0 +1,51 @@
+import { withoutSecrets } from '../../../src/log/engines';
+import { postgresAddress } from '../../../src/log/postgres/address';
+
+describe('the address of an event log in PostgreSQL', () => {
+  it('names hosts, database, user and parameters', () => {
+    expect(
+      postgresAddress('postgres://a%40b@h1,[::1]:5433/d%2Fb?sslmode=verify-full&connections=8&durability=relaxed'),
+    ).toEqual({
+      hosts: [
+        { host: 'h1', port: 5432 },
+        { host: '::1', port: 5433 },
+      ],
+      database: 'd/b',
+      user: 'a@b',
+      sslmode: 'verify-full',
+      connections: 8,
+      isRelaxed: true,
+    });
+    expect(postgresAddress('postgresql://h/events?target_session_attrs=read-write')).toMatchObject({
+      user: undefined,
+      sslmode: 'prefer',
+      connections: 4,
+      isRelaxed: false,
+    });
+  });
+
+  it.each(['postgres://h', 'postgres:h/d', 'postgres://h/d/e', 'postgres://h/d#x'])('%s is none', (text) => {
+    expect(postgresAddress(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['postgres://u:secret@h/d', 'must not hold a password'],
+    ['postgres:///d', 'must name its hosts'],
+    ['postgres://h:x/d', 'must name its hosts'],
+    ['postgres://h,/d', 'must name its hosts'],
+    ['postgres://%@h/d', 'percent-encoded'],
+    ['postgres://h/%', 'percent-encoded'],
+    ['postgres://h/d?connections=1', 'connections=2 to 99'],
+    ['postgres://h/d?sslmode=none', 'sslmode=disable|prefer'],
+    ['postgres://h/d?password=secret', 'may have, after a ?'],
+    ['postgres://h/d?connections=2&connections=3', 'may have, after a ?'],
+  ])('%s is refused', (text, problem) => {
+    expect(() => postgresAddress(text)).toThrow(problem);
+  });
+
+  it('is shown without what may be a password', () => {
+    expect(withoutSecrets('postgres://u:secret@h/d?connections=4&password=secret')).toBe(
+      'postgres://***@h/d?connections=4&password=***',
+    );
+  });
+});
