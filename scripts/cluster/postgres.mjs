@@ -1,0 +1,157 @@
+// Takes away the database of two instances under load from 50 connections over all four bindings, ROUNDS times (3): kills the primary
+// and restarts it, then kills it and promotes its synchronous standby. Checks that every answered event is in the log exactly once
+// and that a reader that goes on `after` the last one missed none: node scripts/cluster/postgres.mjs. Needs `npm run build` and PostgreSQL.
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import { claimPort } from '../../dist/workers/claim-port.js';
+import { BINDINGS, callOf } from '../bench/calls.mjs';
+import { ask, everyEvent, retried, run, SERVICE } from '../support.mjs';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const CONNECTIONS = 50;
+const PAUSE = 20;
+/** How long the calls go on before, between and after the failures, in milliseconds. */
+const CALM = 2000;
+const PROGRAMS = '/usr/lib/postgresql';
+/** PostgreSQL refuses to run as root. */
+const user = process.getuid() === 0 ? Number(execFileSync('id', ['-u', 'nobody'])) : undefined;
+const release = (await readdir(PROGRAMS)).sort((one, other) => other - one)[0];
+
+let ok = true;
+for (let round = 1; round <= ROUNDS; round++) ok = (await play(round)) && ok;
+console.log(ok ? 'passed' : 'FAILED');
+process.exit(ok ? 0 : 1);
+
+function postgres(program, args) {
+  return run([join(PROGRAMS, release, 'bin', program), ...args], { user, cwd: '/' });
+}
+
+async function done(program, args) {
+  const { ended, output } = postgres(program, args);
+  if ((await ended) !== 0) throw new Error(`${program}: ${output()}`);
+}
+
+async function start(data, port, ...settings) {
+  const given = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${data}`, ...settings];
+  const server = postgres('postgres', ['-D', data, ...given.flatMap((setting) => ['-c', setting])]);
+  await server.prints(/database system is ready to accept/);
+  return server;
+}
+
+async function sql(port, text) {
+  const client = new Client({ host: '127.0.0.1', port, user: 'webhook', database: 'postgres' });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function play(round) {
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-postgres-'));
+  await chmod(folder, 0o777);
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+  const ports = await Promise.all([0, 1].map(() => claimPort({ host: '127.0.0.1', port: 0 })));
+  const replicated = ['synchronous_standby_names=*', 'max_connections=60'];
+  await done('initdb', ['-D', first, '-U', 'webhook', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']);
+  let primary = await start(first, ports[0], 'max_connections=60');
+  await done('pg_basebackup', [
+    '-h',
+    '127.0.0.1',
+    '-p',
+    `${ports[0]}`,
+    '-U',
+    'webhook',
+    '-D',
+    second,
+    '-R',
+    '-X',
+    'stream',
+  ]);
+  const standby = await start(second, ports[1], 'max_connections=60', 'wal_retrieve_retry_interval=500ms');
+  await primary.end('SIGINT');
+  primary = await start(first, ports[0], ...replicated);
+  const EVENT_LOG = `postgres://webhook@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/postgres?sslmode=disable`;
+  const instances = [];
+  for (let i = 0; i < 2; i++) {
+    const instance = run([process.execPath, SERVICE], {
+      cwd: folder,
+      variables: { EVENT_LOG, PORT: '0', LOG_LEVEL: 'info' },
+    });
+    const [, url] = await instance.prints(/(http:\/\/127\.0\.0\.1:\d+\/[^\s"]*asmx)/);
+    instances.push({ ...instance, url });
+  }
+  const answered = [];
+  const successes = [performance.now()];
+  let failed = 0;
+  let stopping = false;
+  let isLoadOver = false;
+  const caller = async (_value, number) => {
+    for (let i = 0; !stopping; i++, await setTimeout(PAUSE)) {
+      const { path, ...request } = callOf(BINDINGS[(number + i) % BINDINGS.length], 'RecordEvent', {
+        payload: `<m>${number}-${i}</m>`,
+        form: `m=${number}-${i}`,
+      });
+      const { status, body } = await ask(instances[number % 2].url + path, request).catch(() => ({}));
+      const id = status === 200 ? />([\da-f-]{36})</.exec(body)?.[1] : undefined;
+      if (id === undefined) failed++;
+      else {
+        answered.push(id);
+        successes.push(performance.now());
+      }
+    }
+  };
+  const followed = [];
+  const read = async (path, headers) => {
+    for (;;) {
+      const { status, body } = await ask(instances[1].url + path, { headers }).catch(() => ({}));
+      if (status === 200) return body;
+      await setTimeout(100);
+    }
+  };
+  const follow = async () => {
+    for (let after = '0'; ;) {
+      const isLast = isLoadOver;
+      const events = JSON.parse(await read(`/GetEvents?after=${after}`, { Accept: 'application/json' }));
+      followed.push(...events.map(({ id }) => id));
+      after = events.at(-1)?.sequence ?? after;
+      if (events.length === 0 && isLast) return;
+      if (events.length === 0) await setTimeout(20);
+    }
+  };
+  const load = Array.from({ length: CONNECTIONS }, caller);
+  const following = follow();
+  await setTimeout(CALM);
+  await primary.end('SIGKILL');
+  await retried(async () => (primary = await start(first, ports[0], ...replicated)));
+  await setTimeout(2 * CALM);
+  await primary.end('SIGKILL');
+  await sql(ports[1], 'SELECT pg_promote()');
+  await setTimeout(2 * CALM);
+  successes.push(performance.now());
+  stopping = true;
+  await Promise.all(load);
+  isLoadOver = true;
+  await following;
+  const log = [];
+  for await (const { id } of everyEvent(read)) log.push(id);
+  const times = new Map();
+  for (const id of log) times.set(id, (times.get(id) ?? 0) + 1);
+  const lost = answered.filter((id) => !times.has(id)).length;
+  const doubled = answered.filter((id) => times.get(id) > 1).length;
+  const missed = log.filter((id) => !followed.includes(id)).length;
+  const gap = Math.max(...successes.slice(1).map((time, i) => time - successes[i]));
+  console.log(
+    `Round ${round}: ${answered.length} events answered, ${failed} calls failed, ${log.length} in the log; ${lost} lost, ${doubled} doubled, ` +
+      `${missed} missed by the reader; longest pause ${Math.round(gap)} ms.`,
+  );
+  await Promise.all(instances.map((instance) => instance.end()));
+  await standby.end('SIGINT');
+  await rm(folder, { recursive: true, force: true });
+  return answered.length > 0 && lost + doubled + missed === 0;
+}
