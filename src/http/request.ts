@@ -181,7 +181,11 @@ export class GrowingBuffer {
     const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
     this.#bytes = EMPTY;
     this.#length = 0;
-    return bytes.buffer.byteLength > 2 * bytes.length ? Buffer.from(bytes) : bytes;
+    if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes;
+    // `Buffer.from` would keep the memory from which Node gives small buffers, 64 KiB since version 24.
+    const copy = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(copy);
+    return copy;
   }
 }
 

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
 import { makeCertificate } from '../support/nginx';
-import { expectNothingHeld } from '../support/nothing-held';
+import { expectNothingHeld, noBytesHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -66,6 +66,7 @@ async function expectBound(request: string, tls: Readonly<Record<string, string>
     body: text,
   });
   expect(recorded.status).toBe(200);
+  await noBytesHeld();
   const wire = await openWire(service.url);
   wire.socket.pause();
   wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));

@@ -31,10 +31,15 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
       HELD.every((name) => metrics.get(name) === 0) && (metrics.get('webhook_connections') ?? NaN) <= ownConnections
     );
   });
-  await eventually('no body and no answer is held', () => [...MEMORIES].every(({ bytes }) => bytes === 0));
+  await noBytesHeld();
   await service.stop();
   await eventually('no socket is open', () => openSockets() <= SOCKETS_BEFORE);
   expect(openFiles().filter((file) => file.includes('events.db'))).toEqual([]);
+}
+
+/** Resolves once no bytes of bodies or answers count: those of a call count until its connection has taken the answer. */
+export function noBytesHeld(): Promise<void> {
+  return eventually('no body and no answer is held', () => [...MEMORIES].every(({ bytes }) => bytes === 0));
 }
 
 function openSockets(): number {
