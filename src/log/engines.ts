@@ -126,7 +126,7 @@ const JETSTREAM: EngineChoice = {
     if (address === undefined) return undefined;
     const open = async (settings: EventLogSettings, create: boolean) => {
       const { openJetStreamLog } = await import('./jetstream/event-log.js');
-      return openJetStreamLog({ ...address, ...settings, create });
+      return openJetStreamLog({ ...settings, ...address, create });
     };
     return {
       name: `${address.servers.join(',')}/${address.stream}`,

@@ -1,5 +1,6 @@
 import type { Writer } from '../log/engine';
 import type { EventLog } from '../log/event-log';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /**
  * Returns what a log does for a worker that records through it.
@@ -13,6 +14,8 @@ export function writerFor(log: Pick<EventLog, 'appendAll' | 'check' | 'watch'>, 
   });
   return {
     async appendAll(events) {
+      // To receive a large event takes as long as to record it: other workers come between.
+      if (events.some(({ data = '' }) => data.length > LARGE_MESSAGE)) await letOthersRun();
       const appended = await log.appendAll(events);
       // Nearly always none: ids that the worker has need not travel.
       return new Map([...appended.entries()].filter(([, { recorded }]) => !recorded));

@@ -122,7 +122,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     const { code, errors } = await tool(stream('SERVED'), 'backup', 'copy.db');
     expect([code, errors]).toEqual([
       2,
-      'backup copies a SQLite file. Use export for an event log on NATS JetStream.\n',
+      'backup copies a SQLite file. Use export for any other event log.\n',
     ]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
