@@ -120,10 +120,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     const { output } = await tool(stream('SERVED'), 'print', '--since', '1h');
     expect(output).toContain(`"id":"${id}"`);
     const { code, errors } = await tool(stream('SERVED'), 'backup', 'copy.db');
-    expect([code, errors]).toEqual([
-      2,
-      'backup copies a SQLite file. Use export for any other event log.\n',
-    ]);
+    expect([code, errors]).toEqual([2, 'backup copies a SQLite file. Use export for any other event log.\n']);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
