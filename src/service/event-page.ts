@@ -30,15 +30,16 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   for (;;) {
     let mayBeMore = false;
     for (const event of isUpwards ? found : found.toReversed()) {
+      // Not after the last one: calls that came one after the other would be answered in another order.
+      if (measured > LARGE_MESSAGE) {
+        await letOthersRun();
+        measured = 0;
+      }
       const taken = page.take(event);
       if (taken === undefined) return page.inLogOrder();
       // The log counts fewer bytes, so an answer is full before the log ends what it returns: unless data that it counted is left out.
       mayBeMore ||= taken.dataOmitted && !event.dataOmitted;
       measured += event.data?.length ?? 0;
-      if (measured > LARGE_MESSAGE) {
-        await letOthersRun();
-        measured = 0;
-      }
     }
     const { length, last } = page;
     if (!mayBeMore || length === query.limit) return page.inLogOrder();
