@@ -77,7 +77,7 @@ function wholeNumber(parameters: URLSearchParams, name: string, most: number): n
 }
 
 /** Events as a caller gets them. */
-interface Page {
+interface ExportPage {
   readonly lines: Buffer;
   /** The position of its last event; undefined if it is empty. */
   readonly last: number | undefined;
@@ -92,7 +92,7 @@ export class Downloads {
   readonly #log: EventLog;
   readonly #waiters: EventWaiters;
   /** The pages after some positions, for all who wait there. */
-  readonly #pages = new Map<number, Promise<Page>>();
+  readonly #pages = new Map<number, Promise<ExportPage>>();
   #searches = 0;
 
   constructor({ log }: Endpoint) {
@@ -175,7 +175,7 @@ export class Downloads {
   }
 
   /** Returns the same page to all who ask for it within a moment: those who follow the log do so at the same place. */
-  #pageAfter(position: number): Promise<Page> {
+  #pageAfter(position: number): Promise<ExportPage> {
     const known = this.#pages.get(position);
     if (known !== undefined) return known;
     const page = this.#log.scan({ after: position, limit: PAGE_EVENTS }).then(pageOf);
@@ -188,7 +188,7 @@ export class Downloads {
   }
 }
 
-function pageOf(events: readonly StoredEvent[]): Page {
+function pageOf(events: readonly StoredEvent[]): ExportPage {
   const damaged: number[] = [];
   return { lines: Buffer.from(textOf(events, damaged)), last: events.at(-1)?.position, damaged };
 }
