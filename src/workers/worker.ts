@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client';
 import { ofSupervisor } from '../config/environment';
 import { PROTOCOL, type Writer } from '../log/engine';
-import { within } from '../util/promises';
+import { letOthersRun, within } from '../util/promises';
 import { Remote } from '../util/remote';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
 import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
+import { hasLarge } from './writer';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
@@ -41,7 +42,10 @@ export function findSupervisor(): SupervisorRemote {
 /** Returns the log that the supervisor has open. */
 export function writerOf(supervisor: SupervisorRemote): Writer {
   return {
-    appendAll: (events) => supervisor.ask('appendAll', events),
+    async appendAll(events) {
+      if (hasLarge(events)) await letOthersRun();
+      return supervisor.ask('appendAll', events);
+    },
     check: () => supervisor.ask('check'),
     newestOtherThan: (position) => supervisor.ask('newestOtherThan', position),
   };

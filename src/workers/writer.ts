@@ -1,6 +1,12 @@
+import type { NewEvent } from '../events/stored-event';
 import type { Writer } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
+
+/** Whether others run before these events are sent to another process, and after they have come: either takes milliseconds. */
+export function hasLarge(events: readonly NewEvent[]): boolean {
+  return events.some(({ data = '' }) => data.length > LARGE_MESSAGE);
+}
 
 /**
  * Returns what a log does for a worker that records through it.
@@ -14,8 +20,7 @@ export function writerFor(log: Pick<EventLog, 'appendAll' | 'check' | 'watch'>, 
   });
   return {
     async appendAll(events) {
-      // To receive a large event takes as long as to record it: other workers come between.
-      if (events.some(({ data = '' }) => data.length > LARGE_MESSAGE)) await letOthersRun();
+      if (hasLarge(events)) await letOthersRun();
       const appended = await log.appendAll(events);
       // Nearly always none: ids that the worker has need not travel.
       return new Map([...appended.entries()].filter(([, { recorded }]) => !recorded));
