@@ -110,6 +110,7 @@ export class RemoteLog implements ReadableLog {
       yield* eventsIn(response);
     } catch (error) {
       if (error instanceof RemoteLogError) throw error;
+      if (!stop.aborted) await this.#pause(FIRST_PAUSE);
     } finally {
       stop.removeEventListener('abort', end);
       response.destroy();
@@ -126,8 +127,15 @@ export class RemoteLog implements ReadableLog {
         return events;
       } catch (error) {
         if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
+        await this.#pause(FIRST_PAUSE);
       }
     }
+  }
+
+  /** Waits before another try, unless it is stopped. */
+  async #pause(milliseconds: number): Promise<void> {
+    await delay(milliseconds, undefined, { signal: this.#stop }).catch(() => undefined);
+    this.#stop.throwIfAborted();
   }
 
   /** Asks until there is an answer with events; at first only once. */
@@ -145,7 +153,7 @@ export class RemoteLog implements ReadableLog {
       // A service that starts again is back after the first pause.
       if (pause === 2 * FIRST_PAUSE)
         console.error(`${nameOf(this.#source.url)}: ${problem}. Trying again until it answers.`);
-      await delay(pause, undefined, { signal: this.#stop });
+      await this.#pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
   }
@@ -206,7 +214,7 @@ async function problemOf(response: IncomingMessage): Promise<string | undefined>
   const answer = `the answer was ${String(statusCode)}${isText && said !== '' ? ` (${quoted(said)})` : ''}`;
   if (TEMPORARY.has(statusCode)) return answer;
   if (statusCode === 401)
-    throw new RemoteLogError(`The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.`);
+    throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
   if (statusCode === 403)
     throw new RemoteLogError(
       'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
@@ -220,7 +228,7 @@ function lastIn({ headers }: IncomingMessage): number {
   return Number(headers['x-events-last']);
 }
 
-/** Reads the events of an answer, in pages that are never empty: as many as have arrived. */
+/** Reads the events of an answer as they arrive, in pages that are never empty. */
 async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly StoredEvent[]> {
   let page: StoredEvent[] = [];
   for await (const line of linesOf(response)) {

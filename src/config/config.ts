@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { SENDER_SECRETS } from '../senders/senders';
+import { SENDERS } from '../senders/senders';
 import {
   ofSupervisor,
   readEnvFile,
@@ -191,7 +191,8 @@ function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): P
     wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
   if (settings.webhookOrigins !== undefined && !protocols.has('httppost'))
     wrong(VARIABLES.webhookOrigins, 'needs httppost in PROTOCOLS');
-  for (const setting of protocols.size === 1 && protocols.has('httpget') ? SENDER_SECRETS : []) {
+  const signed = new Set(SENDERS.flatMap(({ signature }) => signature?.setting ?? []));
+  for (const setting of protocols.size === 1 && protocols.has('httpget') ? signed : []) {
     if (access[setting] === undefined) continue;
     const needed = 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS';
     wrong(VARIABLES.access[setting], needed);

@@ -4,14 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The members of a JSON object; none if a body is anything else. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The settings with the secrets of senders, which sign what they send. */
-export const SENDER_SECRETS = [
-  'webhookSecrets',
-  'stripeSecrets',
-  'shopifySecrets',
-  'slackSecrets',
-  'gitlabTokens',
-] as const;
+/** A setting with the secrets of senders, which sign what they send. */
+export type SenderSecret = 'webhookSecrets' | 'stripeSecrets' | 'shopifySecrets' | 'slackSecrets' | 'gitlabTokens';
 
 /** A service that is known to send webhooks. */
 export interface Sender {
@@ -40,7 +34,7 @@ export interface SignedBy {
 export interface Signature {
   /** The header field that holds the signature, in lower case. */
   readonly field: string;
-  readonly setting: (typeof SENDER_SECRETS)[number];
+  readonly setting: SenderSecret;
   /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   signingKey(secret: string): Buffer | undefined;
   /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { SENDERS, type Sender, type SENDER_SECRETS } from './senders';
+import { SENDERS, type Sender, type SenderSecret } from './senders';
 
 /** The secrets of senders, by their settings. */
-export type SenderSecrets = { readonly [setting in (typeof SENDER_SECRETS)[number]]?: readonly string[] | undefined };
+export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
 
 /** Returns the check of senders' signatures for the secrets that are configured. */
 export function signatureCheck(secrets: SenderSecrets) {

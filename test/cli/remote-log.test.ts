@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote-log';
@@ -131,6 +132,34 @@ describe('the log of a service over HTTP', () => {
   it('refuses what would have no end or make no sense', async () => {
     for (const query of ['&wait=1&limit=2', '&wait=1&type=x', '&wait=601', '&wait=x', '&limit=-1', '&after=x'])
       expect([query, (await asked(query)).status]).toEqual([query, 400]);
+  });
+
+  it('sends a sign of life while it waits, also after an event that is forgotten', async () => {
+    await record(2);
+    await service.log.forget([2]);
+    const { body } = await asked('&after=1&wait=3');
+    expect(body).toMatch(/^\n\n+$/);
+  });
+
+  it('asks a service that breaks off every answer a few times a second', async () => {
+    let requests = 0;
+    const server = createHttpServer((request, response) => {
+      requests++;
+      response.writeHead(200, { 'X-Events-Last': '0' });
+      if (request.method === 'HEAD') response.end();
+      else response.write('\n', () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const stop = new AbortController();
+    const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+    const remote = new RemoteLog({ url }, stop.signal);
+    const following = valuesOf(followedPages(remote, { after: 0 }, stop.signal, () => -1));
+    await delay(1000);
+    stop.abort();
+    await following.catch(() => undefined);
+    expect(requests).toBeGreaterThan(2);
+    expect(requests).toBeLessThan(40);
+    server.close();
   });
 
   it('ends a wait in time, with what was recorded meanwhile', async () => {

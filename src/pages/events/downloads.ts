@@ -132,14 +132,17 @@ export class Downloads {
   async *#events({ filter, place, id, limit, isSearch }: DownloadQuery, newest: number, stop: AbortSignal) {
     if (id !== undefined) yield* this.#named(id);
     else if (isSearch) yield* foundEvents(this.#log, { ...filter, ...place }, stop, () => undefined);
-    else
-      for await (const page of pagesOf(this.#log, { after: place.after ?? 0, since: filter.from }, limit)) {
-        for (const event of page) {
-          if (event.position > newest) return;
-          yield event;
-        }
-        if (stop.aborted) return;
+    else yield* this.#upTo(newest, pagesOf(this.#log, { after: place.after ?? 0, since: filter.from }, limit), stop);
+  }
+
+  async *#upTo(newest: number, pages: AsyncIterable<readonly StoredEvent[]>, stop: AbortSignal) {
+    for await (const page of pages) {
+      for (const event of page) {
+        if (event.position > newest) return;
+        yield event;
       }
+      if (stop.aborted) return;
+    }
   }
 
   async *#named(id: string): AsyncGenerator<StoredEvent> {
@@ -158,16 +161,20 @@ export class Downloads {
   ): AsyncGenerator<string | Buffer> {
     // Lets the caller see the header.
     yield '\n';
+    // The newest position that was told of; its event may be forgotten already.
+    let seen = after;
     for (let position = after; !stop.aborted;) {
       const page = await this.#pageAfter(position);
       if (page.last !== undefined) {
         damaged.push(...page.damaged);
         position = page.last;
+        seen = Math.max(seen, position);
         yield page.lines;
       } else {
         const left = until - performance.now();
         if (left <= 0) return;
-        const newest = await this.#waiters.wait(position, Math.min(SILENCE, left), stop);
+        const newest = await this.#waiters.wait(seen, Math.min(SILENCE, left), stop);
+        seen = newest ?? seen;
         if (newest === undefined) yield '\n';
         else await delay(GATHERING);
       }
@@ -203,17 +210,17 @@ function textOf(events: readonly StoredEvent[], damaged: number[]): string {
 }
 
 async function* linesOf(events: AsyncIterable<StoredEvent>, limit: number, damaged: number[]): AsyncGenerator<string> {
+  if (limit === 0) return;
   let text = '';
   let left = limit;
-  if (left > 0)
-    for await (const event of events) {
-      text += textOf([event], damaged);
-      if (--left === 0) break;
-      if (text.length < CHUNK) continue;
-      yield text;
-      text = '';
-      await letOthersRun();
-    }
+  for await (const event of events) {
+    text += textOf([event], damaged);
+    if (--left === 0) break;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+    await letOthersRun();
+  }
   yield text;
 }
 
