@@ -14,7 +14,7 @@ import type {
  * The version of the messages between the threads and processes of a service, and of what they write. A worker of another version than
  * its supervisor, which stays when a new build replaces the workers, does not start.
  */
-export const PROTOCOL = 9;
+export const PROTOCOL = 10;
 
 /** Events that an engine has recorded. */
 export interface Recorded {

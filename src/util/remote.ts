@@ -15,7 +15,7 @@ type RemoteMessage =
  * order, as structured clones; one that is sent after the other end has gone may be lost.
  */
 export class Remote<Functions extends Callable<Functions>> {
-  readonly #send: (message: unknown) => void;
+  readonly #send: (message: unknown, argument?: unknown) => void;
   readonly #described: (error: unknown) => string;
   readonly #waiting = new Map<number, Deferred<unknown>>();
   #functions: Readonly<Record<string, ((argument: never) => unknown) | undefined>> = {};
@@ -23,10 +23,13 @@ export class Remote<Functions extends Callable<Functions>> {
   #ended: Error | undefined;
 
   /**
-   * @param send - sends a message, which {@link receive} is called with at the other end.
+   * @param send - sends a message, which {@link receive} is called with at the other end. `argument` is that of a question in it.
    * @param described - what the other end learns of an error of a function; by default its message.
    */
-  constructor(send: (message: unknown) => void, described = (error: unknown) => (error as Error).message) {
+  constructor(
+    send: (message: unknown, argument?: unknown) => void,
+    described = (error: unknown) => (error as Error).message,
+  ) {
     this.#send = send;
     this.#described = described;
   }
@@ -44,7 +47,7 @@ export class Remote<Functions extends Callable<Functions>> {
     const answer = deferred<unknown>();
     const question = this.#asked++;
     this.#waiting.set(question, answer);
-    this.#send({ question, name, argument } satisfies RemoteMessage);
+    this.#send({ question, name, argument } satisfies RemoteMessage, argument);
     return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
   }
 

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { NewEvent } from '../events/stored-event';
 import type { Writer } from '../log/engine';
 import type { Refusals } from '../telemetry/refused-calls';
 
@@ -23,8 +24,22 @@ export interface WorkerFunctions {
   retire(): void;
 }
 
+/** A part of the data of an event that is sent later. */
+export interface DataPart {
+  /** The number that {@link SentEvent.dataParts} gives. */
+  readonly of: number;
+  readonly text: string;
+}
+
+/** An event whose data, if they are long, were sent before in parts: one message of megabytes would hold up either end. */
+export interface SentEvent extends NewEvent {
+  readonly dataParts?: number;
+}
+
 /** The functions of a supervisor for each of its workers. */
 export interface SupervisorFunctions extends Writer {
+  dataPart(part: DataPart): void;
+  appendAll(events: readonly SentEvent[]): ReturnType<Writer['appendAll']>;
   /** The worker answers at this absolute address of the endpoint. */
   ready(url: string): void;
   /** Takes the report of a worker that ends. */

@@ -1,17 +1,20 @@
 import type { Registry } from 'prom-client';
 import { ofSupervisor } from '../config/environment';
+import type { NewEvent } from '../events/stored-event';
 import { PROTOCOL, type Writer } from '../log/engine';
 import { letOthersRun, within } from '../util/promises';
 import { Remote } from '../util/remote';
 import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
-import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
-import { hasLarge } from './writer';
+import type { Report, SentEvent, SupervisorFunctions, WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
 
 /** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
 const COLLECT_TIMEOUT = 2000;
+
+/** Data longer than this are sent in parts of this length. */
+const PART_CHARACTERS = 256 * 1024;
 
 /** The supervisor as its worker sees it. */
 type SupervisorRemote = Remote<SupervisorFunctions>;
@@ -41,10 +44,21 @@ export function findSupervisor(): SupervisorRemote {
 
 /** Returns the log that the supervisor has open. */
 export function writerOf(supervisor: SupervisorRemote): Writer {
+  let divided = 0;
+  const sendParts = async ({ data = '', ...event }: NewEvent): Promise<SentEvent> => {
+    const dataParts = divided++;
+    for (let start = 0; start < data.length; start += PART_CHARACTERS) {
+      await letOthersRun();
+      supervisor.tell('dataPart', { of: dataParts, text: data.slice(start, start + PART_CHARACTERS) });
+    }
+    return { ...event, data: undefined, dataParts };
+  };
   return {
     async appendAll(events) {
-      if (hasLarge(events)) await letOthersRun();
-      return supervisor.ask('appendAll', events);
+      const sent: SentEvent[] = [];
+      for (const event of events)
+        sent.push((event.data?.length ?? 0) > PART_CHARACTERS ? await sendParts(event) : event);
+      return supervisor.ask('appendAll', sent);
     },
     check: () => supervisor.ask('check'),
     newestOtherThan: (position) => supervisor.ask('newestOtherThan', position),

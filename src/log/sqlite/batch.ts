@@ -16,6 +16,9 @@ const PLACE_BYTES = 8;
 const LENGTH_OFFSET = 4;
 const HEAD_BYTES = TIME_BYTES + TEXTS.length * PLACE_BYTES;
 
+/** Most bytes of a UTF-16 code unit in UTF-8. */
+const MOST_BYTES = 3;
+
 /** Where a text starts that an event does not have. */
 const NOWHERE = 0;
 
@@ -31,14 +34,14 @@ const PLACES = Object.fromEntries(TEXTS.map((name, i) => [name, TIME_BYTES + i *
 export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
   let joined = '';
   for (const event of events) for (const text of textsOf(event)) if (text !== undefined) joined += text;
-  // In ASCII every character takes one byte, and all texts are written at once, unless they are long: to join those takes as long as
-  // to measure them. Others are measured and written one by one: halves of a character that meet where two texts are joined are not
-  // that character.
+  // In ASCII every character takes one byte, and all texts are written at once. Others are written one by one: halves of a character
+  // that meet where two texts are joined are not that character. To measure long texts takes as long as to write them: they get the
+  // room that they need at most, and the system gives no memory for what is not written.
   const isShort = joined.length <= events.length * LARGE_MESSAGE;
   const isAscii = isShort && Buffer.byteLength(joined) === joined.length;
   const textsStart = headOf(events.length);
-  const size = isAscii ? joined.length : events.reduce((sum, event) => textsOf(event).reduce(addLength, sum), 0);
-  // Not cleared, as every byte is written; not a part of the pool, which cannot be transferred.
+  const size = isAscii ? joined.length : joined.length * MOST_BYTES;
+  // Not cleared, as it is written from the start; not a part of the pool, which cannot be transferred.
   const bytes = Buffer.allocUnsafeSlow(textsStart + size);
   const heads = new DataView(bytes.buffer);
   heads.setUint32(0, PROTOCOL, true);
@@ -57,7 +60,7 @@ export function packEvents(events: readonly NewEvent[]): Buffer<ArrayBuffer> {
       start += length;
     }
   }
-  return bytes;
+  return bytes.subarray(0, start);
 }
 
 /** An event of a batch, with its texts in UTF-8, which are parts of the batch, and its checksum. */
@@ -114,10 +117,6 @@ export function unpackEvents({ buffer, byteOffset, byteLength }: Uint8Array): Pa
 function textsOf(event: NewEvent): readonly (string | undefined)[] {
   const { id, source, attributes, arrival, data, idempotencyKey, webhookId } = event;
   return [id, source, attributes, arrival, data, idempotencyKey, webhookId];
-}
-
-function addLength(sum: number, text: string | undefined): number {
-  return text === undefined ? sum : sum + Buffer.byteLength(text);
 }
 
 /** Where the head of an event stands in a batch. */

@@ -110,8 +110,9 @@ export class DatabaseThread {
 
   async #open(): Promise<OpenThread> {
     const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
-    const thread = new Remote<ThreadFunctions>((message) => {
-      worker.postMessage(message);
+    const thread = new Remote<ThreadFunctions>((message, argument) => {
+      // What packEvents returns is handed over, not copied.
+      worker.postMessage(message, argument instanceof Uint8Array ? [argument.buffer as ArrayBuffer] : []);
     });
     const ended = deferred();
     this.#ended = ended.promise;

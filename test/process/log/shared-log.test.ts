@@ -74,6 +74,17 @@ describe('a log that several processes write through one', () => {
     expect(await idsIn(one)).toEqual([copies[0]?.id]);
   });
 
+  it('has data of megabytes whole, also those that both record at the same moment', async () => {
+    await begin();
+    const texts = ['é', '€', '😀', 'x'].map((letter) => JSON.stringify(letter.repeat(700_000)));
+    const events = texts.map((text) => newEvent({ data: `"data":${text}` }));
+    await Promise.all(events.map((event, i) => (i % 2 === 0 ? one : other).append(event)));
+    const logged = await other.read(everyEvent);
+    expect(logged.map(({ id, data }) => events.find((event) => event.id === id)?.data === data)).toEqual(
+      events.map(() => true),
+    );
+  });
+
   it('says to each of them that the disk is full, and records what still fits', async () => {
     await begin({ maxPages: 40 });
     const large = () => newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
