@@ -6,7 +6,14 @@ import type { MediaType } from '../http/content/content-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import { EventTooLargeError } from '../log/event-log';
-import { KeyReuseError, ParameterError, type Binding, type Call, type CallContent } from '../service/call';
+import {
+  KeyReuseError,
+  ParameterError,
+  UnfinishedSearchError,
+  type Binding,
+  type Call,
+  type CallContent,
+} from '../service/call';
 import type { SignedBy } from '../senders/senders';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
@@ -27,6 +34,7 @@ function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof ParameterError || error instanceof CloudEventError)
     return HTTP_ERRORS.invalidInput(error.message);
   if (error instanceof KeyReuseError) return HTTP_ERRORS.keyReuse(error.message);
+  if (error instanceof UnfinishedSearchError) return HTTP_ERRORS.unfinishedSearch(error.message);
   if (error instanceof EventTooLargeError) return HTTP_ERRORS.eventTooLarge(error.message);
   return undefined;
 }

@@ -132,7 +132,7 @@ function children(parent: XmlElement, name?: string): XmlElement[] {
 }
 
 /** The texts that a caller gave for a parameter, in order; none: it did not give it. */
-export type GivenTexts = (parameter: Parameter) => readonly string[];
+export type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
 
 /** The values for an operation without parameters. */
 export const NO_VALUES: ParameterValues = parameterValues([], () => []);
@@ -140,10 +140,20 @@ export const NO_VALUES: ParameterValues = parameterValues([], () => []);
 /**
  * Turns the texts that a caller gave into the values of an operation's parameters, the same for every binding.
  *
- * @throws {ParameterError} one is missing, given too often, or not of its type. The texts are those of ASP.NET, which says
- *   `type` for every parameter's name.
+ * @param refused - names that must not be given.
+ * @throws {ParameterError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those of
+ *   ASP.NET, which says `type` for every parameter's name.
  */
-export function parameterValues(parameters: readonly Parameter[], given: GivenTexts): ParameterValues {
+export function parameterValues(
+  parameters: readonly Parameter[],
+  given: GivenTexts,
+  refused: readonly string[] = [],
+): ParameterValues {
+  const unknown = refused.find((name) => given({ name, isRequired: false }).length > 0);
+  if (unknown !== undefined) {
+    const known = parameters.map(({ name }) => name).join(', ');
+    throw new ParameterError(`There is no parameter ${unknown}. The parameters are ${known}.`);
+  }
   // Without a prototype: nothing has a value that was not given, whatever its name.
   const values = Object.create(null) as Record<string, SimpleValue | undefined>;
   for (const parameter of parameters) {

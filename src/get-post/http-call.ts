@@ -182,12 +182,14 @@ class HttpCall extends IncomingCall {
   }
 
   #parameters(operation: string): ParameterValues | Promise<ParameterValues> {
-    const { parameters = [] } = this.endpoint.contract.describe(operation) ?? {};
-    return parameters.length === 0 ? NO_VALUES : this.inParts(this.#values(parameters));
+    const { contract, service } = this.endpoint;
+    const { parameters = [] } = contract.describe(operation) ?? {};
+    return parameters.length === 0 ? NO_VALUES : this.inParts(this.#values(parameters, service[operation]?.refuses));
   }
 
-  *#values(parameters: readonly Parameter[]): Steps<ParameterValues> {
-    return parameterValues(parameters, yield* httpParameters(this.#input(), parameters));
+  *#values(parameters: readonly Parameter[], refused: readonly string[] = []): Steps<ParameterValues> {
+    const names = [...parameters.map(({ name }) => name), ...refused];
+    return parameterValues(parameters, yield* httpParameters(this.#input(), names), refused);
   }
 
   #input(): HttpInput {

@@ -2,7 +2,7 @@ import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from '../
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
 import type { Steps } from '../util/promises';
-import type { Parameter, GivenTexts } from '../contract/schema';
+import type { GivenTexts } from '../contract/schema';
 import {
   bodyCharset,
   bodyText,
@@ -15,23 +15,24 @@ import {
 } from './http-payload';
 
 /**
- * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members
- * of a JSON object in the body, which replace fields of the same name. As over SOAP, what the operation does not take is
- * ignored. An optional field that a form leaves empty was not given, since a browser sends every field.
+ * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
+ * members of a JSON object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field that a form leaves empty was not given, since a browser sends every field.
  *
  * @throws {RequestError} there are too many fields, or JSON that is not an object.
  */
-export function* httpParameters(input: HttpInput, parameters: readonly Parameter[]): Steps<GivenTexts> {
+export function* httpParameters(input: HttpInput, names: readonly string[]): Steps<GivenTexts> {
   const fields = yield* fieldValues(input.query);
-  const body = yield* bodyParameters(input, parameters);
+  const body = yield* bodyParameters(input, names);
   return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
 }
+
+type NamedParameter = Parameters<GivenTexts>[0];
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
 function* bodyParameters(
   { mediaType, body }: HttpInput,
-  parameters: readonly Parameter[],
-): Steps<((parameter: Parameter) => readonly string[] | undefined) | undefined> {
+  names: readonly string[],
+): Steps<((parameter: NamedParameter) => readonly string[] | undefined) | undefined> {
   if (mediaType === undefined || body.length === 0) return undefined;
   const isForm = mediaType.essence === FORM;
   if (!isForm && !isJsonType(mediaType.essence)) return undefined;
@@ -40,14 +41,14 @@ function* bodyParameters(
     return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
   const members = yield* membersOf(json);
   const given = new Map<string, readonly string[]>();
-  for (const { name } of parameters) {
+  for (const name of names) {
     const member = members.get(name);
     if (member !== undefined) given.set(name, yield* jsonTexts(name, member.value.trim()));
   }
   return ({ name }) => given.get(name);
 }
 
-function formParameters(fields: NamedValues): (parameter: Parameter) => readonly string[] | undefined {
+function formParameters(fields: NamedValues): (parameter: NamedParameter) => readonly string[] | undefined {
   return ({ name, isRequired }) => {
     const texts = textsOf(fields[name]);
     if (isRequired) return texts;

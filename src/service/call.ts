@@ -71,6 +71,17 @@ export class KeyReuseError extends Error {
   }
 }
 
+/** Thrown if a search found nothing in the time that it has, and events are left to look at: the caller is to ask again. */
+export class UnfinishedSearchError extends Error {
+  override readonly name = 'UnfinishedSearchError';
+
+  constructor() {
+    super(
+      'No event of this type was found yet, and there are more to look at. Ask again; with after the search goes on.',
+    );
+  }
+}
+
 /**
  * An operation of the service: an async function of a call and its arguments that returns a string. What the WSDL says it takes
  * is read, checked and converted before it runs; how its result reaches the caller is up to the binding.
@@ -92,6 +103,8 @@ export interface Operation {
   readonly access: Access;
   /** The media type of a result that is a document in its own right; plain text has none. */
   readonly resultType?: string;
+  /** Names that callers could take for parameters of this operation. A call that gives one is refused, not served without it. */
+  readonly refuses?: readonly string[];
   /**
    * Runs the operation and resolves to its result, which is always one string.
    *

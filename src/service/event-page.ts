@@ -5,6 +5,8 @@ import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */
 export interface PageQuery extends EventQuery {
+  /** Only events with exactly this type; without `id` and `position`. */
+  readonly type?: string | undefined;
   /** Bytes of the reference that stands in for omitted data. */
   readonly referenceBytes: number;
 }

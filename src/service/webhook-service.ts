@@ -33,6 +33,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',
+      refuses: OTHER_FILTERS,
       async run(call, parameters) {
         const query = queryOf(call, parameters, options);
         const page = await reader.read(query, waitParameter(parameters, query), call);
@@ -45,12 +46,24 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
   };
 }
 
+/** Filters of the tool and the pages, and names that others give to such filters. */
+const OTHER_FILTERS = [
+  ...['types', 'Type', 'eventType', 'binding', 'text', 'sender', 'header', 'source', 'subject', 'filter'],
+  ...['before', 'since', 'until', 'from', 'to'],
+];
+
 const BRACKETS_BYTES = 2;
 
 function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): PageQuery {
+  const id = textParameter(parameters, 'id');
+  const position = sequenceParameter(parameters, 'sequence');
+  const type = textParameter(parameters, 'type');
+  if (type !== undefined && (id !== undefined || position !== undefined))
+    throw ParameterError.mustBe('type', 'given without the parameters id and sequence');
   return {
-    id: textParameter(parameters, 'id'),
-    position: sequenceParameter(parameters, 'sequence'),
+    id,
+    position,
+    type,
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - BRACKETS_BYTES,

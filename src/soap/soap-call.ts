@@ -35,16 +35,19 @@ export async function soapBindings(contract: Contract, service: Service): Promis
     versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
   );
   return {
-    messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract) },
+    messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract, service) },
     reader: new XmlReader(),
     servers: Object.fromEntries(servers),
   };
 }
 
-/** Returns a function that names the parameters of an operation. */
-function parameterNames({ operations }: Contract) {
+/** Returns a function that names the parameters of an operation, and those that it refuses. */
+function parameterNames({ operations }: Contract, service: Service) {
   const names = new Map(
-    operations.map((operation) => [operation.name, new Set(operation.parameters.map(({ name }) => name))]),
+    operations.map(({ name: operation, parameters }) => [
+      operation,
+      new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]),
+    ]),
   );
   return (operation: string) => names.get(operation);
 }
@@ -172,7 +175,8 @@ export class SoapCall extends IncomingCall {
     const { texts, otherNamespace, error } = isNamed ? envelope.arguments : NO_ARGUMENTS;
     if (error !== undefined) throw error;
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
-    return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? []);
+    const { refuses } = this.endpoint.service[operation.name] ?? {};
+    return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? [], refuses);
   }
 
   #namespaceHint({ namespace, name }: ElementName): string {

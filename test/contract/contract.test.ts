@@ -32,6 +32,7 @@ describe('the contract', () => {
       ['id', 'string', false],
       ['sequence', 'string', false],
       ['wait', 'string', false],
+      ['type', 'string', false],
     ]);
     for (const { documentation } of getEvents?.parameters ?? []) expect(documentation).not.toBe('');
     expect(helloWorld).toMatchObject({ parameters: [], takesAnyXml: false });

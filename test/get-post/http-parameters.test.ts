@@ -1,8 +1,6 @@
 import { encode } from 'iconv-lite';
 import { httpParameters } from '../../src/get-post/http-parameters';
 import type { HttpInput } from '../../src/get-post/http-payload';
-import type { Parameter } from '../../src/contract/schema';
-import { BUILT_IN } from '../../src/contract/simple-type';
 import { parseMediaType } from '../../src/http/content/content-type';
 import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
@@ -16,14 +14,10 @@ function inputOf(query: string, type?: string, body: string | Buffer = ''): Http
   return { query, headers: {}, mediaType: parseMediaType(type), body: Buffer.from(body) };
 }
 
-const parametersOf = (names: readonly string[], isRequired = false): Parameter[] =>
-  names.map((name) => ({ name, type: BUILT_IN.string, isRequired, documentation: '' }));
-
 /** The texts that a request gives for parameters of these names. */
 function textsOf(input: HttpInput, names: readonly string[], isRequired = false): Record<string, readonly string[]> {
-  const parameters = parametersOf(names, isRequired);
-  const given = atOnce(httpParameters(input, parameters));
-  return Object.fromEntries(parameters.map((parameter) => [parameter.name, given(parameter)]));
+  const given = atOnce(httpParameters(input, names));
+  return Object.fromEntries(names.map((name) => [name, given({ name, isRequired })]));
 }
 
 describe('parameters over GET and POST are', () => {

@@ -1,6 +1,7 @@
 import type { EventQuery, LoggedEvent, EventLog } from '../../src/log/event-log';
 import type { Call } from '../../src/service/call';
 import type { PageQuery } from '../../src/service/event-page';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { EventReader } from '../../src/service/event-reader';
 import { deferred } from '../../src/util/promises';
 import { everyEvent } from '../support/events';
@@ -33,7 +34,7 @@ function fakeLog() {
     return () => void listeners.delete(listener);
   };
   return {
-    log: { read, watch },
+    log: Object.assign(openMemoryLog(), { read, watch }),
     read,
     held,
     /** Lets reads that begin from now on take as long as a promise, if one is given. */

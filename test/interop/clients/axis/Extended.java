@@ -21,7 +21,7 @@ public class Extended {
         MessageElement note = new MessageElement(new QName("note"), text);
         String id = port.recordEvent(new RecordEvent(new MessageElement[] {note})).getRecordEventResult();
 
-        GetEvents query = new GetEvents("0", 100, null, null, null);
+        GetEvents query = new GetEvents("0", 100, null, null, null, null);
         String page;
         while (!(page = port.getEvents(query).getGetEventsResult()).equals("[]")) {
             handle(page);
@@ -30,7 +30,7 @@ public class Extended {
         query.setWait("30s");
         String next = port.getEvents(query).getGetEventsResult();
 
-        print("note", port.getEvents(new GetEvents(null, null, id, null, null)).getGetEventsResult());
+        print("note", port.getEvents(new GetEvents(null, null, id, null, null, null)).getGetEventsResult());
         print("paging", String.join("\t", pages));
         print("waiting", next);
     }

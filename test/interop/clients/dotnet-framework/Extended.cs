@@ -29,14 +29,14 @@ class Extended
 
         var json = new JavaScriptSerializer();     // System.Web.Extensions
         string after = "0", page;
-        while ((page = soap.GetEvents(after, 100, true, null, null, null)) != "[]")
+        while ((page = soap.GetEvents(after, 100, true, null, null, null, null)) != "[]")
         {
             Handle(page);
             after = (string)json.Deserialize<Dictionary<string, object>[]>(page).Last()["sequence"];
         }
-        var next = soap.GetEvents(after, 0, false, null, null, "30s");
+        var next = soap.GetEvents(after, 0, false, null, null, "30s", null);
 
-        Print(binding, "note", soap.GetEvents(null, 0, false, id, null, null));
+        Print(binding, "note", soap.GetEvents(null, 0, false, id, null, null, null));
         Print(binding, "paging", pages.ToArray());
         Print(binding, "waiting", next);
     }

@@ -27,13 +27,13 @@ public class Extended {
         String id = port.recordEvent(event).getRecordEventResult();
 
         String after = "0", page;
-        while (!(page = port.getEvents(after, 100, null, null, null)).equals("[]")) {
+        while (!(page = port.getEvents(after, 100, null, null, null, null)).equals("[]")) {
             handle(page);
             after = page.replaceAll("(?s).*\"sequence\":\"(\\d+)\".*", "$1");
         }
-        String next = port.getEvents(after, null, null, null, "30s");
+        String next = port.getEvents(after, null, null, null, "30s", null);
 
-        print(binding, "note", port.getEvents(null, null, id, null, null));
+        print(binding, "note", port.getEvents(null, null, id, null, null, null));
         print(binding, "paging", String.join("\t", pages));
         print(binding, "waiting", next);
     }

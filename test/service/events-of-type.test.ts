@@ -1,0 +1,218 @@
+import { join } from 'node:path';
+import type { EventLog, SearchQuery } from '../../src/log/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
+import { UnfinishedSearchError, type Call } from '../../src/service/call';
+import type { PageQuery } from '../../src/service/event-page';
+import { EventReader } from '../../src/service/event-reader';
+import { Gaps } from '../../src/service/events-of-type';
+import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
+import { everyEvent, newEvent } from '../support/events';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { getEvents, untilWaiting } from '../support/waiting';
+
+const event = (type: string, id: string, text = '') =>
+  newEvent({
+    id,
+    attributes: JSON.stringify({ specversion: '1.0', id, source: '/test', type }),
+    data: `"data":"${text}"`,
+  });
+
+const sequence = (position: number) => String(position).padStart(20, '0');
+
+const call = {
+  whileIdle: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(new AbortController().signal),
+} as Partial<Call> as Call;
+
+describe('GetEvents with type', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const found = async (binding: BindingName, parameters: Readonly<Record<string, string>>) =>
+    eventsOf(resultOf(await getEvents(service.url, binding, parameters))).map(({ id }) => id);
+  const record = (...types: readonly string[]) =>
+    service.log.appendAll(types.map((type, i) => event(type, `${type}${String(i + 1)}`)));
+
+  it.each(BINDINGS)('over %s returns the events of that type, with after and limit', async (binding) => {
+    await record('a', 'b', 'a', 'a', 'ab', 'b', 'a');
+    expect(await found(binding, { type: 'a' })).toEqual(['a1', 'a3', 'a4', 'a7']);
+    expect(await found(binding, { type: 'a', limit: '2' })).toEqual(['a4', 'a7']);
+    expect(await found(binding, { type: 'a', limit: '2', after: '1' })).toEqual(['a3', 'a4']);
+    expect(await found(binding, { type: 'a', after: sequence(7) })).toEqual([]);
+    expect(await found(binding, { type: 'A' })).toEqual([]);
+  });
+
+  it.each(BINDINGS)('over %s waits until there is an event of that type', async (binding) => {
+    await record('b');
+    const answer = found(binding, { type: 'a', after: '1', wait: '20s' });
+    await untilWaiting(service.url, 1);
+    await record('b', 'c', 'b');
+    await untilWaiting(service.url, 1);
+    await record('b', 'a');
+    expect(await answer).toEqual(['a2']);
+  });
+
+  it('waits without after, too, while there is no event of that type', async () => {
+    await record('b', 'c');
+    const answer = found('httpget', { type: 'a', wait: '20s' });
+    await untilWaiting(service.url, 1);
+    await record('a');
+    expect(await answer).toEqual(['a1']);
+  });
+
+  it.each([
+    [{ type: '' }, 'The parameter type must be given with a value.'],
+    [{ type: 'a', id: 'b' }, 'The parameter type must be given without the parameters id and sequence.'],
+    [{ type: 'a', sequence: '1' }, 'The parameter type must be given without the parameters id and sequence.'],
+  ])('refuses %j', async (parameters, message) => {
+    const answer = await getEvents(service.url, 'httpget', parameters);
+    expect([answer.status, answer.body.trim()]).toEqual([400, message]);
+  });
+
+  it.each(
+    BINDINGS.flatMap((binding) =>
+      ['binding', 'text', 'sender', 'types', 'Type', 'since'].map((name) => [binding, name] as const),
+    ),
+  )('over %s refuses %s, which is no parameter, and names those that there are', async (binding, name) => {
+    const answer = await getEvents(service.url, binding, { [name]: 'x', limit: '1' });
+    expect(answer.status).toBe(binding === 'soap11' || binding === 'soap12' ? 500 : 400);
+    expect(answer.body).toContain(
+      `There is no parameter ${name}. The parameters are after, limit, id, sequence, wait, type.`,
+    );
+  });
+
+  it('refuses them among the members of JSON, too, and ignores other names', async () => {
+    const { path, ...question } = requestOf('httppost', 'GetEvents');
+    const post = (body: string) =>
+      send(service.url + path, { ...question, headers: { 'Content-Type': 'application/json' }, body });
+    expect((await post('{"text":"x"}')).status).toBe(400);
+    expect((await post('{"colour":"x"}')).status).toBe(200);
+    expect(await callOperation(service.url, 'soap12', 'GetEvents', '<colour>x</colour>')).toBe('[]');
+  });
+});
+
+describe('a reader of one type', () => {
+  const folder = useTemporaryFolder();
+  const read = async (log: EventLog, query: Partial<PageQuery>, milliseconds = 0, reader = new EventReader(log)) =>
+    (await reader.read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)).map(
+      ({ id, dataOmitted }) => (dataOmitted ? `${id} without data` : id),
+    );
+
+  it.each([
+    ['memory', () => Promise.resolve(openMemoryLog())],
+    ['SQLite', () => openSqliteLog({ file: join(folder.path, 'events.db') })],
+  ])('in %s finds what a look at every event finds, whatever fits into a page', async (_name, open) => {
+    const log = await open();
+    let seed = 7;
+    const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
+    const sizes = [5, 50, 700, 1500, 2500];
+    const given = Array.from({ length: 200 }, (_, i) =>
+      event(random(3) === 0 ? 'a' : 'b', `e${String(i + 1)}`, '&'.repeat(random(sizes[random(5)] ?? 1))),
+    );
+    await log.appendAll(given);
+    await log.forget([20, 21, 90]);
+    const gone = ['e20', 'e21', 'e90'];
+    const wanted = given.filter(({ id, attributes }) => attributes.includes('"type":"a"') && !gone.includes(id));
+    for (const [limit, maxBytes] of [
+      [1, 2000],
+      [7, 2000],
+      [1000, 3000],
+      [1000, 20_000],
+    ] as const) {
+      const pages: string[] = [];
+      for (let after = 0; ;) {
+        const page = await read(log, { type: 'a', after, limit, maxBytes });
+        if (page.length === 0) break;
+        expect(page.length).toBeLessThanOrEqual(limit);
+        pages.push(...page);
+        after = Number(/\d+/.exec(page.at(-1) ?? '')?.[0]);
+      }
+      expect(pages.map((shown) => shown.split(' ')[0])).toEqual(wanted.map(({ id }) => id));
+      const newest = await read(log, { type: 'a', limit, maxBytes });
+      expect(newest).toEqual(pages.slice(-newest.length));
+      expect(newest.length).toBeGreaterThan(0);
+    }
+    await log.close();
+  });
+
+  /** A log that notes what is searched. */
+  function watchedLog(steps = Infinity) {
+    const log = openMemoryLog();
+    const searches: SearchQuery[] = [];
+    const search: EventLog['search'] = async (query) => {
+      searches.push(query);
+      const before = query.after === undefined ? query.before : query.after + 1 + steps;
+      const result = await log.search({ ...query, before });
+      const { last } = await log.stats();
+      return { ...result, more: result.more || (result.reached?.position ?? last) < last };
+    };
+    return { log: { ...bound(log), search }, searches };
+  }
+
+  const bound = (log: EventLog) => ({
+    read: log.read.bind(log),
+    watch: log.watch.bind(log),
+    newest: log.newest.bind(log),
+    appendAll: log.appendAll.bind(log),
+    close: log.close.bind(log),
+  });
+
+  const others = (count: number) => Array.from({ length: count }, (_, i) => event('b', `b${String(i)}`));
+
+  it('does not search again where it has found nothing, and finds what comes after it', async () => {
+    const { log, searches } = watchedLog();
+    const reader = new EventReader(log);
+    await log.appendAll(others(3000));
+    const news = () => read(log as unknown as EventLog, { type: 'a', after: 5 }, 0, reader);
+    expect(await news()).toEqual([]);
+    await log.appendAll([event('b', 'more')]);
+    expect(await news()).toEqual([]);
+    await log.appendAll([event('a', 'first'), event('b', 'yet more'), event('a', 'second')]);
+    expect(await news()).toEqual(['first', 'second']);
+    expect(searches.map(({ after }) => after)).toEqual([5, 3000, 3001]);
+    await log.close();
+  });
+
+  it('goes on with a long search step by step, and when its time is over where it was', async () => {
+    const { log, searches } = watchedLog(100);
+    const reader = new EventReader(log);
+    await log.appendAll([...others(1000), event('a', 'far')]);
+    const now = jest.spyOn(performance, 'now');
+    let time = 0;
+    now.mockImplementation(() => (time += 500));
+    const news = () => read(log as unknown as EventLog, { type: 'a', after: 0 }, 0, reader);
+    try {
+      await expect(news()).rejects.toThrow(UnfinishedSearchError);
+      let found: string[] | undefined;
+      while (found === undefined) found = await news().catch(() => undefined);
+      expect(found).toEqual(['far']);
+    } finally {
+      now.mockRestore();
+    }
+    expect(searches.map(({ after }) => after)).toEqual(Array.from({ length: 11 }, (_, i) => i * 100));
+    await log.close();
+  });
+});
+
+describe('the parts of a log without events of a type', () => {
+  it('are joined where they meet, and used by all who ask within them', () => {
+    const gaps = new Gaps();
+    gaps.add('a', 10, 20);
+    gaps.add('a', 20, 30);
+    expect([9, 10, 15, 29, 30].map((after) => gaps.endOf('a', after))).toEqual([9, 30, 30, 30, 30]);
+    expect(gaps.endOf('b', 15)).toBe(15);
+    gaps.add('a', 50, 60);
+    expect([15, 55].map((after) => gaps.endOf('a', after))).toEqual([15, 60]);
+  });
+
+  it('are remembered of few types', () => {
+    const gaps = new Gaps();
+    for (let i = 0; i < 100; i++) gaps.add(String(i), 0, 10);
+    expect([0, 35, 36, 99].map((type) => gaps.endOf(String(type), 0))).toEqual([0, 0, 10, 10]);
+  });
+});
