@@ -15,7 +15,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const CONNECTIONS = 50;
 const PAUSE = 20;
 /** How long the calls go on before, between and after the failures, in milliseconds. */
-const CALM = 2000;
+const CALM = Number(process.env.CALM ?? 2000);
 const PROGRAMS = '/usr/lib/postgresql';
 /** PostgreSQL refuses to run as root. */
 const user = process.getuid() === 0 ? Number(execFileSync('id', ['-u', 'nobody'])) : undefined;
@@ -87,7 +87,7 @@ async function play(round) {
     instances.push({ ...instance, url });
   }
   const answered = [];
-  const successes = [performance.now()];
+  const successes = [];
   let failed = 0;
   let stopping = false;
   let isLoadOver = false;
@@ -106,7 +106,7 @@ async function play(round) {
       }
     }
   };
-  const followed = [];
+  const followed = new Set();
   const read = async (path, headers) => {
     for (;;) {
       const { status, body } = await ask(instances[1].url + path, { headers }).catch(() => ({}));
@@ -118,22 +118,33 @@ async function play(round) {
     for (let after = '0'; ;) {
       const isLast = isLoadOver;
       const events = JSON.parse(await read(`/GetEvents?after=${after}`, { Accept: 'application/json' }));
-      followed.push(...events.map(({ id }) => id));
+      for (const { id } of events) followed.add(id);
       after = events.at(-1)?.sequence ?? after;
       if (events.length === 0 && isLast) return;
       if (events.length === 0) await setTimeout(20);
     }
   };
+  /** Takes the database away, and says how long no call was answered and for how much of it the database was away. */
+  const pauseOf = async (failure) => {
+    const began = performance.now();
+    await failure();
+    const away = performance.now() - began;
+    await setTimeout(2 * CALM);
+    const times = [began, ...successes.filter((time) => time > began), performance.now()];
+    const pause = Math.max(...times.slice(1).map((time, i) => time - times[i]));
+    return `${Math.round(pause)} ms, ${Math.round(away)} of them without a database`;
+  };
   const load = Array.from({ length: CONNECTIONS }, caller);
   const following = follow();
   await setTimeout(CALM);
-  await primary.end('SIGKILL');
-  await retried(async () => (primary = await start(first, ports[0], ...replicated)));
-  await setTimeout(2 * CALM);
-  await primary.end('SIGKILL');
-  await sql(ports[1], 'SELECT pg_promote()');
-  await setTimeout(2 * CALM);
-  successes.push(performance.now());
+  const restarted = await pauseOf(async () => {
+    await primary.end('SIGKILL');
+    await retried(async () => (primary = await start(first, ports[0], ...replicated)));
+  });
+  const promoted = await pauseOf(async () => {
+    await primary.end('SIGKILL');
+    await sql(ports[1], 'SELECT pg_promote()');
+  });
   stopping = true;
   await Promise.all(load);
   isLoadOver = true;
@@ -144,11 +155,10 @@ async function play(round) {
   for (const id of log) times.set(id, (times.get(id) ?? 0) + 1);
   const lost = answered.filter((id) => !times.has(id)).length;
   const doubled = answered.filter((id) => times.get(id) > 1).length;
-  const missed = log.filter((id) => !followed.includes(id)).length;
-  const gap = Math.max(...successes.slice(1).map((time, i) => time - successes[i]));
+  const missed = log.filter((id) => !followed.has(id)).length;
   console.log(
     `Round ${round}: ${answered.length} events answered, ${failed} calls failed, ${log.length} in the log; ${lost} lost, ${doubled} doubled, ` +
-      `${missed} missed by the reader; longest pause ${Math.round(gap)} ms.`,
+      `${missed} missed by the reader; longest pause after the crash ${restarted}; after the promotion ${promoted}.`,
   );
   await Promise.all(instances.map((instance) => instance.end()));
   await standby.end('SIGINT');

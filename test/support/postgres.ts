@@ -53,6 +53,8 @@ export async function runPostgresProgram(name: string, args: readonly string[]):
 /** A server on the loopback interface with its files in a folder. */
 export interface PostgresServer {
   readonly port: number;
+  /** The lines that the server has logged. */
+  readonly output: () => string;
   /** Sends a signal and resolves when the process has ended. SIGINT ends connections, SIGKILL is a crash. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
@@ -114,6 +116,7 @@ export async function startPostgres(folder: string, port: number, ...settings: s
   });
   return {
     port,
+    output: () => output,
     async end(signal) {
       child.kill(signal);
       await ended;
@@ -138,6 +141,8 @@ export interface PostgresUnderTest {
   /** Runs SQL past the service. */
   readonly sql: (database: string, text: string) => Promise<Record<string, unknown>[]>;
   readonly port: () => number;
+  /** The lines that the server has logged. */
+  readonly output: () => string;
   /** Kills the server and starts it again. */
   readonly restart: (pause?: () => Promise<void>) => Promise<void>;
 }
@@ -196,6 +201,7 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
     },
     sql,
     port: () => server.port,
+    output: () => server.output(),
     async restart(pause) {
       await server.end('SIGKILL');
       await pause?.();

@@ -52,6 +52,20 @@ describeWithPostgres('with PostgreSQL', () => {
     expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['before', 'after']);
   });
 
+  it('has no statement compiled by the server, which takes a hundred times as long as running it', async () => {
+    const under = await options({ retention: { maxEvents: 1, maxAge: 1e12 } });
+    await sql(under.database, `ALTER DATABASE ${under.database} SET session_preload_libraries = 'auto_explain'`);
+    await sql(under.database, `ALTER DATABASE ${under.database} SET auto_explain.log_min_duration = 0`);
+    const log = await opened(under);
+    await log.appendAll([newEvent(), newEvent({ id: 'repeated' }), newEvent({ id: 'repeated' })]);
+    await eventually('an event is past retention', async () => (await log.stats()).events === 1);
+    await log.read(everyEvent);
+    await log.search({ limit: 10, text: 'x' });
+    await log.rates({ until: Date.now(), span: 60_000, spans: 60 });
+    expect(postgres.output().includes('UPDATE webhook_log')).toBe(true);
+    expect(postgres.output().includes('JIT:')).toBe(false);
+  });
+
   it('is made once by several that open it at the same time', async () => {
     const under = await options();
     const logs = await Promise.all(Array.from({ length: 4 }, () => opened(under)));

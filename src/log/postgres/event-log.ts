@@ -19,7 +19,7 @@ import { PostgresNotifications } from './notifications';
 import { PostgresReader } from './reader';
 import { recordEvents } from './recorder';
 import { forgetEvents, PostgresRetention } from './removal';
-import { provideTables } from './schema';
+import { provideTables, TOTAL } from './schema';
 import { verifyEvents } from './verification';
 
 /** Which event log of a database is opened, and how. */
@@ -98,8 +98,8 @@ class PostgresEngine implements Engine {
 
   async stats(): Promise<LogStats> {
     const [stats] = await this.#connection.query<LogStats>(
-      `SELECT (last - gaps)::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes, last::float8 AS last
-       FROM webhook_log, webhook_gaps`,
+      `SELECT ${TOTAL}::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes, last::float8 AS last
+       FROM webhook_log`,
     );
     if (stats === undefined) throw new Error('the tables of the event log are empty');
     return stats;

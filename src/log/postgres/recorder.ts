@@ -9,7 +9,7 @@ export const CHANNEL = 'webhook_events';
 /**
  * Records events in one transaction. The counter is locked until it has committed, so that no event becomes visible before one with
  * a lower position. Every answer waits for a commit, that of a repetition too: what it repeats is durable by then, even
- * if that one's commit is waiting for a standby.
+ * if that one's commit is waiting for a standby. The counter is a subquery for the reason that `TOTAL` has.
  */
 const INSERT = `
   WITH counter AS (
@@ -17,10 +17,10 @@ const INSERT = `
   ), recorded AS (
     INSERT INTO webhook_events (sequence, recorded_at, id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
                                 id_digest, idempotency_digest, webhook_digest)
-    SELECT base + place, to_timestamp(time / 1000), id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
+    SELECT (SELECT base FROM counter) + place, to_timestamp(time / 1000), id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
            id_digest, idempotency_digest, webhook_digest
-    FROM counter, unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-                         $10::bytea[], $11::bytea[], $12::bytea[]) WITH ORDINALITY
+    FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+                $10::bytea[], $11::bytea[], $12::bytea[]) WITH ORDINALITY
       AS given (time, id, source, type, idempotency_key, webhook_id, attributes, arrival, data,
                 id_digest, idempotency_digest, webhook_digest, place)
     ORDER BY place
@@ -30,7 +30,7 @@ const INSERT = `
   ), counted AS (
     UPDATE webhook_gaps SET gaps = gaps + cardinality($1::float8[]) - recorded FROM total WHERE recorded < cardinality($1::float8[])
   )
-  SELECT ARRAY(SELECT (sequence - base)::int FROM recorded, counter) AS places FROM total`;
+  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places FROM total`;
 
 /** The events that others repeat, for each of their names: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `

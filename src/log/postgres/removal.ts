@@ -1,6 +1,7 @@
 import type { RetentionSteps } from '../engine';
 import type { Progress, Retention } from '../event-log';
 import type { PostgresConnection } from './connection';
+import { TOTAL } from './schema';
 
 /** Events that one statement removes: commits that repeat one of them wait for it. */
 const STEP = 500;
@@ -23,7 +24,7 @@ const OLD = removal('recorded_at < to_timestamp($1) ORDER BY recorded_at');
 const SURPLUS = removal(`sequence <= (
   SELECT max(sequence) FROM (
     SELECT sequence FROM webhook_events ORDER BY sequence
-    LIMIT (SELECT greatest(0, least(${String(STEP)}, last - gaps - $1::bigint)) FROM webhook_log, webhook_gaps)
+    LIMIT (SELECT greatest(0, least(${String(STEP)}, ${TOTAL} - $1::bigint)))
   ) AS surplus
 ) ORDER BY sequence`);
 

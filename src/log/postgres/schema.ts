@@ -41,6 +41,9 @@ const SCHEMA = `
            webhook_json('{' || data || '}') -> 'data' AS data, webhook_json(arrival) AS arrival
     FROM webhook_events`;
 
+/** How many events the log holds. Subqueries: a join of tables without statistics looks so large that the server compiles it (JIT). */
+export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhook_gaps))';
+
 /**
  * Checks the tables, and makes them if they are missing; several processes may do so at once.
  *

@@ -2,7 +2,7 @@ import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostgresConnection } from './connection';
 import type { PostgresReader } from './reader';
-import { DIGESTS } from './schema';
+import { DIGESTS, TOTAL } from './schema';
 
 /** Events whose names are compared at a time. */
 const PART = 500;
@@ -13,7 +13,7 @@ const PART = 500;
  */
 export async function verifyEvents(connection: PostgresConnection, reader: PostgresReader): Promise<string[]> {
   const [totals] = await connection.query<Record<'found' | 'noted' | 'newest' | 'last', number>>(
-    `SELECT found::float8, (last - gaps)::float8 AS noted, newest::float8, last::float8 FROM webhook_log, webhook_gaps,
+    `SELECT found::float8, ${TOTAL}::float8 AS noted, newest::float8, last::float8 FROM webhook_log,
             (SELECT count(*) AS found, coalesce(max(sequence), 0) AS newest FROM webhook_events) AS events`,
     undefined,
     Infinity,
