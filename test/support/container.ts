@@ -1,14 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, mkdir, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { programPath } from './tools';
 
 const run = promisify(execFile);
 
 /** What building and running images without a daemon needs. */
-export const BUILDAH = { buildah: 'buildah', debootstrap: 'debootstrap' };
+export const BUILDAH = { buildah: 'buildah' };
+
+/** The programs of this machine that an image has, beside Node and npm. */
+const PROGRAMS = 'sh env ls id mkdir cp rm find tar gzip'.split(' ');
 
 const BASE_IMAGE = 'localhost/node-of-this-machine';
 
@@ -26,14 +29,20 @@ export class Containers {
     return stdout.trim();
   }
 
-  /** Makes an image of Debian with the Node of this machine, and resolves to its name: there may be no registry to pull from. */
+  /** Makes an image of the Node and a few programs of this machine, and resolves to its name: there may be no registry to pull from. */
   async makeBase(): Promise<string> {
     const root = join(this.#folder, 'base');
-    await run('debootstrap', ['--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', root]);
-    const npm = dirname(dirname(await resolvedNpm()));
-    await copyFile(process.execPath, join(root, 'usr/bin/node'));
+    await mkdir(join(root, 'usr/bin'), { recursive: true });
     await mkdir(join(root, 'usr/lib/node_modules'), { recursive: true });
-    await cp(npm, join(root, 'usr/lib/node_modules/npm'), { recursive: true });
+    await mkdir(join(root, 'tmp'), { mode: 0o1777 });
+    const programs = PROGRAMS.map((name) => programPath(name) ?? name);
+    for (const program of [process.execPath, ...programs])
+      await copyFile(program, join(root, 'usr/bin', basename(program)));
+    await symlink('usr/bin', join(root, 'bin'));
+    const { stdout } = await run('ldd', [process.execPath, ...programs]);
+    const libraries = new Set(stdout.match(/\/\S+(?= \(0x)/g));
+    await run('cp', ['--dereference', '--parents', ...libraries, root]);
+    await cp(join(await npm('root', '--global'), 'npm'), join(root, 'usr/lib/node_modules/npm'), { recursive: true });
     await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/bin/npm'));
     const container = await this.buildah('from', 'scratch');
     await this.buildah('add', '--quiet', container, root, '/');
@@ -68,8 +77,12 @@ export class Containers {
   }
 }
 
-/** Where npm's own program is. */
-async function resolvedNpm(): Promise<string> {
-  const { stdout } = await run(programPath('npm') ?? 'npm', ['root', '--global']);
-  return join(stdout.trim(), 'npm', 'bin', 'npm-cli.js');
+/** The folder in which npm keeps what it has downloaded. */
+export function npmCache(): Promise<string> {
+  return npm('config', 'get', 'cache');
+}
+
+async function npm(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(programPath('npm') ?? 'npm', args);
+  return stdout.trim();
 }
