@@ -66,6 +66,7 @@ class EngineLog implements EventLog {
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
+    engine.onHint?.((key, message) => this.#observer.hint?.(key, message));
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
   }

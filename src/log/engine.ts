@@ -67,6 +67,9 @@ export interface Engine {
   /** Sets what is called when a file of the log is lost. */
   onLost?(listener: (problem: string) => void): void;
 
+  /** Sets what is called with what an operator may want to change, and a key for it. */
+  onHint?(listener: (key: string, message: string) => void): void;
+
   /** Forgets events past retention, step by step. */
   readonly retention?: RetentionSteps | undefined;
 

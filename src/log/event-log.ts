@@ -81,6 +81,8 @@ export interface LogObserver {
   retained?(error?: unknown): void;
   /** A file of the log was moved, removed or replaced. The problem names the file with the events that it held. */
   lost?(problem: string): void;
+  /** Suggests a change to the operator. Not deduplicated; the same suggestion has the same key. */
+  hint?(key: string, message: string): void;
 }
 
 /** Which events {@link EventLog.scan} returns. */

@@ -27,7 +27,7 @@ export function describeWithPostgres(what: string, tests: () => void): void {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivileged(): { uid: number; gid: number } | undefined {
+export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const [, , uid, gid] =
     readFileSync('/etc/passwd', 'utf8')
@@ -186,6 +186,7 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
         database,
         user: 'webhook',
         sslmode: 'disable',
+        sslrootcert: undefined,
         connections: 4,
         isRelaxed: false,
         timeout: 5000,

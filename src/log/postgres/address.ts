@@ -8,18 +8,21 @@ export interface PostgresAddress {
   /** Without one, `PGUSER` or the user of this process. */
   readonly user: string | undefined;
   readonly sslmode: (typeof SSL_MODES)[number];
+  /** A file with the certificates of the authorities that the server's certificate may be from, in place of Node's. */
+  readonly sslrootcert: string | undefined;
   /** Maximum connections of this process, besides one that listens. */
   readonly connections: number;
   /** Whether a server that answers before a commit is on its disk is accepted. */
   readonly isRelaxed: boolean;
 }
 
-/** As in libpq: `require` encrypts, and only the last two check the server's certificate. */
+/** As in libpq: the last two check the server's certificate, and so does `require` if there is an `sslrootcert`. */
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 
 /** The parameters of an address, with the values that they may have. */
 const PARAMETERS: ReadonlyMap<string, RegExp> = new Map([
   ['sslmode', new RegExp(`^(?:${SSL_MODES.join('|')})$`)],
+  ['sslrootcert', /./],
   ['connections', /^(?:[2-9]|[1-9]\d)$/],
   ['durability', /^(?:full|relaxed)$/],
   ['target_session_attrs', /^(?:read-write|primary)$/],
@@ -30,7 +33,7 @@ export const PARAMETER_NAMES = [...PARAMETERS.keys()];
 const ADDRESS = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/;
 
 /**
- * Reads `postgres://USER@HOST:PORT,…/DATABASE?sslmode=…&connections=N&durability=relaxed`; user and database are percent-encoded.
+ * Reads `postgres://USER@HOST:PORT,…/DATABASE?sslmode=…&connections=N&durability=relaxed`; user, database and values are percent-encoded.
  *
  * @returns undefined if the text does not have this form.
  * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
@@ -51,13 +54,14 @@ export function postgresAddress(text: string): PostgresAddress | undefined {
     database: decoded(database),
     user: user && decoded(user),
     sslmode: (given.get('sslmode') ?? 'prefer') as PostgresAddress['sslmode'],
+    sslrootcert: given.get('sslrootcert') ?? undefined,
     connections: Number(given.get('connections') ?? 4),
     isRelaxed: given.get('durability') === 'relaxed',
   };
 }
 
 const PARAMETERS_FORM =
-  `may have, after a ?, sslmode=${SSL_MODES.join('|')}, connections=2 to 99, durability=relaxed and ` +
+  `may have, after a ?, sslmode=${SSL_MODES.join('|')}, sslrootcert=FILE, connections=2 to 99, durability=relaxed and ` +
   'target_session_attrs=read-write, with & between them';
 
 function hostOf(text: string): { host: string; port: number } {

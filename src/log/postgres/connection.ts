@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
 import type { PostgresAddress } from './address';
 
@@ -7,6 +8,9 @@ import type { PostgresAddress } from './address';
 const CONNECT_TIMEOUT = 2000;
 /** Pause before a failed call is tried again, in milliseconds. */
 const RETRY_PAUSE = 50;
+
+/** Where a password may be given. */
+export const PASSWORDS = 'EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD';
 
 /** The oldest server that has all that the log uses. */
 const OLDEST = 12;
@@ -17,28 +21,33 @@ const PASSING = /^(?:08|40|25006|53300|57P0)/;
 /** Thrown for a server that no event may be sent to, whatever is tried. */
 class UnfitServerError extends Error {}
 
+/** How a database is connected to. */
+export interface ConnectionOptions extends PostgresAddress {
+  /** Secret. Without one, `PGPASSWORD` or `PGPASSFILE` gives it. */
+  readonly password?: string | undefined;
+  /** The certificates in the file `sslrootcert`, in PEM. */
+  readonly authorities?: string | undefined;
+  /** The longest that a call waits, in milliseconds. */
+  readonly timeout: number;
+}
+
 /** The connections to a database, on the one of its hosts that takes writes. They are restored whenever they are lost. */
 export class PostgresConnection {
-  readonly #address: PostgresAddress;
-  readonly #password: string | undefined;
-  /** How long a call waits, in milliseconds. */
-  readonly #timeout: number;
+  readonly #options: ConnectionOptions;
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
 
   /** Connects when it is first used. */
-  constructor(address: PostgresAddress, password: string | undefined, timeout: number) {
-    this.#address = address;
-    this.#password = password;
-    this.#timeout = timeout;
-    this.#isEncrypted = address.sslmode !== 'disable';
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#isEncrypted = options.sslmode !== 'disable';
     this.#pool = this.#newPool();
   }
 
   /** When a call that begins now gives up, as `performance.now` tells the time. */
   deadline(): number {
-    return performance.now() + this.#timeout;
+    return performance.now() + this.#options.timeout;
   }
 
   /** Runs one statement, and again while the failure may pass. */
@@ -51,11 +60,16 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs an action on a connection, and again until the deadline while its failure may pass.
+   * Runs an action on a connection, and again while its failure may pass.
    *
+   * @param retries - when it is not run again, as the deadline.
    * @param action - gets to know whether an earlier attempt may have done its work all the same: its answer was lost.
    */
-  async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
+  async run<T>(
+    action: (client: PoolClient, isRepeated: boolean) => Promise<T>,
+    deadline: number,
+    retries = deadline,
+  ): Promise<T> {
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
@@ -69,7 +83,7 @@ export class PostgresConnection {
         failure = error as Error;
         isRepeated ||= client !== undefined;
         if (isLost(failure)) this.#leave(pool, failure);
-        if (!mayPass(failure) || performance.now() + RETRY_PAUSE > deadline) throw explained(failure);
+        if (!mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(failure);
       } finally {
         client?.release(failure !== undefined && isLost(failure));
       }
@@ -77,13 +91,21 @@ export class PostgresConnection {
     }
   }
 
-  /** Opens a connection of its own, for notifications; its caller ends it. */
-  async listener(): Promise<Client> {
-    const client = new Client(this.#config());
+  /**
+   * Opens a connection of its own, for notifications; its caller ends it.
+   *
+   * @returns undefined if a pooler answers in place of the server: it gives clients a number of its own, and each transaction another
+   * connection to the server, on which notifications are lost.
+   */
+  async listener(): Promise<Client | undefined> {
+    const client: Client & { readonly processID?: number | null } = new Client(this.#config());
     try {
       await client.connect();
       await this.#require(client);
-      return client;
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      if (rows[0]?.pid === client.processID) return client;
+      await client.end();
+      return undefined;
     } catch (error) {
       await client.end();
       throw error;
@@ -97,9 +119,9 @@ export class PostgresConnection {
   /** Goes on with new connections, to the next host; those that are in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool) return;
-    if (failure.message.includes('does not support SSL') && this.#address.sslmode === 'prefer')
-      this.#isEncrypted = false;
-    else this.#host = (this.#host + 1) % this.#address.hosts.length;
+    const { hosts, sslmode } = this.#options;
+    this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && failure.message.includes(NO_TLS));
+    if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
     void pool.end();
   }
@@ -107,7 +129,7 @@ export class PostgresConnection {
   #newPool(): Pool {
     const pool = new Pool({
       ...this.#config(),
-      max: this.#address.connections,
+      max: this.#options.connections,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
     });
@@ -117,19 +139,20 @@ export class PostgresConnection {
   }
 
   #config(): ClientConfig {
-    const { hosts, database, user, sslmode } = this.#address;
-    const verifies = sslmode.startsWith('verify-');
+    const { hosts, database, user, password = process.env.PGPASSWORD, sslmode, authorities, timeout } = this.#options;
+    const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
     return {
       ...hosts[this.#host],
       database,
       user,
-      password: this.#password,
+      password: password ?? passwordFromFile,
       ssl: this.#isEncrypted && {
         rejectUnauthorized: verifies,
+        ca: authorities,
         ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
       },
       application_name: 'asmx-webhook',
-      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT, this.#timeout),
+      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT, timeout),
       keepAlive: true,
     };
   }
@@ -150,7 +173,7 @@ export class PostgresConnection {
       throw new UnfitServerError(`the server is PostgreSQL ${String(major)}; the log needs ${String(OLDEST)} or later`);
     if (encoding !== 'UTF8')
       throw new UnfitServerError(`the database has the encoding ${String(encoding)}; create one with ENCODING 'UTF8'`);
-    if ((fsync === 'off' || commit === 'off') && !this.#address.isRelaxed) {
+    if ((fsync === 'off' || commit === 'off') && !this.#options.isRelaxed) {
       throw new UnfitServerError(
         `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
           'turn it on, or add ?durability=relaxed to EVENT_LOG',
@@ -161,35 +184,53 @@ export class PostgresConnection {
 
 /** Whether the connection cannot be used any more. */
 function isLost(error: Error): boolean {
-  if (error instanceof UnfitServerError) return true;
-  return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : !isPassword(error);
+  return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : error.message !== ALL_BUSY;
 }
 
 function mayPass(error: Error): boolean {
-  if (error instanceof UnfitServerError || isPassword(error)) return false;
+  if (error instanceof UnfitServerError) return false;
   return error instanceof DatabaseError ? PASSING.test(error.code ?? '') : true;
 }
 
-/** Thrown by the library if the server asks for a password and there is none. */
-function isPassword(error: Error): boolean {
-  return error.message.includes('password must be a');
+/** Messages of the library: the server has no TLS, and every connection is in use. */
+const NO_TLS = 'does not support SSL';
+const ALL_BUSY = 'timeout exceeded when trying to connect';
+
+/**
+ * Called if the server asks for a password and none was given.
+ *
+ * @param connection - its library gives it, which its types do not say.
+ */
+async function passwordFromFile(connection?: PasswordOf): Promise<string> {
+  const password = await new Promise<string | undefined>((resolve) => {
+    pgpass(connection ?? {}, resolve);
+  });
+  if (password !== undefined) return password;
+  throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }
 
 /** Adds what helps to the message of a server. */
 function explained(error: Error): Error {
-  if (isPassword(error)) {
-    return new Error('the server asks for a password: give it in EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD');
-  }
-  const hint = error instanceof DatabaseError ? HINTS.get(error.code ?? '') : undefined;
+  const hint = HINTS.get((error as DatabaseError).code ?? '');
   return hint === undefined ? error : new Error(`${error.message}; ${hint}`, { cause: error });
 }
 
+/** Whether a call failed since the disk of the server is full. */
+export function isWithoutRoom(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof DatabaseError && error.cause.code === DISK_FULL;
+}
+
+const DISK_FULL = '53100';
+
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['28P01', 'see EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
+    (code): [string, string] => [code, 'name the file of its authority in sslrootcert'],
+  ),
+  ['28P01', `see ${PASSWORDS}`],
   ['3D000', "create it, with ENCODING 'UTF8'"],
   [
     '42501',
     'the role has to own the tables of the log, and to create them needs CREATE on the first schema of its search_path',
   ],
-  ['53100', 'the disk of the database is full'],
+  [DISK_FULL, 'the disk of the database is full'],
 ]);

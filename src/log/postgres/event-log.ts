@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
@@ -13,21 +14,16 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../event-log';
-import type { PostgresAddress } from './address';
-import { PostgresConnection } from './connection';
+import { isWithoutRoom, PostgresConnection, type ConnectionOptions } from './connection';
 import { PostgresNotifications } from './notifications';
 import { PostgresReader } from './reader';
-import { recordEvents } from './recorder';
+import { checkRecording, recordEvents } from './recorder';
 import { forgetEvents, PostgresRetention } from './removal';
 import { provideTables, TOTAL } from './schema';
 import { verifyEvents } from './verification';
 
 /** Which event log of a database is opened, and how. */
-export interface PostgresOptions extends PostgresAddress {
-  /** Secret. Without one, `PGPASSWORD` or `PGPASSFILE` gives it. */
-  readonly password?: string | undefined;
-  /** The longest that a call waits, in milliseconds. */
-  readonly timeout: number;
+export interface PostgresOptions extends Omit<ConnectionOptions, 'authorities'> {
   readonly retention: Retention;
   /** Whether this process forgets what is past retention; by default one that makes tables does. */
   readonly forgets?: boolean;
@@ -41,12 +37,14 @@ export interface PostgresOptions extends PostgresAddress {
  * @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version.
  */
 export async function openPostgresLog(options: PostgresOptions): Promise<EventLog> {
-  const { hosts, database, password, timeout, create } = options;
-  const connection = new PostgresConnection(options, password, timeout);
+  const { hosts, database, sslrootcert, create } = options;
+  let connection: PostgresConnection | undefined;
   try {
+    const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');
+    connection = new PostgresConnection({ ...options, authorities });
     await provideTables(connection, create);
   } catch (cause) {
-    await connection.close();
+    await connection?.close();
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
@@ -64,6 +62,8 @@ class PostgresEngine implements Engine {
   readonly #connection: PostgresConnection;
   readonly #reader: PostgresReader;
   readonly #notifications: PostgresNotifications;
+  /** The events of the last commit, if the disk had no room for them. */
+  #refused: readonly NewEvent[] = [];
 
   constructor(connection: PostgresConnection, { connections, create, forgets = create, retention }: PostgresOptions) {
     // Commits and small reads do not wait for large ones.
@@ -77,7 +77,14 @@ class PostgresEngine implements Engine {
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    return { appended: await recordEvents(this.#connection, events) };
+    try {
+      const appended = await recordEvents(this.#connection, events);
+      this.#refused = [];
+      return { appended };
+    } catch (error) {
+      if (isWithoutRoom(error)) this.#refused = events;
+      throw error;
+    }
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
@@ -105,9 +112,9 @@ class PostgresEngine implements Engine {
     return stats;
   }
 
-  /** Commits a change of the counter that changes nothing: it needs the rights, the disk and the standbys that an event needs. */
   async check(): Promise<void> {
-    await this.#connection.query('UPDATE webhook_log SET last = last');
+    await checkRecording(this.#connection, this.#refused);
+    this.#refused = [];
   }
 
   async newest(): Promise<number> {
@@ -115,6 +122,10 @@ class PostgresEngine implements Engine {
       'SELECT coalesce((SELECT max(sequence) FROM webhook_events), last)::float8 AS newest FROM webhook_log',
     );
     return this.#notifications.saw(row?.newest ?? 0);
+  }
+
+  onHint(listener: (key: string, message: string) => void): void {
+    this.#notifications.onHint = listener;
   }
 
   follow(tell: (newest: number) => void): () => Promise<void> {

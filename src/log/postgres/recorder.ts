@@ -3,6 +3,9 @@ import type { Appended } from '../event-log';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
+/** How long a check is tried again, in milliseconds: `/readyz` waits for a second, and says the reason if it has one by then. */
+const CHECK_TIME = 800;
+
 /** Where commits are told of: the position of the newest event is the payload. */
 export const CHANNEL = 'webhook_events';
 
@@ -79,6 +82,27 @@ export async function recordEvents(connection: PostgresConnection, events: reado
     }
   }
   return outcomes as Appended[];
+}
+
+/**
+ * Checks that events could be recorded now: commits none, which needs the rights and the standbys that events need.
+ *
+ * @param refused - events that the disk had no room for; whether it has by now is tried first.
+ * @throws {Error} saying why they could not.
+ */
+export async function checkRecording(connection: PostgresConnection, refused: readonly NewEvent[]): Promise<void> {
+  const retries = performance.now() + CHECK_TIME;
+  await connection.run(
+    async (client) => {
+      if (refused.length > 0) {
+        await client.query('BEGIN');
+        await client.query(INSERT, columnsOf(refused, INSERTED)).finally(() => client.query('ROLLBACK'));
+      }
+      await client.query(INSERT, columnsOf([], INSERTED));
+    },
+    connection.deadline(),
+    retries,
+  );
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */

@@ -4,7 +4,9 @@ import { postgresAddress } from '../../../src/log/postgres/address';
 describe('the address of an event log in PostgreSQL', () => {
   it('names hosts, database, user and parameters', () => {
     expect(
-      postgresAddress('postgres://a%40b@h1,[::1]:5433/d%2Fb?sslmode=verify-full&connections=8&durability=relaxed'),
+      postgresAddress(
+        'postgres://a%40b@h1,[::1]:5433/d%2Fb?sslmode=verify-full&sslrootcert=%2Fca&connections=8&durability=relaxed',
+      ),
     ).toEqual({
       hosts: [
         { host: 'h1', port: 5432 },
@@ -13,12 +15,14 @@ describe('the address of an event log in PostgreSQL', () => {
       database: 'd/b',
       user: 'a@b',
       sslmode: 'verify-full',
+      sslrootcert: '/ca',
       connections: 8,
       isRelaxed: true,
     });
     expect(postgresAddress('postgresql://h/events?target_session_attrs=read-write')).toMatchObject({
       user: undefined,
       sslmode: 'prefer',
+      sslrootcert: undefined,
       connections: 4,
       isRelaxed: false,
     });
@@ -37,6 +41,7 @@ describe('the address of an event log in PostgreSQL', () => {
     ['postgres://h/%', 'percent-encoded'],
     ['postgres://h/d?connections=1', 'connections=2 to 99'],
     ['postgres://h/d?sslmode=none', 'sslmode=disable|prefer'],
+    ['postgres://h/d?sslrootcert=', 'sslrootcert=FILE'],
     ['postgres://h/d?password=secret', 'may have, after a ?'],
     ['postgres://h/d?connections=2&connections=3', 'may have, after a ?'],
   ])('%s is refused', (text, problem) => {

@@ -1,0 +1,326 @@
+import { randomBytes } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { openPostgresLog } from '../../src/log/postgres/event-log';
+import type { EventLog } from '../../src/log/event-log';
+import { everyEvent, newEvent } from '../support/events';
+import { eventually, succeeds } from '../support/eventually';
+import { failureOf } from '../support/jetstream';
+import { describeWithPostgres, freePort, unprivileged, usePostgres } from '../support/postgres';
+import { runToEnd, startProcess } from '../support/process';
+import { startTcpProxy } from '../support/tcp-proxy';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeWith } from '../support/tools';
+
+const run = promisify(execFile);
+const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+
+const idsIn = async (log: EventLog) => (await log.read(everyEvent)).map(({ id }) => id);
+
+describeWithPostgres('a PostgreSQL server', () => {
+  // Nothing here crashes the machine.
+  const postgres = usePostgres('fsync=off');
+  const { opened, sql } = postgres;
+  const options: typeof postgres.options = (given) => postgres.options({ isRelaxed: true, ...given });
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let cluster: string;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await chmod(folder.path, 0o755);
+    cluster = String((await sql('postgres', 'SHOW data_directory'))[0]?.data_directory);
+    const rules = join(cluster, 'pg_hba.conf');
+    const before = await readFile(rules, 'utf8');
+    await writeFile(
+      rules,
+      `host all guarded 127.0.0.1/32 scram-sha-256\nhost all plain 127.0.0.1/32 password\nhostssl all encrypted all trust\nhost all encrypted all reject\n${before}`,
+    );
+    await sql('postgres', `CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'right'`);
+    await sql('postgres', `CREATE ROLE plain SUPERUSER LOGIN PASSWORD 'right'`);
+    await sql('postgres', 'CREATE ROLE encrypted SUPERUSER LOGIN');
+    await sql('postgres', 'SELECT pg_reload_conf()');
+  });
+  afterAll(() => folder.remove());
+
+  const addressOf = (database: string, user = 'webhook') =>
+    `postgres://${user}@127.0.0.1:${String(postgres.port())}/${database}?sslmode=disable&durability=relaxed`;
+  /** Why a log cannot be opened. */
+  const refusal = async (given: Parameters<typeof options>[0]) =>
+    failureOf(openPostgresLog({ ...(await options()), timeout: 300, ...given }));
+
+  describe('that asks for a password', () => {
+    it('says which one is wrong or missing, without the password', async () => {
+      const wrong = await refusal({ user: 'guarded', password: 'wr0ng' });
+      expect(wrong).toContain(
+        'password authentication failed for user "guarded"; see EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD',
+      );
+      for (const user of ['guarded', 'plain'])
+        expect(await refusal({ user })).toContain(
+          'the server asks for a password: give it in EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD',
+        );
+      const { code, output } = await runToEnd(
+        { EVENT_LOG: addressOf('postgres', 'guarded'), EVENT_LOG_PASSWORD: 'wr0ng' },
+        folder.path,
+      );
+      expect(code).toBe(1);
+      expect(output).toContain('password authentication failed for user');
+      expect(output + wrong).not.toContain('wr0ng');
+    });
+
+    it('gets it from a variable, a file, or the password file of libpq, and nothing else is printed', async () => {
+      const { database } = await options();
+      await (await openPostgresLog({ ...(await options()), database })).close();
+      const files = [join(folder.path, 'password'), join(folder.path, 'pgpass')] as const;
+      await writeFile(files[0], 'right\n');
+      await writeFile(files[1], `127.0.0.1:*:${database}:guarded:right\n`, { mode: 0o600 });
+      const given: Record<string, string>[] = [
+        { EVENT_LOG_PASSWORD: 'right' },
+        { EVENT_LOG_PASSWORD_FILE: files[0] },
+        { PGPASSWORD: 'right' },
+        { PGPASSFILE: files[1] },
+      ];
+      const printed = given.map(async (variables) => {
+        const env = { PATH: process.env.PATH, EVENT_LOG: addressOf(database, 'guarded'), ...variables };
+        return (await run(process.execPath, [TOOL, 'verify'], { cwd: folder.path, env })).stderr;
+      });
+      expect(await Promise.all(printed)).toEqual(given.map(() => '0 events verified. The log is whole.\n'));
+    });
+  });
+
+  describe('without TLS', () => {
+    it('is used with sslmode=prefer and refused with sslmode=require', async () => {
+      await opened(await options({ sslmode: 'prefer' }));
+      expect(await refusal({ sslmode: 'require' })).toContain('The server does not support SSL connections');
+    });
+  });
+
+  describe('with TLS', () => {
+    let authority: string;
+    beforeAll(async () => {
+      const { uid, gid } = await stat(cluster);
+      const make = async (...args: string[]) => void (await run('openssl', args, { cwd: folder.path }));
+      const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout'];
+      await make('req', '-x509', ...key, 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=authority');
+      await make('req', ...key, 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost');
+      await writeFile(join(folder.path, 'names'), 'subjectAltName=DNS:localhost');
+      const signed = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
+      await make('x509', '-req', '-in', 'server.csr', ...signed, '-out', 'server.crt');
+      authority = join(folder.path, 'ca.crt');
+      for (const name of ['server.key', 'server.crt']) {
+        const file = join(cluster, name);
+        await writeFile(file, await readFile(join(folder.path, name)), { mode: 0o600 });
+        await chown(file, uid, gid);
+      }
+      await sql('postgres', 'ALTER SYSTEM SET ssl = on');
+      await sql('postgres', 'SELECT pg_reload_conf()');
+      await eventually('the server has TLS', async () => (await sql('postgres', 'SHOW ssl'))[0]?.ssl === 'on');
+    });
+    afterAll(async () => {
+      await sql('postgres', 'ALTER SYSTEM RESET ssl');
+      await sql('postgres', 'SELECT pg_reload_conf()');
+    });
+
+    it.each(['prefer', 'require', 'verify-ca', 'verify-full'] as const)('is used with sslmode=%s', async (sslmode) => {
+      const hosts = [{ host: sslmode === 'verify-full' ? 'localhost' : '127.0.0.1', port: postgres.port() }];
+      const sslrootcert = sslmode.startsWith('verify') ? authority : undefined;
+      const under = await options({ user: 'encrypted', sslmode, sslrootcert, hosts });
+      const log = await opened(under);
+      await log.append(newEvent());
+      const [row] = await sql(
+        'postgres',
+        `SELECT bool_and(ssl) AS all FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = '${under.database}'`,
+      );
+      expect(row).toEqual({ all: true });
+    });
+
+    it('says why it is refused', async () => {
+      const user = 'encrypted';
+      expect(await refusal({ user, sslmode: 'disable' })).toContain('pg_hba.conf rejects connection');
+      expect(await refusal({ user, sslmode: 'verify-ca' })).toMatch(
+        /(?:certificate|first certificate)[^;]*; name the file of its authority in sslrootcert$/,
+      );
+      expect(await refusal({ user, sslmode: 'verify-full', sslrootcert: authority })).toMatch(
+        /does not match certificate's altnames/,
+      );
+      const other = join(folder.path, 'other.crt');
+      await run('openssl', [
+        ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=other'],
+        ...['-keyout', join(folder.path, 'other.key'), '-out', other],
+      ]);
+      expect(await refusal({ user, sslmode: 'require', sslrootcert: other })).toContain(
+        'name the file of its authority',
+      );
+      expect(await refusal({ user, sslmode: 'require', sslrootcert: 'nowhere.crt' })).toContain('nowhere.crt');
+    });
+  });
+
+  it('that is too old is refused', async () => {
+    const under = await options();
+    const proxy = await startTcpProxy(postgres.port(), {
+      alter: (chunk) => Buffer.from(chunk.toString('latin1').replace(/1[2-9](00\d\d)/, '11$1'), 'latin1'),
+    });
+    expect(await failureOf(openPostgresLog({ ...under, hosts: [{ host: '127.0.0.1', port: proxy.port }] }))).toContain(
+      'the server is PostgreSQL 11; the log needs 12 or later',
+    );
+    await proxy.close();
+  });
+
+  describe('that denies a right', () => {
+    it.each([
+      ['SELECT', 'webhook_events'],
+      ['INSERT', 'webhook_events'],
+      ['UPDATE', 'webhook_log'],
+      ['UPDATE', 'webhook_gaps'],
+    ])('(%s on %s) is not ready to take events', async (right, table) => {
+      const under = await options();
+      await (await openPostgresLog(under)).close();
+      const user = `without_${right}_${table}`.toLowerCase();
+      await sql(under.database, `CREATE ROLE ${user} LOGIN`);
+      for (const one of ['webhook_events', 'webhook_log', 'webhook_gaps'])
+        await sql(under.database, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${one} TO ${user}`);
+      const log = await opened({ ...under, user });
+      await log.check();
+      await sql(under.database, `REVOKE ${right} ON ${table} FROM ${user}`);
+      const problem = `permission denied for table ${table}; the role has to own the tables of the log`;
+      expect(await failureOf(log.check())).toContain(problem);
+      expect(await failureOf(log.append(newEvent()))).toContain(problem);
+    });
+
+    it('(VACUUM, of those that do not own the table) says that a forgotten event is still on its disk', async () => {
+      const under = await options();
+      const owned = await opened(under);
+      await owned.append(newEvent({ id: 'a' }));
+      await sql(under.database, 'CREATE ROLE writer LOGIN');
+      for (const one of ['webhook_events', 'webhook_log', 'webhook_gaps'])
+        await sql(under.database, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${one} TO writer`);
+      const log = await opened({ ...under, user: 'writer' });
+      expect(await failureOf(log.forget([1]))).toMatch(
+        /^The events could not be removed completely\. ---> they are deleted, but pages of the table still hold them: .*webhook_events/,
+      );
+      expect(await idsIn(log)).toEqual([]);
+    });
+  });
+
+  it('without a free connection for two seconds keeps those that it has', async () => {
+    const under = await options({ connections: 2 });
+    const log = await opened(under);
+    const holder = new Client({ host: '127.0.0.1', port: postgres.port(), user: 'webhook', database: under.database });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE webhook_events IN ACCESS EXCLUSIVE MODE');
+    const calls = [log.append(newEvent()), log.read(everyEvent), log.newest()];
+    let waiting = 0;
+    const pids = async () =>
+      (
+        await sql(
+          'postgres',
+          `SELECT pid FROM pg_stat_activity WHERE datname = '${under.database}' AND application_name <> ''`,
+        )
+      ).map(({ pid }) => pid);
+    await eventually('both connections wait', async () => (waiting = (await pids()).length) === 2);
+    const before = await pids();
+    await new Promise((resolve) => setTimeout(resolve, 2300));
+    await holder.end();
+    await Promise.all(calls);
+    expect([waiting, await pids()]).toEqual([2, before]);
+  });
+
+  it('is not ready while it is a standby or away, and loses nothing', async () => {
+    const { database } = await options();
+    const service = await startProcess({ EVENT_LOG: addressOf(database), EVENT_LOG_TIMEOUT: '1s' }, folder.path);
+    const record = async () => (await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x' })).status;
+    const ready = async () => {
+      const response = await fetch(new URL('/readyz', service.url));
+      return `${String(response.status)} ${await response.text()}`;
+    };
+    expect([await record(), await ready()]).toEqual([200, expect.stringMatching(/^200 /)]);
+    await postgres.restart(async () => {
+      expect([await record(), await ready()]).toEqual([
+        500,
+        expect.stringMatching(/^503 .*(?:ECONNREFUSED|terminated)/s),
+      ]);
+      await writeFile(join(cluster, 'standby.signal'), '');
+    });
+    expect([await record(), await ready()]).toEqual([
+      500,
+      expect.stringMatching(/^503 .*the server is a standby, which takes no events/s),
+    ]);
+    await sql('postgres', 'SELECT pg_promote()');
+    await eventually('the service is ready', async () => (await ready()).startsWith('200'));
+    expect(await record()).toBe(200);
+    expect(await sql(database, 'SELECT count(*)::int AS events FROM webhook_events')).toEqual([{ events: 2 }]);
+    await service.end('SIGTERM');
+  });
+
+  it('whose disk is full is not ready until there is room again', async () => {
+    const disk = join(folder.path, 'disk');
+    await mkdir(disk);
+    const owner = unprivileged();
+    const mounted = owner && (await succeeds(run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk])));
+    if (owner === undefined || mounted !== true) {
+      console.warn('SKIPPED: the full disk of PostgreSQL: it takes the right to mount');
+      return;
+    }
+    try {
+      await mkdir(join(disk, 'space'), { mode: 0o700 });
+      await chown(join(disk, 'space'), owner.uid, owner.gid);
+      await sql('postgres', `CREATE TABLESPACE small LOCATION '${join(disk, 'space')}'`);
+      const under = await options();
+      await sql('postgres', `ALTER DATABASE ${under.database} SET TABLESPACE small`);
+      const log = await opened(under);
+      await log.append(newEvent({ id: 'before' }));
+      await writeFile(join(disk, 'ballast'), Buffer.alloc(32 * 1024 * 1024)).catch(() => undefined);
+      await log.check();
+      const large = newEvent({ id: 'large', data: `"data":"${randomBytes(300_000).toString('base64')}"` });
+      const problem = 'No space left on device; the disk of the database is full';
+      expect(await failureOf(log.append(large))).toContain(problem);
+      for (let i = 0; i < 2; i++) expect(await failureOf(log.check())).toContain(problem);
+      await rm(join(disk, 'ballast'));
+      await log.check();
+      expect(await idsIn(log)).toEqual(['before']);
+      await log.append(large);
+      expect(await log.verify()).toEqual([]);
+      await log.close();
+      await sql('postgres', `DROP DATABASE ${under.database}`);
+      await sql('postgres', 'DROP TABLESPACE small');
+    } finally {
+      await run('umount', [disk]);
+    }
+  });
+
+  describeWith({ pgbouncer: 'pgbouncer' }, 'behind PgBouncer in transaction mode', () => {
+    it('keeps the log, and readers that wait look for news in place of listening', async () => {
+      const port = await freePort();
+      const file = join(folder.path, 'pgbouncer.ini');
+      const under = await options({ sslmode: 'prefer' });
+      await writeFile(
+        file,
+        `[databases]\n${under.database} = host=127.0.0.1 port=${String(postgres.port())} user=webhook\n[pgbouncer]\n` +
+          `listen_addr = 127.0.0.1\nlisten_port = ${String(port)}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\n`,
+      );
+      const bouncer = spawn('/usr/sbin/pgbouncer', [file], { ...unprivileged(), stdio: 'ignore', cwd: '/' });
+      const ended = once(bouncer, 'exit');
+      try {
+        const log = await opened({ ...under, hosts: [{ host: '127.0.0.1', port }] });
+        const hints: string[] = [];
+        log.observe({ hint: (key) => hints.push(key) });
+        const told: number[] = [];
+        const end = log.watch((newest) => told.push(newest));
+        await eventually('the pooler is noticed', () => hints.length === 1);
+        const events = Array.from({ length: 40 }, () => newEvent());
+        await Promise.all([...events, ...events].map((event) => log.append(event)));
+        await eventually('the watch has told of the newest', () => told.at(-1) === 40 || (told.at(-1) ?? 0) > 40);
+        end();
+        expect((await log.stats()).events).toBe(40);
+        expect(await log.forget([1])).toEqual([1]);
+        expect([await log.verify(), hints]).toEqual([[], ['postgres-pooler']]);
+        await log.close();
+      } finally {
+        bouncer.kill('SIGTERM');
+        await ended;
+      }
+    });
+  });
+});
