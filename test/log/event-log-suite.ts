@@ -399,6 +399,11 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await log.read({ ...everyEvent, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
       });
 
+      it('returns all of them without one', async () => {
+        for (let i = 0; i < 3; i++) await log.append(newEvent({ data }));
+        expect(await log.read({ ...everyEvent, maxBytes: Infinity })).toHaveLength(3);
+      });
+
       it('returns an event that is too large by itself without its data', async () => {
         await log.append(newEvent({ id: 'small', data: '"data":1' }));
         await log.append(newEvent({ id: 'large', data: `"data":"${'x'.repeat(2000)}"` }));

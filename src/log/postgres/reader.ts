@@ -83,12 +83,13 @@ export class PostgresReader {
       where.add('id_digest >= ?', start).add('id_digest < ?', end);
     }
     const isWanted = id !== undefined || position !== undefined;
-    const isCut = `size > ${String(maxBytes)}${isWanted ? ' AND place > 1' : ''}`;
+    const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
+    const isCut = `size > ${String(most)}${isWanted ? ' AND place > 1' : ''}`;
     const counted = isWanted ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
     const columns = `sequence::float8 AS position, id, attributes, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "dataOmitted"`;
     const isUpwards = after !== undefined;
     const rows = await this.#connection.query<LoggedEvent & { data: string | null }>(
-      pageOf(columns, where, isUpwards, limit, counted, maxBytes),
+      pageOf(columns, where, isUpwards, limit, counted, most),
       where.values,
     );
     const logged = rows.map((row) => ({ ...row, data: row.data ?? undefined }));

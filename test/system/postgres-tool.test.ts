@@ -1,0 +1,117 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BINDINGS, callOperation } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { send } from '../support/http';
+import { describeWithPostgres, usePostgres } from '../support/postgres';
+import { startProcess } from '../support/process';
+import { startTarget } from '../support/target';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const ROOT = join(__dirname, '..', '..');
+const TOOL = join(ROOT, 'dist', 'cli', 'events.js');
+
+describeWithPostgres('the programs with an event log in PostgreSQL', () => {
+  const postgres = usePostgres('fsync=off');
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => (folder = await temporaryFolder()));
+  afterAll(() => folder.remove());
+
+  /** The address of a log in a database of its own. */
+  const newLog = async () => {
+    const { database } = await postgres.options();
+    return `postgres://webhook@127.0.0.1:${String(postgres.port())}/${database}?sslmode=disable&durability=relaxed`;
+  };
+  const environment = (log: string) => ({ PATH: process.env.PATH ?? '', EVENT_LOG: log });
+  const tool = (log: string, ...args: string[]): Promise<{ code: number; output: string; errors: string }> =>
+    new Promise((resolve) => {
+      const options = { cwd: folder.path, env: environment(log) };
+      execFile(process.execPath, [TOOL, ...args], options, (error, output, errors) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
+      });
+    });
+  /** The lines of an archive, in which positions are those of the log that it came from. */
+  const lines = async (file: string) =>
+    (await readFile(join(folder.path, file), 'utf8')).replaceAll(/"sequence":"\d+"/g, '').split('\n');
+
+  it('record in two workers, follow, forward, and move the events to SQLite and back unchanged', async () => {
+    const log = await newLog();
+    const service = await startProcess({ EVENT_LOG: log, WORKERS: '2' }, folder.path);
+    const following = spawn(process.execPath, [TOOL, 'follow', '--since', '1h'], {
+      cwd: folder.path,
+      env: environment(log),
+    });
+    let followed = '';
+    following.stdout.on('data', (chunk: Buffer) => (followed += chunk.toString()));
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => {
+        const keys: Record<string, string> = i % 3 === 0 ? { 'Idempotency-Key': `k${String(i)}` } : {};
+        if (i % 4 === 0) keys['webhook-id'] = `w${String(i)}`;
+        return callOperation(service.url, BINDINGS[i % 4] ?? 'soap11', 'RecordEvent', '<a>ä</a>', keys);
+      }),
+    );
+    const again = Array.from({ length: 8 }, () =>
+      callOperation(service.url, 'soap11', 'RecordEvent', '<a>ä</a>', { 'Idempotency-Key': 'k0' }),
+    );
+    expect(new Set(await Promise.all(again))).toEqual(new Set([ids[0]]));
+    const waiting = send(`${service.url}/GetEvents?after=40&wait=20s`, { headers: { Accept: 'application/json' } });
+    const last = await callOperation(service.url, 'soap12', 'RecordEvent', '<last/>');
+    expect((await waiting).body).toContain(last);
+    await eventually('every event is followed', () => [...ids, last].every((id) => followed.includes(id)));
+    following.kill('SIGTERM');
+    await once(following, 'exit');
+    expect(followed.trim().split('\n')).toHaveLength(41);
+
+    const target = await startTarget();
+    expect((await tool(log, 'forward', target.url, '--since', '1h')).code).toBe(0);
+    expect(target.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id).sort()).toEqual(
+      [...ids, last].sort(),
+    );
+    await target.close();
+    const searched = await send(`${service.url}?events=download&text=last`, {});
+    expect([searched.status, searched.body.includes(last), searched.body.includes(ids[0] ?? '')]).toEqual([
+      200,
+      true,
+      false,
+    ]);
+    expect(await service.end('SIGTERM')).toBe(0);
+
+    const sqlite = `sqlite:${join(folder.path, 'events.db')}`;
+    expect(await tool(log, 'export', 'first.ndjson')).toMatchObject({ code: 0, errors: '41 events exported.\n' });
+    expect((await tool(sqlite, 'import', 'first.ndjson')).errors).toBe('41 recorded, 0 already in the log.\n');
+    await tool(sqlite, 'export', 'second.ndjson');
+    const back = await newLog();
+    expect((await tool(back, 'import', 'second.ndjson')).errors).toBe('41 recorded, 0 already in the log.\n');
+    expect((await tool(back, 'import', 'second.ndjson')).errors).toBe('0 recorded, 41 already in the log.\n');
+    await tool(back, 'export', 'third.ndjson');
+    expect(await lines('third.ndjson')).toEqual(await lines('first.ndjson'));
+    expect((await tool(back, 'verify')).errors).toBe('41 events verified. The log is whole.\n');
+  });
+
+  it('remove an event so that no table and no index holds it, and do not copy the log', async () => {
+    const log = await newLog();
+    const service = await startProcess({ EVENT_LOG: log }, folder.path);
+    const record = (mark: string) =>
+      callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`, { 'Idempotency-Key': `${mark}-key` });
+    const id = await record('secret-mark');
+    await record('public-mark');
+    expect((await tool(log, 'forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
+    expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
+    expect(await record('secret-mark')).not.toBe(id);
+    expect(await tool(log, 'backup', 'copy.db')).toMatchObject({ code: 2 });
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('lose nothing and record nothing twice while a primary is killed and restarted, then killed and its standby promoted', async () => {
+    const { passed, output } = await new Promise<{ passed: boolean; output: string }>((resolve) => {
+      const options = { timeout: 110_000, env: { PATH: process.env.PATH, ROUNDS: '1', CALM: '500' } };
+      execFile(process.execPath, [join(ROOT, 'scripts', 'cluster', 'postgres.mjs')], options, (error, text, errors) => {
+        resolve({ passed: error === null, output: text + errors });
+      });
+    });
+    expect(output).toContain('0 lost, 0 doubled, 0 missed');
+    expect(passed).toBe(true);
+  }, 120_000);
+});
