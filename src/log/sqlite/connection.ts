@@ -25,11 +25,7 @@ const UNCOUNTED_BYTES = 512 * 1024;
 const COMMIT_BYTES = 32 * 1024;
 
 /** The result of `PRAGMA wal_checkpoint`: whether it was blocked, and numbers of pages. */
-interface Checkpoint {
-  readonly busy: number;
-  readonly log: number;
-  readonly checkpointed: number;
-}
+type Checkpoint = Readonly<Record<'busy' | 'log' | 'checkpointed', number>>;
 
 /** The connection of a database thread: opens the files, runs transactions, and notices when a file is lost. */
 export class SqliteConnection {
@@ -172,7 +168,7 @@ export class SqliteConnection {
     // What records nothing may have forgotten any number of events.
     if (recorded.length > 0 && this.#uncountedBytes < UNCOUNTED_BYTES) return;
     this.#uncountedBytes = 0;
-    const { log, checkpointed } = this.prepare('PRAGMA wal_checkpoint(NOOP)').get() as Checkpoint;
+    const { log, checkpointed } = this.#checkpoint('NOOP');
     if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
   }
 
@@ -184,13 +180,18 @@ export class SqliteConnection {
   #writesBack(): boolean {
     let pages: Checkpoint;
     try {
-      pages = this.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Checkpoint;
+      const { log } = this.#checkpoint('NOOP');
+      pages = this.files.wal.writingBack(log, () => this.#checkpoint('PASSIVE'));
     } catch {
       return false;
     }
     // At once: the write-ahead log does not complete an older state of the file any more.
     this.files.require();
     return pages.log === pages.checkpointed;
+  }
+
+  #checkpoint(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): Checkpoint {
+    return this.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as Checkpoint;
   }
 
   /** Says that a file was lost, if an action failed for that reason. */
@@ -211,7 +212,7 @@ export class SqliteConnection {
     this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
-      return this.reading(() => (this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as Checkpoint).busy === 0);
+      return this.reading(() => this.#checkpoint('TRUNCATE').busy === 0);
     } finally {
       this.setBusyTimeout();
     }

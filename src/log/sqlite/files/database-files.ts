@@ -47,7 +47,7 @@ export class DatabaseFiles {
   readonly #marksReader: MarksReader;
   readonly #current: () => Marks;
   readonly #identity: string;
-  readonly #wal: WriteAheadLog;
+  readonly wal: WriteAheadLog;
   /** The stamp in the database file when it was last found to be the right one. */
   #stamp: string | undefined;
   #fileStats: Stats;
@@ -70,7 +70,7 @@ export class DatabaseFiles {
     this.#fileStats = statSync(file);
     this.#walStats = statSync(this.#walName);
     this.#shmStats = statSync(this.#shmName);
-    this.#wal = new WriteAheadLog(this.#walName);
+    this.wal = new WriteAheadLog(this.#walName, 'r+');
   }
 
   /** Bytes of the file and of its write-ahead log. */
@@ -105,14 +105,14 @@ export class DatabaseFiles {
     if (!isSame(statsOf(this.#shmName), this.#shmStats)) {
       throw new LostFileError('the index of the write-ahead log was removed or replaced');
     }
-    const hasWalEnd = this.#wal.hasEnd(walStats.size);
+    const hasWalEnd = this.wal.hasEnd(walStats.size);
     if (hasWalEnd && isUnchanged(stats, this.#fileStats)) return;
     if (!this.#isWhole()) {
       const what = hasWalEnd ? 'the content of the file was replaced' : 'the write-ahead log of the file was cut off';
       throw new LostFileError(what);
     }
     this.#fileStats = stats;
-    if (!hasWalEnd) this.#wal.noteEnd();
+    if (!hasWalEnd) this.wal.noteEnd();
   }
 
   /**
@@ -125,7 +125,7 @@ export class DatabaseFiles {
     } catch (error) {
       if (error instanceof ForeignFileError) return false;
       // SQLite reads zeros or nothing where the write-ahead log was cut off.
-      if (isDamage(error) && !this.#wal.hasEnd()) return false;
+      if (isDamage(error) && !this.wal.hasEnd()) return false;
       throw error;
     }
   }
@@ -143,7 +143,7 @@ export class DatabaseFiles {
   #walLeads(stamp: string, newest: string): boolean {
     // The file had the newest at the last look: one that has another is an older state.
     if (newest === this.#stamp) return false;
-    return this.#wal.search(stamp, this.#stamp) === 'found' && this.#wal.search(newest) === 'found';
+    return this.wal.search(stamp, this.#stamp) === 'found' && this.wal.search(newest) === 'found';
   }
 
   /**
@@ -184,7 +184,7 @@ export class DatabaseFiles {
   }
 
   close(): void {
-    this.#wal.close();
+    this.wal.close();
   }
 }
 

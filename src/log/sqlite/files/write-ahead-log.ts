@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { withoutPath } from '../binding';
 import { STAMPS } from '../schema';
 
@@ -9,6 +9,9 @@ const HEADER_SALTS_OFFSET = 16;
 const FRAME_HEADER_BYTES = 24;
 const FRAME_SALTS_OFFSET = 8;
 const SALTS_BYTES = 8;
+
+/** Up to 16 MB are copied. */
+const MOST_COPIED_PAGES = 4000;
 
 /** Begins a header; the last bit says how checksums are computed. */
 const MAGIC = 0x377f0682;
@@ -26,8 +29,9 @@ export class WriteAheadLog {
   #size = 0;
   #lastFrame: { readonly offset: number; readonly header: Buffer } | undefined;
 
-  constructor(file: string) {
-    this.#descriptor = openSync(file, 'r');
+  /** @param mode - `r+` for {@link writingBack}. */
+  constructor(file: string, mode: 'r' | 'r+' = 'r') {
+    this.#descriptor = openSync(file, mode);
     this.noteEnd();
   }
 
@@ -61,6 +65,28 @@ export class WriteAheadLog {
     if (header === undefined || frames < 1) return;
     const offset = HEADER_BYTES + (frames - 1) * frameBytes(header);
     this.#lastFrame = { offset, header: this.#read(offset, Buffer.alloc(FRAME_HEADER_BYTES)) };
+  }
+
+  /**
+   * Runs an action that writes its pages back to the database file. If it is cut off meanwhile, the action fails with some of them
+   * written, which alone would leave the file malformed: then it is completed from a copy, and the action runs again.
+   *
+   * @param pages - how many it has; of more than some thousand no copy is made.
+   */
+  writingBack<T>(pages: number, action: () => T): T {
+    const copy = pages > MOST_COPIED_PAGES ? undefined : this.#copy(pages);
+    try {
+      return action();
+    } catch (error) {
+      if (copy === undefined || fstatSync(this.#descriptor).size >= copy.length) throw error;
+      writeSync(this.#descriptor, copy, 0, copy.length, 0);
+      return action();
+    }
+  }
+
+  #copy(pages: number): Buffer | undefined {
+    const header = this.#header();
+    return header && this.#read(0, Buffer.allocUnsafeSlow(HEADER_BYTES + pages * frameBytes(header)));
   }
 
   /**
