@@ -103,8 +103,9 @@ function saidBy(read) {
       element,
       arguments: { texts: [...texts], otherNamespace, error: error?.message },
       contents: operations.map((operation) => ({
-        growth: envelope.payload(operation).growth,
-        payload: orFault(() => atOnce(envelope.payload(operation).text(FAULTS.payloadGrowth))),
+        of: envelope.payload(operation).of,
+        payload: orFault(() => atOnce(envelope.payload(operation).content.text(FAULTS.payloadGrowth))),
+        added: envelope.payload(operation).content.added,
       })),
     };
   } catch (error) {

@@ -85,7 +85,7 @@ function withSaxesAlone(bytes) {
 
 /** What the service takes of every envelope. */
 function contentOf(envelope, operation) {
-  const payload = envelope.payload(operation);
+  const { content: payload } = envelope.payload(operation);
   return [atOnce(payload.text(FAULTS.payloadGrowth)), envelope.arguments, envelope.security?.password];
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { Option } from 'commander';
 import { standardSecrets } from '../config/values';
 import type { Start } from '../log/readers';
 import {
@@ -15,17 +16,25 @@ import {
   type ReadingValues,
 } from './events-options';
 import type { ForwardTask } from './forward/forward';
+import type { SignerName } from './forward/received-message';
 import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
 import { ValueError } from '../util/text';
-import { misuse } from './terminal';
+import { SENDERS, type Sender } from '../senders/senders';
+import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
+
+/** A {@link ForwardTask} as the arguments give it. */
+export interface ForwardOrder extends Omit<ForwardTask, 'asReceived'> {
+  /** Sends requests as they arrived. */
+  readonly received: { readonly signer: SignerName | undefined } | undefined;
+}
 
 /** The work of the commands on the event log; `-` is standard output or input. */
 export interface LogCommands {
   print(source: LogSource, start: Start, filter: EventFilter): Promise<void>;
   /** @param start - undefined: the events that are yet to be recorded. */
   follow(source: LogSource, start: Start | undefined, filter: EventFilter): Promise<void>;
-  forward(source: LogSource, task: ForwardTask): Promise<void>;
+  forward(source: LogSource, order: ForwardOrder): Promise<void>;
   export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
   verify(): Promise<void>;
@@ -104,11 +113,23 @@ changed.
 
 FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
 
+/** The senders that sign, by their names in lower case. */
+const SIGNING = new Map(
+  SENDERS.filter(({ signature }) => signature !== undefined).map((sender) => [
+    sender.name.toLowerCase().replaceAll(' ', '-'),
+    sender,
+  ]),
+);
+const SIGNING_NAMES = [...SIGNING.keys()];
+
 /** The options of `forward`, as commander reads them. */
 interface ForwardValues extends ReadingValues {
   readonly follow?: true;
   readonly position?: readonly string[];
   readonly raw?: true;
+  readonly asReceived?: true;
+  readonly sign?: Sender;
+  readonly secretFile?: string;
   readonly skipRefused?: true;
   readonly secret?: readonly string[];
   readonly event?: readonly string[];
@@ -134,6 +155,16 @@ function addForward(program: ToolCommand, log: LogCommands): void {
       ),
     )
     .option('--raw', 'post the payload as it came, instead of the CloudEvent')
+    .addOption(
+      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts([
+        'raw',
+        'secret',
+      ]),
+    )
+    .addOption(
+      option('--sign <sender>', `sign what is sent --as-received anew, as ${SIGNING_NAMES.join(', ')} signs`, signing),
+    )
+    .addOption(option('--secret-file <file>', 'a file with the secret for --sign', namedFile))
     .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
     .addOption(option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets))
     .addOption(
@@ -146,11 +177,11 @@ function addForward(program: ToolCommand, log: LogCommands): void {
     .addHelpText('after', `\n${FORWARD_NOTES}\n\n${EXIT_CODES}`);
   until.conflicts('follow');
   withOptions(command, [...search, ...sourceOptions()]).action((urls: URL[], values: ForwardValues) =>
-    log.forward(sourceOf(values), forwardTask(urls, values)),
+    log.forward(sourceOf(values), forwardOrder(urls, values)),
   );
 }
 
-function forwardTask(urls: readonly URL[], values: ForwardValues): ForwardTask {
+function forwardOrder(urls: readonly URL[], values: ForwardValues): ForwardOrder {
   const { since, follow = false, position, raw = false, skipRefused = false, secret } = values;
   const selection = follow ? undefined : selectionOf(values);
   if (!follow && since === undefined && position === undefined && selection === undefined)
@@ -164,8 +195,22 @@ function forwardTask(urls: readonly URL[], values: ForwardValues): ForwardTask {
     filter,
     secrets: secret,
     raw,
+    received: receivedOf(values),
     skipRefused,
   };
+}
+
+function receivedOf({ asReceived, sign, secretFile }: ForwardValues): ForwardOrder['received'] {
+  if ((sign === undefined) !== (secretFile === undefined) || (sign !== undefined && asReceived === undefined))
+    throw misuse('--sign and --secret-file go together, with --as-received.');
+  if (asReceived === undefined) return undefined;
+  return { signer: sign && secretFile !== undefined ? { sender: sign, secretFile } : undefined };
+}
+
+function signing(name: string): Sender {
+  const sender = SIGNING.get(name);
+  if (sender !== undefined) return sender;
+  throw misuse(`--sign ${quoted(name)} is not one of ${SIGNING_NAMES.join(', ')}.`);
 }
 
 function selectionOf(values: ForwardValues): Selection | undefined {

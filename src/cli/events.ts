@@ -24,11 +24,12 @@ const COMMANDS: LogCommands = {
     const { followEvents } = await import('./archive.js');
     await withSource(source, async (log, stop) => followEvents(log, start ?? (await endOf(log)), filter, stop));
   },
-  async forward(source, task) {
+  async forward(source, { received, ...task }) {
     const { forwardEvents } = await import('./forward/forward.js');
-    await withSource(source, (log, stop) =>
-      forwardEvents(log, { ...task, secrets: task.secrets ?? loadConfig().forwardSecrets }, stop),
-    );
+    const { receivedForm } = await import('./forward/received-message.js');
+    const asReceived = received && (await receivedForm(loadConfig().namespace, received.signer));
+    const { secrets = loadConfig().forwardSecrets } = task;
+    await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived }, stop));
   },
   async export(source, file, start) {
     const { exportEvents } = await import('./archive.js');

@@ -17,8 +17,10 @@ export interface HttpResponse {
 /** One request. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'HEAD' | 'POST';
+  /** Path and query, sent as they are, in place of those of the address. */
+  readonly path?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | undefined;
 }
 
 /** How servers are reached. */
@@ -97,11 +99,23 @@ export class HttpClient {
    * @param signal - ends the connection.
    * @throws there is none.
    */
-  async open(url: URL, { method, headers, body = '' }: OutgoingRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async open(
+    url: URL,
+    { method, path, headers, body = '' }: OutgoingRequest,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const isTls = url.protocol === 'https:';
     const contentLength = method === 'POST' && { 'Content-Length': Buffer.byteLength(body) };
     const agent = isTls && this.#tlsAgent;
-    const options = { ...(isTls && this.#tls), method, agent, signal, headers: { ...headers, ...contentLength } };
+    const place = path === undefined ? {} : { path };
+    const options = {
+      ...(isTls && this.#tls),
+      ...place,
+      method,
+      agent,
+      signal,
+      headers: { ...headers, ...contentLength },
+    };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
       outgoing.on('error', reject);

@@ -5,6 +5,7 @@ import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
 import { parsedSteps } from './cloudevents/json-text';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
+import type { SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
 import { dataMember, xmlSafe, type Payload } from './payload';
 
@@ -29,6 +30,7 @@ export interface EventContent {
   /** The context attributes, if the caller sent a CloudEvent. */
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;
+  readonly soap?: SoapPayload | undefined;
 }
 
 /** CloudEvents attributes of an event whose sender named none. */
@@ -104,7 +106,7 @@ export class EventFactory {
       source,
       attributes,
       data,
-      arrival: this.#describe(arrival),
+      arrival: this.#describe(arrival, content.soap),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keys['idempotency-key']),
       webhookId: key ?? this.#keyFrom(source, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
@@ -166,7 +168,7 @@ export class EventFactory {
     return this.#lastTime.text;
   }
 
-  #describe(arrival: Arrival): string {
+  #describe(arrival: Arrival, soap: SoapPayload | undefined): string {
     const { method, target, headers, signedBy } = arrival;
     return JSON.stringify({
       method,
@@ -174,6 +176,7 @@ export class EventFactory {
       remoteAddress: arrival.remoteAddress(),
       signedBy: signedBy?.sender.name,
       headers: this.#withoutSecrets(headers),
+      soap,
     });
   }
 

@@ -1,11 +1,9 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { bodySignature, isTime, tokenIn, type Signature } from './signature';
 
 /** The members of a JSON object; none if a body is anything else. */
 export type Members = Readonly<Record<string, unknown>>;
-
-/** A setting with the secrets of senders, which sign what they send. */
-export type SenderSecret = 'webhookSecrets' | 'stripeSecrets' | 'shopifySecrets' | 'slackSecrets' | 'gitlabTokens';
 
 /** A service that is known to send webhooks. */
 export interface Sender {
@@ -30,20 +28,6 @@ export interface SignedBy {
   readonly body: Buffer;
 }
 
-/** How a sender proves that a call is its own. */
-export interface Signature {
-  /** The header field that holds the signature, in lower case. */
-  readonly field: string;
-  readonly setting: SenderSecret;
-  /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
-  signingKey(secret: string): Buffer | undefined;
-  /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
-  problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
-}
-
-/** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
-const TOLERANCE = 5 * 60;
-
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
 
@@ -52,6 +36,8 @@ const STANDARD_PREFIX = 'whsec_';
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
+
+const STANDARD_SIGNATURE = standardSignature('webhook');
 
 /** All known senders. If a call has the fields of several, the first one applies. */
 export const SENDERS: readonly Sender[] = [
@@ -67,17 +53,14 @@ export const SENDERS: readonly Sender[] = [
       of: ({ 'x-github-delivery': id, 'x-github-hook-id': hook }) =>
         id !== '' && hook !== undefined ? `${String(id)} ${String(hook)}` : id,
     },
-    signature: {
+    signature: bodySignature({
       field: 'x-hub-signature-256',
+      name: 'X-Hub-Signature-256',
       setting: 'webhookSecrets',
       signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
-      problem: ({ 'x-hub-signature-256': signature }, body, keys) => {
-        const hex = /^sha256=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
-        return matches([Buffer.from(hex, 'hex')], keys, (key) => hmac(key, body))
-          ? undefined
-          : 'The X-Hub-Signature-256 is not valid for this body.';
-      },
-    },
+      read: ({ 'x-hub-signature-256': field }) => ({ given: [hexAfter('sha256=', field)] }),
+      write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
+    }),
   },
   {
     name: 'GitLab',
@@ -93,55 +76,44 @@ export const SENDERS: readonly Sender[] = [
       ),
     // Webhooks that other webhooks set off share the X-Gitlab-Event-UUID.
     key: { name: 'idempotency-key', of: (headers, _body, signed) => signed && headers['idempotency-key'] },
-    signature: {
-      field: 'x-gitlab-token',
-      setting: 'gitlabTokens',
-      signingKey: (secret) => Buffer.from(secret),
-      // The token itself. Digests have one length.
-      problem: ({ 'x-gitlab-token': token }, _body, keys) =>
-        matches([hmac('', String(token))], keys, (key) => hmac('', key))
-          ? undefined
-          : 'The X-Gitlab-Token is not valid.',
-    },
+    signature: tokenIn({ field: 'x-gitlab-token', name: 'X-Gitlab-Token', setting: 'gitlabTokens' }),
   },
   {
     name: 'Stripe',
     field: 'stripe-signature',
     type: (_headers, { type }) => dotted('com.stripe', type),
     key: { name: 'stripe-event', of: (_headers, { id }) => id },
-    signature: {
+    signature: bodySignature({
       field: 'stripe-signature',
+      name: 'Stripe-Signature',
+      timeName: 'The time (t=) in Stripe-Signature',
       setting: 'stripeSecrets',
-      signingKey: (secret) => Buffer.from(secret),
-      problem: ({ 'stripe-signature': signature }, body, keys) => {
-        const parts = String(signature)
+      before: ({ time }) => `${time}.`,
+      read({ 'stripe-signature': field }) {
+        const parts = String(field)
           .split(',', MAX_SIGNATURES + 1)
           .map((part) => part.trim().split('='));
         const time = parts.find(([name]) => name === 't')?.[1] ?? '';
         const given = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
-        return (
-          timeProblem(time, 'The time (t=) in Stripe-Signature') ??
-          (matches(given, keys, (key) => hmac(key, `${time}.`, body))
-            ? undefined
-            : 'The Stripe-Signature is not valid for this body.')
-        );
+        return { stamp: { id: '', time }, given };
       },
-    },
+      write: (signatures, { time }) => ({
+        'stripe-signature': [`t=${time}`, ...signatures.map((signature) => `v1=${hexOf(signature)}`)].join(),
+      }),
+    }),
   },
   {
     name: 'Shopify',
     field: 'x-shopify-topic',
     type: ({ 'x-shopify-topic': topic }) => dotted('com.shopify', String(topic).replace(/\//g, '.')),
     key: { name: 'x-shopify-webhook-id', of: (headers) => headers['x-shopify-webhook-id'] },
-    signature: {
+    signature: bodySignature({
       field: 'x-shopify-hmac-sha256',
+      name: 'X-Shopify-Hmac-Sha256',
       setting: 'shopifySecrets',
-      signingKey: (secret) => Buffer.from(secret),
-      problem: ({ 'x-shopify-hmac-sha256': signature }, body, keys) =>
-        matches([Buffer.from(String(signature), 'base64')], keys, (key) => hmac(key, body))
-          ? undefined
-          : 'The X-Shopify-Hmac-Sha256 is not valid for this body.',
-    },
+      read: ({ 'x-shopify-hmac-sha256': field }) => ({ given: [Buffer.from(String(field), 'base64')] }),
+      write: ([signature]) => ({ 'x-shopify-hmac-sha256': signature?.toString('base64') ?? '' }),
+    }),
   },
   {
     name: 'Slack',
@@ -157,20 +129,21 @@ export const SENDERS: readonly Sender[] = [
             .update(signed)
             .digest('base64url')),
     },
-    signature: {
+    signature: bodySignature({
       field: 'x-slack-signature',
+      name: 'X-Slack-Signature',
+      timeName: 'The X-Slack-Request-Timestamp',
       setting: 'slackSecrets',
-      signingKey: (secret) => Buffer.from(secret),
-      problem: ({ 'x-slack-signature': signature, 'x-slack-request-timestamp': time }, body, keys) => {
-        const hex = /^v0=([0-9a-f]{64})$/i.exec(String(signature))?.[1] ?? '';
-        return (
-          timeProblem(String(time), 'The X-Slack-Request-Timestamp') ??
-          (matches([Buffer.from(hex, 'hex')], keys, (key) => hmac(key, `v0:${String(time)}:`, body))
-            ? undefined
-            : 'The X-Slack-Signature is not valid for this body.')
-        );
-      },
-    },
+      before: ({ time }) => `v0:${time}:`,
+      read: ({ 'x-slack-signature': field, 'x-slack-request-timestamp': time }) => ({
+        stamp: { id: '', time: String(time) },
+        given: [hexAfter('v0=', field)],
+      }),
+      write: ([signature], { time }) => ({
+        'x-slack-request-timestamp': time,
+        'x-slack-signature': `v0=${hexOf(signature)}`,
+      }),
+    }),
   },
 ];
 
@@ -221,80 +194,65 @@ function standardSender(name: string, prefix: 'webhook' | 'svix'): Sender {
     type: (_headers, { type }) => type,
     // The same message may be sent under either name. Without a signature its id is that of any caller.
     key: { name: 'webhook-id', of: (headers, _body, signed) => signed && headers[`${prefix}-id`] },
-    signature: {
-      field,
-      setting: 'webhookSecrets',
-      signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
-      problem(headers, body, keys) {
-        const id = headers[`${prefix}-id`];
-        const timestamp = String(headers[`${prefix}-timestamp`]);
-        // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-        if (typeof id !== 'string' || id.includes('.') || !isTime(timestamp))
-          return `The ${prefix}-id or the ${prefix}-timestamp of the signature is missing or not valid.`;
-        const given = String(headers[field])
-          .split(' ', MAX_SIGNATURES)
-          .filter((signature) => signature.startsWith('v1,'))
-          .map((signature) => Buffer.from(signature.slice(3), 'base64'));
-        return (
-          timeProblem(timestamp, `The ${prefix}-timestamp`) ??
-          (matches(given, keys, (key) => standardSignature(key, id, timestamp, body))
-            ? undefined
-            : `The ${field} is not valid for this body.`)
-        );
-      },
-    },
+    signature: standardSignature(prefix),
   };
+}
+
+function standardSignature(prefix: 'webhook' | 'svix'): Signature {
+  const field = `${prefix}-signature`;
+  return bodySignature({
+    field,
+    name: field,
+    timeName: `The ${prefix}-timestamp`,
+    setting: 'webhookSecrets',
+    signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
+    before: ({ id, time }) => `${id}.${time}.`,
+    read(headers) {
+      const id = headers[`${prefix}-id`];
+      const time = String(headers[`${prefix}-timestamp`]);
+      // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
+      if (typeof id !== 'string' || id.includes('.') || !isTime(time))
+        return `The ${prefix}-id or the ${prefix}-timestamp of the signature is missing or not valid.`;
+      const given = String(headers[field])
+        .split(' ', MAX_SIGNATURES)
+        .filter((signature) => signature.startsWith('v1,'))
+        .map((signature) => Buffer.from(signature.slice(3), 'base64'));
+      return { stamp: { id, time }, given };
+    },
+    write: (signatures, { id, time }) => ({
+      [`${prefix}-id`]: id,
+      [`${prefix}-timestamp`]: time,
+      [field]: signatures.map((signature) => `v1,${signature.toString('base64')}`).join(' '),
+    }),
+  });
 }
 
 function standardKey(secret: string): Buffer {
   return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64');
 }
 
-function standardSignature(key: Buffer, id: string, timestamp: string, body: Buffer): Buffer {
-  return hmac(key, `${id}.${timestamp}.`, body);
-}
-
 /**
  * The header fields of Standard Webhooks, version 1, that sign a message now, with a signature for each of the secrets: a sender
  * uses two while it changes its secret.
  *
- * @param id - without full stops, so that the signed text cannot be cut in another place.
+ * @param id - as `Signature.sign` needs it.
  */
-export function standardHeaders(secrets: readonly string[], id: string, body: Buffer): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signatures = secrets.map((secret) => standardSignature(standardKey(secret), id, timestamp, body));
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signatures.map((signature) => `v1,${signature.toString('base64')}`).join(' '),
-  };
+export function standardHeaders(
+  secrets: readonly string[],
+  id: string,
+  body: Buffer,
+): Readonly<Record<string, string>> {
+  return STANDARD_SIGNATURE.sign(id, body, secrets.map(standardKey));
 }
 
-function isTime(text: string): boolean {
-  return /^\d{1,12}$/.test(text);
+/** The bytes of a signature that is written in hexadecimal digits after a prefix; none if it is written otherwise. */
+function hexAfter(prefix: string, field: string | string[] | undefined): Buffer {
+  const text = String(field);
+  const hex = text.slice(prefix.length);
+  const isHex = text.toLowerCase().startsWith(prefix) && /^[0-9a-f]{64}$/i.test(hex);
+  return Buffer.from(isHex ? hex : '', 'hex');
 }
 
-/** @param what - names the time, in seconds since 1970-01-01T00:00Z. */
-function timeProblem(time: string, what: string): string | undefined {
-  if (!isTime(time)) return `${what} is missing or not valid.`;
-  if (Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE) return undefined;
-  return `${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
-}
-
-function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buffer {
-  const hash = createHmac('sha256', key);
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}
-
-/** Whether one of the signatures is that of one of the keys. Compares all of them, each in constant time. */
-function matches(given: readonly Buffer[], keys: readonly Buffer[], right: (key: Buffer) => Buffer): boolean {
-  let found = false;
-  for (const key of keys) {
-    const one = right(key);
-    for (const signature of given) {
-      found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
-    }
-  }
-  return found;
+function hexOf(signature: Buffer | undefined): string {
+  return signature?.toString('hex') ?? '';
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { SENDERS, type Sender, type SenderSecret } from './senders';
+import { SENDERS, type Sender } from './senders';
+import type { SenderSecret } from './signature';
 
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };

@@ -29,7 +29,7 @@ export interface Envelope {
    * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
    * body.
    */
-  payload(operation: ElementName): ElementContent;
+  payload(operation: ElementName): { readonly of: 'operation' | 'body'; readonly content: ElementContent };
 }
 
 /** The parts of the contract that reading a message needs. */
@@ -123,7 +123,8 @@ export class EnvelopeBuilder implements XmlHandler {
       arguments: this.#arguments ?? NO_ARGUMENTS,
       payload: ({ namespace, name }) => {
         const isAll = content !== undefined && !this.#hasMore && !body.hasText;
-        return isAll && element?.name === name && element.namespace === namespace ? content : body;
+        const isNamed = element?.name === name && element.namespace === namespace;
+        return isAll && isNamed ? { of: 'operation', content } : { of: 'body', content: body };
       },
     };
   }

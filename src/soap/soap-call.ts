@@ -201,9 +201,11 @@ export class SoapCall extends IncomingCall {
   }
 
   protected override *readContent(): Steps<CallContent> {
-    const payload = this.#envelope?.payload(this.#operationElement);
-    const text = payload && (yield* payload.text(FAULTS.payloadGrowth));
-    return text === undefined ? {} : { payload: { mediaType: 'application/xml', text } };
+    if (this.#envelope === undefined) return {};
+    const { of, content } = this.#envelope.payload(this.#operationElement);
+    const text = yield* content.text(FAULTS.payloadGrowth);
+    if (text === undefined) return {};
+    return { payload: { mediaType: 'application/xml', text }, soap: { of, added: content.added } };
   }
 
   protected override forgetMessage(): void {

@@ -1,6 +1,7 @@
 import type { Steps } from '../util/promises';
 import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
+import type { TextSpan } from '../events/arrival';
 
 /** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
@@ -17,6 +18,9 @@ interface Child {
   readonly nameEnd: number;
   readonly scope: Scope;
 }
+
+/** Most declarations of which the places are kept. */
+const MAX_ADDED = 64;
 
 /**
  * The content of an element, as an XML fragment that stands on its own. Each child element is given the declarations, made
@@ -37,6 +41,7 @@ export class ElementContent {
   #written: Map<string, string> | undefined;
   #allPrefixes: readonly string[] | undefined;
   #allDeclarations: string | undefined;
+  readonly #added: TextSpan[] = [];
 
   /**
    * @param xml - the whole document.
@@ -47,6 +52,11 @@ export class ElementContent {
     this.#xml = xml;
     this.#start = start;
     this.#scope = scope;
+  }
+
+  /** Offsets and lengths, in the text that was written, of the declarations that it was given; none if they are more than 64. */
+  get added(): readonly TextSpan[] {
+    return this.#added.length > MAX_ADDED ? [] : this.#added;
   }
 
   addChild(start: number, { name, scope }: Tag): void {
@@ -71,6 +81,7 @@ export class ElementContent {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
+    const from = position;
     const fragments: string[] = [];
     let parts: string[] = [];
     for (const [i, child] of this.#children.entries()) {
@@ -89,6 +100,7 @@ export class ElementContent {
       }
       const declarations = this.#declarationsOn(child, mayBeAny ? undefined : mentioned);
       if (declarations === '') continue;
+      if (this.#added.length <= MAX_ADDED) this.#added.push([child.nameEnd - from + growth, declarations.length]);
       growth += declarations.length;
       if (growth > maxGrowth) throw tooLong(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);

@@ -1,5 +1,6 @@
 import { inCommands } from '../../src/cli/old-spelling';
 import { UsageError } from '../../src/cli/terminal';
+import { SENDERS } from '../../src/senders/senders';
 import { askedFor } from '../support/events-command';
 
 const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
@@ -74,6 +75,22 @@ describe('the arguments of the tool', () => {
         HERE,
         { ...FORWARD, targets: [to('http://h/', 'p')], raw: true, skipRefused: true, secrets: [SECRET, SECRET] },
       ],
+    ],
+    [
+      ['forward', 'http://h', '--since', '7', '--as-received', '--sign', 'standard-webhooks', '--secret-file', 's'],
+      [
+        'forward',
+        HERE,
+        {
+          ...FORWARD,
+          since: { after: 7 },
+          received: { signer: { sender: SENDERS[0], secretFile: 's' } },
+        },
+      ],
+    ],
+    [
+      ['forward', 'http://h', '--since', '7', '--as-received'],
+      ['forward', HERE, { ...FORWARD, since: { after: 7 }, received: { signer: undefined } }],
     ],
     [
       ['forward', 'http://h', '--position', 'p', 'http://h/b', '--position', 'q'],
@@ -189,6 +206,22 @@ describe('the arguments of the tool', () => {
     [
       ['forward', 'http://h', '--binding', 'soap13'],
       '--binding soap13 is not one of soap11, soap12, httpget, httppost.',
+    ],
+    [
+      ['forward', 'http://h', '--follow', '--as-received', '--sign', 'GitHub'],
+      '--sign GitHub is not one of standard-webhooks, svix, github, gitlab, stripe, shopify, slack.',
+    ],
+    ...[
+      ['--as-received', '--sign', 'github'],
+      ['--as-received', '--secret-file', 's'],
+      ['--sign', 'github', '--secret-file', 's'],
+    ].map((args): [string[], string] => [
+      ['forward', 'http://h', '--follow', ...args],
+      '--sign and --secret-file go together, with --as-received.',
+    ]),
+    [
+      ['forward', 'http://h', '--follow', '--as-received', '--raw'],
+      "Option '--as-received' cannot be used with option '--raw'.",
     ],
     [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
     [

@@ -100,6 +100,21 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
     expect(problemAt(time)).toBeUndefined();
   });
 
+  it('is written anew as its documentation shows it, and valid at its time and body alone', () => {
+    const { signature } = SENDERS.find((sender) => sender.name === name) ?? {};
+    if (signature === undefined) throw new Error('not known');
+    const keys = Object.values(secrets).flatMap((given = []) =>
+      given.slice(-1).flatMap((secret) => signature.signingKey(secret) ?? []),
+    );
+    jest.spyOn(Date, 'now').mockReturnValue(time * 1000 + 999);
+    const signed = signature.sign(headers['webhook-id'] ?? headers['svix-id'] ?? 'an-id', Buffer.from(body), keys);
+    // The example of Stripe has a signature of an old scheme, too.
+    const documented = headers[signature.field]?.replace('v0=00,', '');
+    expect(signed).toEqual({ ...headers, [signature.field]: documented });
+    expect(problemAt(time, signed)).toBeUndefined();
+    if (name !== 'GitLab') expect(problemAt(time, signed, `${body} `)).toMatch(/not valid for this body\.$/);
+  });
+
   it('is not valid under another secret', () => {
     const [setting = ''] = Object.keys(secrets);
     const other =

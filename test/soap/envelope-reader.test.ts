@@ -29,7 +29,7 @@ const faultOf = (xml: string): unknown => {
 const summary = (given: Envelope) => ({
   ...given,
   security: given.security && { problem: given.security.problem, password: given.security.password },
-  payload: atOnce(given.payload(RECORD).text(FAULTS.payloadGrowth)),
+  payload: atOnce(given.payload(RECORD).content.text(FAULTS.payloadGrowth)),
 });
 
 const COMPLICATED = message(
@@ -231,7 +231,7 @@ describe('the parts of an envelope', () => {
     const more = `<s:Body>${operation('<b/>')}</s:Body>${header('<h s:mustUnderstand="1"/>')}${security}`;
     const first = read(envelope(`<s:Body>${operation('<a/>')}</s:Body>${more}`));
     expect(first).toMatchObject({ element: RECORD, mandatoryHeaders: [], security: undefined });
-    expect(atOnce(first.payload(RECORD).text(FAULTS.payloadGrowth))).toBe(`<a xmlns="${NAMESPACE}"/>`);
+    expect(atOnce(first.payload(RECORD).content.text(FAULTS.payloadGrowth))).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 
   it('may have text inside a header block and in an element after the body', () => {
@@ -285,19 +285,21 @@ describe('the payload of an envelope', () => {
     ['<a ></a >', '<a ></a >'],
     ['', undefined],
   ])('with the body %s is %s', (body, payload) => {
-    expect(atOnce(read(message(body)).payload(RECORD).text(FAULTS.payloadGrowth))).toBe(payload);
+    expect(atOnce(read(message(body)).payload(RECORD).content.text(FAULTS.payloadGrowth))).toBe(payload);
   });
 
   it('is the body where the operation has the name of its element in another namespace', () => {
     const body = '<r:RecordEvent xmlns:r="urn:r">x</r:RecordEvent>';
-    expect(atOnce(read(message(body)).payload(RECORD).text(FAULTS.payloadGrowth))).toBe(body);
+    expect(atOnce(read(message(body)).payload(RECORD).content.text(FAULTS.payloadGrowth))).toBe(body);
     expect(
-      atOnce(read(message(body)).payload({ namespace: 'urn:r', name: 'RecordEvent' }).text(FAULTS.payloadGrowth)),
+      atOnce(
+        read(message(body)).payload({ namespace: 'urn:r', name: 'RecordEvent' }).content.text(FAULTS.payloadGrowth),
+      ),
     ).toBe('x');
   });
 
   it('does not hold what follows the body', () => {
     const xml = envelope(`<s:Body>${operation('<a/>')}</s:Body><o:x xmlns:o="urn:o">t<o:y/></o:x>`);
-    expect(atOnce(read(xml).payload(RECORD).text(FAULTS.payloadGrowth))).toBe(`<a xmlns="${NAMESPACE}"/>`);
+    expect(atOnce(read(xml).payload(RECORD).content.text(FAULTS.payloadGrowth))).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 });

@@ -8,7 +8,7 @@ const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 const message = (body: string, header = '', declarations = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${declarations}>${header}<s:Body>${body}</s:Body></s:Envelope>`;
 
-const recordedOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).text(FAULTS.payloadGrowth));
+const recordedOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).content.text(FAULTS.payloadGrowth));
 
 const payloadOf = (inside: string, declarations = '') =>
   recordedOf(message(`<t:RecordEvent xmlns:t="${NAMESPACE}">${inside}</t:RecordEvent>`, '', declarations));

@@ -9,7 +9,7 @@ const message = (inside: string, onEnvelope = '', onOperation = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${onEnvelope}><s:Body>` +
   `<t:RecordEvent xmlns:t="${NAMESPACE}"${onOperation}>${inside}</t:RecordEvent></s:Body></s:Envelope>`;
 
-const payloadOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).text(FAULTS.payloadGrowth));
+const payloadOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).content.text(FAULTS.payloadGrowth));
 
 describe('a payload', () => {
   const prefixes = Array.from(

@@ -5,13 +5,7 @@ import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { FORM, isJsonType } from '../../get-post/http-payload';
 import { standardHeaders } from '../../senders/senders';
-
-/** The body and header fields of a request. */
-export interface PostedMessage {
-  readonly body: Buffer;
-  /** Returns the header fields of an attempt: a signature has the time of its attempt. */
-  readonly headers: () => Readonly<Record<string, string>>;
-}
+import { receivedMessage, type PostedMessage, type ReceivedForm } from './received-message';
 
 /** How events are posted. */
 export interface PostedForm {
@@ -19,17 +13,22 @@ export interface PostedForm {
   readonly secrets: readonly string[] | undefined;
   /** The payload as it came, instead of the CloudEvent. */
   readonly raw: boolean;
+  /** The request as it arrived, without the signature of {@link secrets}. */
+  readonly asReceived?: ReceivedForm | undefined;
 }
 
 /**
- * Returns the request that posts an event: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), or its
- * payload. Its `webhook-id` is the same whenever this event is sent, so that the target can tell a repetition.
+ * Returns the request that posts an event to an address: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), its
+ * payload, or the request that brought it. The `webhook-id` of the first two is the same whenever this event is sent, so that the target can tell a repetition.
  */
-export function messageOf(event: StoredEvent, { secrets, raw }: PostedForm): PostedMessage {
-  const { body, contentType } = raw ? rawContent(event) : structured(event);
+export function messageOf(event: StoredEvent, address: URL, { secrets, raw, asReceived }: PostedForm): PostedMessage {
   const id = webhookId(event);
+  if (asReceived !== undefined) return receivedMessage(event, address, asReceived, id);
+  const { body, contentType } = raw ? rawContent(event) : structured(event);
   const type = contentType === undefined ? {} : { 'Content-Type': contentType };
   return {
+    method: 'POST',
+    path: undefined,
     body,
     headers: () => ({
       'User-Agent': `asmx-webhook/${VERSION}`,

@@ -53,9 +53,9 @@ export class Target {
     const name = `Event ${String(event.position)}`;
     if (event.damaged !== undefined && event.damaged !== 'arrival')
       return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
-    const { body, headers } = messageOf(event, this.#options);
+    const { headers, ...message } = messageOf(event, this.#url, this.#options);
     for (let attempts = 1; !stop.aborted; attempts++) {
-      const answer = await this.#client.send(this.#url, { method: 'POST', headers: headers(), body }).catch(noAnswer);
+      const answer = await this.#client.send(this.#url, { ...message, headers: headers() }).catch(noAnswer);
       const isAnswer = !(answer instanceof NoAnswerError);
       const delivery = isAnswer ? this.#verdict(answer, name) : undefined;
       if (delivery !== undefined) return delivery;

@@ -1,5 +1,5 @@
 import { indentedTokens, isXml } from '../../xml/indented-xml';
-import { bytesStart, dataSize, isForm, textStart, type EventData } from './event-data';
+import { bytesStart, dataSize, isForm, textStart, type EventData } from '../../events/event-data';
 import { coloured, markup, type Markup, type Token } from './markup';
 import { hexDump } from './parts';
 

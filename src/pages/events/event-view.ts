@@ -3,20 +3,12 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { sequenceOf } from '../../events/position';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import {
-  arrivalOf,
-  hasKey,
-  headerOf,
-  isCloudEvent,
-  isXmlType,
-  lostType,
-  requestAgain,
-  withFreshId,
-  type EndpointAddress,
-} from './request-again';
+import { arrivalOf, headerOf, readable } from '../../events/arrival';
+import { dataBytes, eventData } from '../../events/event-data';
+import { hasKey, isCloudEvent, lostType, requestAgain, withFreshId, type EndpointAddress } from './request-again';
 import { curlCommand } from '../curl-command';
+import { isXmlType } from '../received-request';
 import { dataView } from './data-view';
-import { dataBytes, eventData } from './event-data';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
 import { markup, shownText } from './markup';
 import { bindingView, PAIRS_BYTES, pairs, sizeText, timeView, type Pair } from './parts';
@@ -76,6 +68,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     ...curlOf(event, address),
     /** Posts the event to an address. */
     forward: forwardCommand(event),
+    forwardAsReceived: forwardCommand(event, '--as-received'),
     files: fileNames(event),
     downloads: { event: download('event'), data: download('data'), request: download('request') },
     list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
@@ -98,7 +91,7 @@ function arrivalView(event: StoredEvent) {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
-    headers: pairs(headers, HEADERS_BYTES),
+    headers: pairs(readable(headers), HEADERS_BYTES),
   };
 }
 

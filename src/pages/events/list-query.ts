@@ -97,11 +97,15 @@ const COMMAND_BYTES = 8000;
  * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a position, or all that a
  * search finds. It is HTML, and each word from an address is quoted.
  *
+ * @param form - how they are posted: an option, or by default as CloudEvents.
  * @returns undefined if it would be too long to be shown, or a person who reads it would not see all of it.
  */
-export function forwardCommand(selected: { readonly position: number } | Filter): string | undefined {
+export function forwardCommand(
+  selected: { readonly position: number } | Filter,
+  form?: '--as-received',
+): string | undefined {
   const options = 'position' in selected ? [`--event ${sequenceOf(selected.position)}`] : searchOptions(selected);
-  const command = [`${TOOL} forward URL`, ...options].join(' ');
+  const command = [`${TOOL} forward URL`, ...(form === undefined ? [] : [form]), ...options].join(' ');
   const { html, isCut } = markup(command, COMMAND_BYTES);
   return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
 }

@@ -58,6 +58,7 @@ export async function listView(log: EventLog, { filter, place, problem }: ListQu
     isUnfinished,
     /** Posts all that the search finds to an address. Undefined if it found nothing yet or the command cannot be shown. */
     forward: events.length > 0 || isUnfinished ? forwardCommand(filter) : undefined,
+    forwardAsReceived: forwardCommand(filter, '--as-received'),
     /** Saves all that the search finds. Undefined if it found nothing yet. */
     download: events.length > 0 || isUnfinished ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     /** Whether it went towards newer events. */

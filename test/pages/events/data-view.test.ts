@@ -1,5 +1,5 @@
 import { dataView } from '../../../src/pages/events/data-view';
-import { dataBytes, eventData, textStart } from '../../../src/pages/events/event-data';
+import { dataBytes, eventData, textStart } from '../../../src/events/event-data';
 import { indentedXml } from '../../../src/xml/indented-xml';
 
 const text = (html: string): string =>

@@ -19,10 +19,10 @@ describe('the command that forwards what a page shows', () => {
   const page = async (query: string) => (await send(service.url + query)).body;
 
   /** What the tool understands of the command on a page, when a shell has read it. */
-  const taskOn = async (query: string) => {
+  const taskOn = async (query: string, id = 'forward-command') => {
     const body = await page(query);
     expect(await htmlProblems(body)).toEqual([]);
-    const script = `node() { test -f "$1" && shift && printf '%s\\0' "$@"; }\nURL=\n${codeOf(body, 'forward-command')}`;
+    const script = `node() { test -f "$1" && shift && printf '%s\\0' "$@"; }\nURL=\n${codeOf(body, id)}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder.path });
     const args = stdout.split('\0').slice(0, -1);
     expect(args.slice(0, 2)).toEqual(['forward', 'URL']);
@@ -30,11 +30,15 @@ describe('the command that forwards what a page shows', () => {
   };
 
   it('names an event by its whole sequence', async () => {
-    expect(await taskOn('?event=1')).toMatchObject({ selection: { names: ['00000000000000000001'] } });
+    const task = { selection: { names: ['00000000000000000001'] }, received: undefined };
+    expect(await taskOn('?event=1')).toMatchObject(task);
+    expect(await taskOn('?event=1', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
   });
 
   it('has all events where the list is not narrowed', async () => {
-    expect(await taskOn('?events')).toMatchObject({ since: { after: 0 }, selection: undefined });
+    const task = { since: { after: 0 }, selection: undefined };
+    expect(await taskOn('?events')).toMatchObject(task);
+    expect(await taskOn('?events', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
   });
 
   it.each([

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { loadContract, type Contract } from '../../contract/contract';
+import type { StoredEvent } from '../../events/stored-event';
+import { receivedRequest } from '../../pages/received-request';
+import type { Sender } from '../../senders/senders';
+import type { Signature } from '../../senders/signature';
+import { fileError } from '../terminal';
+
+/** A request with an event. */
+export interface PostedMessage {
+  readonly method: 'GET' | 'POST';
+  /** Path and query; undefined: those of the address. */
+  readonly path: string | undefined;
+  readonly body: Buffer | undefined;
+  /** Returns the header fields of an attempt: a signature has the time of its attempt. */
+  readonly headers: () => Readonly<Record<string, string>>;
+}
+
+/** How requests are sent as they arrived. */
+export interface ReceivedForm {
+  /** Has the namespace of SOAP calls whose envelope the log does not have. */
+  readonly contract: Contract;
+  /** Signs each attempt anew. */
+  readonly signer: { readonly signature: Signature; readonly key: Buffer } | undefined;
+}
+
+/** A sender whose signature requests get, and a file with the secret. */
+export interface SignerName {
+  readonly sender: Sender;
+  readonly secretFile: string;
+}
+
+/**
+ * @param namespace - of the service that recorded the events.
+ * @throws the secret cannot be read, or is not one of the sender's; the message is one line.
+ */
+export async function receivedForm(namespace: string, name: SignerName | undefined): Promise<ReceivedForm> {
+  const contract = await loadContract(namespace);
+  const signature = name?.sender.signature;
+  if (name === undefined || signature === undefined) return { contract, signer: undefined };
+  const { sender, secretFile } = name;
+  const secret = await readFile(secretFile, 'utf8').catch((error: unknown) => {
+    throw fileError(secretFile, 'read', error);
+  });
+  const key = signature.signingKey(secret.trim());
+  if (key === undefined || key.length === 0) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
+  return { contract, signer: { signature, key } };
+}
+
+/**
+ * Fields of one connection (RFC 9110, section 7.6.1), and those that depend on the target, or on how a body is written: it is sent
+ * without a content coding.
+ */
+const NOT_SENT =
+  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding)$/;
+
+/** A name and a value that a request may have (RFC 9110, section 5): an import may have brought others. */
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Returns the request that brought an event, for an address: its path is followed by what came after the operation's name. */
+export function receivedMessage(
+  event: StoredEvent,
+  { pathname, search }: URL,
+  { contract, signer }: ReceivedForm,
+  id: string,
+): PostedMessage {
+  const { method, target = '', headers, body } = receivedRequest(event, contract);
+  const [, path = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
+  const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1];
+  const named = headers
+    .filter(([name]) => name === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
+  const sent: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (NOT_SENT.test(name) || named.includes(name) || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
+    sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
+  }
+  const bytes = body?.bytes();
+  const queries = [search.slice(1), query].filter((part) => part !== '');
+  const sign = (signed: Buffer) => {
+    if (signer === undefined) return {};
+    const { signature, key } = signer;
+    return signature.sign(sent[signature.field.replace(/-signature$/, '-id')] ?? id, signed, [key]);
+  };
+  return {
+    method,
+    path: `${suffix === undefined ? pathname : pathname.replace(/\/$/, '') + suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`,
+    body: bytes,
+    headers: () => ({ ...sent, ...(bytes && sign(bytes)) }),
+  };
+}

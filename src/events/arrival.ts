@@ -1,0 +1,75 @@
+import type { StoredEvent } from './stored-event';
+
+/** Header fields in their order. */
+export type HeaderFields = readonly (readonly [name: string, value: string])[];
+
+/** A part of a text. */
+export type TextSpan = readonly [offset: number, length: number];
+
+/** What the payload of a SOAP call was in its message. */
+export interface SoapPayload {
+  /** The element whose content it was: that of the operation, unless the body said more. */
+  readonly of: 'operation' | 'body';
+  /** The namespace declarations in it that stood further out; none if they are many. */
+  readonly added: readonly TextSpan[];
+}
+
+/** How an event arrived. Events that were imported may have none of it. */
+export interface ArrivalView {
+  readonly method: string | undefined;
+  /** Path and query. */
+  readonly target: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** The name of the sender whose signature was verified. */
+  readonly signedBy: string | undefined;
+  /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
+  readonly headers: HeaderFields;
+  /** Of a SOAP call; undefined in events of earlier versions. */
+  readonly soap: SoapPayload | undefined;
+}
+
+/** Reads how an event arrived. */
+export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalView {
+  const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+  const { method, path, remoteAddress, signedBy, headers, soap } = members;
+  const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
+  return {
+    method: text(method),
+    target: text(path),
+    remoteAddress: text(remoteAddress),
+    signedBy: text(signedBy),
+    headers: fields.flatMap(([name, value]) =>
+      [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
+    ),
+    soap: soapPayload(soap),
+  };
+}
+
+/** An import may have brought anything. */
+function soapPayload(value: unknown): SoapPayload | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { of, added } = value as Readonly<Record<string, unknown>>;
+  if ((of !== 'operation' && of !== 'body') || !Array.isArray(added)) return undefined;
+  const isSpan = (span: unknown) => Array.isArray(span) && span.length === 2 && span.every(Number.isInteger);
+  return added.every(isSpan) ? { of, added: added as TextSpan[] } : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Header fields as a person reads them: most that are not ASCII were meant as UTF-8. */
+export function readable(headers: HeaderFields): HeaderFields {
+  return headers.map(([name, value]) => [name, asUtf8(value)]);
+}
+
+function asUtf8(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  const read = bytes.toString();
+  return bytes.toString('latin1') === value && Buffer.from(read).equals(bytes) ? read : value;
+}
+
+/** The value of a header field, by its name in lower case. */
+export function headerOf({ headers }: { readonly headers: HeaderFields }, name: string): string | undefined {
+  return headers.find(([field]) => field === name)?.[1];
+}

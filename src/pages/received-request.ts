@@ -1,0 +1,161 @@
+import type { Contract } from '../contract/contract';
+import { arrivalOf, headerOf, type SoapPayload, type HeaderFields } from '../events/arrival';
+import { memberTexts } from '../events/cloudevents/json-text';
+import { dataBytes, eventData, isForm, type EventData } from '../events/event-data';
+import type { StoredEvent } from '../events/stored-event';
+import { FORM, parseFormFields } from '../get-post/http-payload';
+import { SOAP_11, SOAP_12, soapRequest } from '../soap/soap-version';
+import { SHORT_BODY, type CurlBody } from './curl-command';
+
+/** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
+export interface ReceivedRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
+  readonly target: string | undefined;
+  /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
+  readonly headers: HeaderFields;
+  readonly body: CurlBody | undefined;
+}
+
+/** Most characters in the log for a byte of a body. */
+const MAX_GROWTH = 6;
+
+export const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
+
+/** Whether the body of an event has more than {@link SHORT_BODY} bytes for sure. */
+export function isLongData({ encoded }: EventData): boolean {
+  return encoded.length > MAX_GROWTH * SHORT_BODY;
+}
+
+/**
+ * Restores the request that brought an event. An event of a batch, one that was imported and one that came as a whole CloudEvent is
+ * a CloudEvent alone, in structured content mode.
+ *
+ * @param contract - has the namespace of SOAP messages whose envelope the log does not have.
+ */
+export function receivedRequest(event: StoredEvent, contract: Contract): ReceivedRequest {
+  const arrival = arrivalOf(event);
+  const { headers } = arrival;
+  const data = event.data === undefined ? undefined : eventData(event.data);
+  const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
+  const contentType = headerOf(arrival, 'content-type');
+  const isLong = data !== undefined && isLongData(data);
+  const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
+  const post = (fields: HeaderFields, bytes?: () => Buffer): ReceivedRequest => ({
+    method: 'POST',
+    target,
+    headers: fields,
+    body: bytes && { isLong, bytes },
+  });
+  if (headerOf(arrival, 'host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
+    const others = headers.filter(([name]) => name !== 'content-type');
+    const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
+    return { ...post(own, () => structuredEvent(event)), target: undefined };
+  }
+  if (binding === 'soap11' || binding === 'soap12')
+    return post(withUtf8(headers), () => soapBody(data, arrival.soap, contract, binding));
+  if (arrival.method === 'GET') return { method: 'GET', target, headers, body: undefined };
+  if (data === undefined || isQuery(data, arrival.target)) return post(headers);
+  return post(withUtf8(headers), () => httpBody(data, arrival));
+}
+
+/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */
+export function structuredEvent({ attributes, data }: StoredEvent, id?: string): Buffer {
+  const members = [...memberTexts(attributes)]
+    .filter(([name]) => name !== 'binding')
+    .map(([name, { text }]) => (name === 'id' && id !== undefined ? `"id":${JSON.stringify(id)}` : text));
+  return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
+}
+
+/** Writes the message of a call anew, its payload to the byte, with the namespaces that were declared around it. */
+function soapBody(
+  data: EventData | undefined,
+  soap: SoapPayload | undefined,
+  contract: Contract,
+  binding: 'soap11' | 'soap12',
+): Buffer {
+  const message = soapRequest(RECORD_EVENT, contract, binding === 'soap11' ? SOAP_11 : SOAP_12, false);
+  if (data === undefined) return Buffer.from(message);
+  const { payload, declarations } = withoutAdded(dataBytes(data).toString(), soap?.added ?? []);
+  const declared = [...declarations.values()].join('');
+  if (soap?.of === 'body') {
+    const inBody = message.replace(/(:Body)>.*(<\/[^<]*<\/[^<]*)$/s, (_all, tag: string, end: string) =>
+      [tag, declared, '>', payload, end].join(''),
+    );
+    return Buffer.from(inBody);
+  }
+  // The tag is empty: `<RecordEvent xmlns="…" />`.
+  const whole = message.replace(/<RecordEvent( xmlns=".*?") ?\/>/, (_tag, own: string) => {
+    if (declarations.get('xmlns') === own || !payload.includes('<'))
+      return `<${RECORD_EVENT}${declared === '' ? own : declared}>${payload}</${RECORD_EVENT}>`;
+    // Its own namespace must not become that of elements that had another, or none.
+    let prefix = 'w';
+    while (declarations.has(`xmlns:${prefix}`)) prefix += 'w';
+    const name = `${prefix}:${RECORD_EVENT}`;
+    return `<${name}${own.replace('xmlns', `xmlns:${prefix}`)}${declared}>${payload}</${name}>`;
+  });
+  return Buffer.from(whole);
+}
+
+/** Takes the declarations out of a payload that it was given. Returns them by their names. */
+function withoutAdded(text: string, added: SoapPayload['added']) {
+  const declarations = new Map<string, string>();
+  let payload = '';
+  let position = 0;
+  for (const [offset, length] of added) {
+    payload += text.slice(position, offset);
+    position = offset + length;
+    for (const [declaration, name = ''] of text.slice(offset, position).matchAll(/ (xmlns(?::[^=\s]+)?)="[^"]*"/g))
+      declarations.set(name, declaration);
+  }
+  return { payload: payload + text.slice(position), declarations };
+}
+
+/** The operation whose calls the log keeps. */
+const RECORD_EVENT = 'RecordEvent';
+
+function httpBody(data: EventData, arrival: { readonly headers: HeaderFields }): Buffer {
+  const bytes = dataBytes(data);
+  const isJson = headerOf(arrival, 'content-length') === String(bytes.length);
+  if (data.kind !== 'json' || isJson || headerOf(arrival, 'content-type')?.toLowerCase().startsWith(FORM) !== true)
+    return bytes;
+  const fields: unknown = JSON.parse(data.encoded);
+  return isForm(fields) ? Buffer.from(formText(fields)) : bytes;
+}
+
+function formText(fields: Readonly<Record<string, string | readonly string[]>>): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((text): [string, string] => [name, text]),
+  );
+  return new URLSearchParams(pairs).toString();
+}
+
+/** Whether the payload came from the query, so that the request had no body. */
+function isQuery(data: EventData, target = ''): boolean {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query === target || query.length > 2 * data.encoded.length + 64) return false;
+  const fields = parseFormFields(query);
+  return data.kind === 'json' && fields !== undefined && JSON.stringify(fields.values) === data.encoded;
+}
+
+/** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */
+function withUtf8(headers: HeaderFields): HeaderFields {
+  return headers.map(([name, value]) => {
+    if (name !== 'content-type') return [name, value];
+    const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');
+    return [name, isXmlType(value) && named === value && !/charset/i.test(value) ? `${value}; charset=utf-8` : named];
+  });
+}
+
+/** Whether a content type is one of XML (RFC 7303). */
+export function isXmlType(contentType: string): boolean {
+  return /^[^;]*[/+]xml\s*(?:;|$)/i.test(contentType);
+}
+
+/** Escapes the characters that request targets may contain and URLs may not. */
+function encodedTarget(target: string): string {
+  return target.replace(/[^!$-~]/g, (character) => {
+    const bytes = [...Buffer.from(character, 'latin1')];
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  });
+}

@@ -1,0 +1,119 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** A setting with the secrets of senders, which sign what they send. */
+export type SenderSecret = 'webhookSecrets' | 'stripeSecrets' | 'shopifySecrets' | 'slackSecrets' | 'gitlabTokens';
+
+/** How a sender proves that a call is its own. */
+export interface Signature {
+  /** The header field that holds the signature, in lower case. */
+  readonly field: string;
+  readonly setting: SenderSecret;
+  /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
+  signingKey(secret: string): Buffer | undefined;
+  /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
+  problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
+  /**
+   * Returns the header fields with which the sender signs a body now, with each of the keys if it can.
+   *
+   * @param id - of the message, without full stops: with them the signed text could be cut in another place.
+   */
+  sign(id: string, body: Buffer, keys: readonly Buffer[]): Readonly<Record<string, string>>;
+}
+
+/** What is signed besides the body; empty if a sender does not sign it. */
+interface Stamp {
+  readonly id: string;
+  /** In seconds since 1970-01-01T00:00Z. */
+  readonly time: string;
+}
+
+/** How signatures of bodies (HMAC with SHA-256) are written: the same for checking and for signing. */
+interface SignatureForm extends Pick<Signature, 'field' | 'setting'>, Partial<Pick<Signature, 'signingKey'>> {
+  /** The name of the field in messages. */
+  readonly name: string;
+  /** The name of the time in messages, if it is signed. */
+  readonly timeName?: string;
+  /** What is signed before the body. */
+  readonly before?: (stamp: Stamp) => string;
+  /** Reads the stamp and the signatures; a text says why they cannot be read. */
+  read(headers: IncomingHttpHeaders): { readonly stamp?: Stamp; readonly given: readonly Buffer[] } | string;
+  /** Writes what is read. */
+  write(signatures: readonly Buffer[], stamp: Stamp): Readonly<Record<string, string>>;
+}
+
+const NO_STAMP: Stamp = { id: '', time: '' };
+
+/** Returns a signature of bodies. */
+export function bodySignature(form: SignatureForm): Signature {
+  const { field, setting, signingKey = (secret) => Buffer.from(secret), name, timeName, before = () => '' } = form;
+  const sign = (key: Buffer, stamp: Stamp, body: Buffer) => hmac(key, before(stamp), body);
+  return {
+    field,
+    setting,
+    signingKey,
+    problem(headers, body, keys) {
+      const found = form.read(headers);
+      if (typeof found === 'string') return found;
+      const { stamp = NO_STAMP, given } = found;
+      const untimely = timeName === undefined ? undefined : timeProblem(stamp.time, timeName);
+      if (untimely !== undefined) return untimely;
+      return matches(given, keys, (key) => sign(key, stamp, body))
+        ? undefined
+        : `The ${name} is not valid for this body.`;
+    },
+    sign(id, body, keys) {
+      const stamp = { id, time: String(Math.floor(Date.now() / 1000)) };
+      return form.write(
+        keys.map((key) => sign(key, stamp, body)),
+        stamp,
+      );
+    },
+  };
+}
+
+/** Returns a token that is sent as it is, and signs nothing. */
+export function tokenIn({ field, setting, name }: Pick<SignatureForm, 'field' | 'setting' | 'name'>): Signature {
+  return {
+    field,
+    setting,
+    signingKey: (secret) => Buffer.from(secret),
+    // Digests have one length.
+    problem: ({ [field]: token }, _body, keys) =>
+      matches([hmac('', String(token))], keys, (key) => hmac('', key)) ? undefined : `The ${name} is not valid.`,
+    sign: (_id, _body, [key = Buffer.alloc(0)]) => ({ [field]: key.toString('latin1') }),
+  };
+}
+
+/** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
+const TOLERANCE = 5 * 60;
+
+/** Whether a text is a time in seconds since 1970-01-01T00:00Z. */
+export function isTime(text: string): boolean {
+  return /^\d{1,12}$/.test(text);
+}
+
+/** @param what - names the time, in seconds since 1970-01-01T00:00Z. */
+function timeProblem(time: string, what: string): string | undefined {
+  if (!isTime(time)) return `${what} is missing or not valid.`;
+  if (Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE) return undefined;
+  return `${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
+}
+
+function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buffer {
+  const hash = createHmac('sha256', key);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/** Whether one of the signatures is that of one of the keys. Compares all of them, each in constant time. */
+function matches(given: readonly Buffer[], keys: readonly Buffer[], right: (key: Buffer) => Buffer): boolean {
+  let found = false;
+  for (const key of keys) {
+    const one = right(key);
+    for (const signature of given) {
+      found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
+    }
+  }
+  return found;
+}

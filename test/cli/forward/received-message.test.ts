@@ -1,0 +1,328 @@
+import { createHmac } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { receivedForm, type SignerName } from '../../../src/cli/forward/received-message';
+import { Target } from '../../../src/cli/forward/target';
+import { TargetProgress } from '../../../src/cli/progress';
+import type { StoredEvent } from '../../../src/events/stored-event';
+import { SENDERS, standardHeaders } from '../../../src/senders/senders';
+import { signatureCheck } from '../../../src/senders/signatures';
+import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../support/bindings';
+import { newEvent } from '../../support/events';
+import { startService, type TestService } from '../../support/service';
+import { startTarget, type Received, type Target as Receiver } from '../../support/target';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+interface Sent {
+  readonly method?: 'GET' | 'POST';
+  /** What follows the operation's name, or the endpoint for a SOAP call. */
+  readonly place?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** The header fields that a receiver gets with another value, or not at all; `body` if that has other bytes. */
+  readonly differs: readonly string[];
+}
+
+const hmac = (secret: string, text: string, encoding: 'hex' | 'base64') =>
+  createHmac('sha256', secret).update(text).digest(encoding);
+const NOW = String(Math.floor(Date.now() / 1000));
+const JSON_TYPE = { 'content-type': 'application/json' };
+const STRIPE = '{\n  "id": "evt_1",\n  "type": "invoice.paid"\n}';
+const COMMAND = 'token=x&command=%2Fdeploy&text=now+or%20never';
+const STANDARD_SECRET = `whsec_${Buffer.from('k'.repeat(24)).toString('base64')}`;
+const STANDARD = '{"type":"contact.created"}';
+const ACTION = `"${NAMESPACE}RecordEvent"`;
+
+/** The message of a client that writes it as the interface document shows it. */
+const soapMessage = (prefix: string, namespace: string, body: string) =>
+  `<?xml version="1.0" encoding="utf-8"?><${prefix}:Envelope xmlns:${prefix}="${namespace}" ` +
+  'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">' +
+  `<${prefix}:Body>${body}</${prefix}:Body></${prefix}:Envelope>`;
+const PAYLOAD = '<order xsi:type="xsd:string" xmlns:p=\'urn:p\'><p:n>ä &amp; "b"</p:n></order> \r\n <note/><order/>';
+const OWN = `<RecordEvent xmlns="${NAMESPACE}">ä</RecordEvent>`;
+
+/** Of another client, with a header. */
+const OTHER = `<?xml version='1.0' encoding='UTF-8'?>
+<S:Envelope xmlns:S="${SOAP_11_NAMESPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="urn:x">
+  <S:Header><o:Security xmlns:o="urn:o"><o:Password>heim</o:Password></o:Security></S:Header>
+  <S:Body>
+    <RecordEvent xmlns='${NAMESPACE}'>
+      ${PAYLOAD}
+    </RecordEvent>
+  </S:Body>
+</S:Envelope>
+`;
+
+const SENT: Readonly<Record<string, Sent>> = {
+  GitHub: {
+    headers: {
+      ...JSON_TYPE,
+      'user-agent': 'GitHub-Hookshot/1',
+      'x-github-event': 'push',
+      'x-github-delivery': 'd1',
+      'x-hub-signature-256': `sha256=${hmac("It's a Secret", '{"ref":"ä","n":1.10}', 'hex')}`,
+    },
+    body: '{"ref":"ä","n":1.10}',
+    differs: ['x-hub-signature-256'],
+  },
+  Stripe: {
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'stripe-signature': `t=${NOW},v1=${hmac('s', `${NOW}.${STRIPE}`, 'hex')}`,
+    },
+    body: STRIPE,
+    differs: ['body', 'stripe-signature'],
+  },
+  Slack: {
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': NOW,
+      'x-slack-signature': `v0=${hmac('s', `v0:${NOW}:${COMMAND}`, 'hex')}`,
+    },
+    body: COMMAND,
+    differs: ['body', 'content-length', 'x-slack-signature'],
+  },
+  Shopify: {
+    headers: {
+      ...JSON_TYPE,
+      'x-shopify-topic': 'orders/create',
+      'x-shopify-webhook-id': 'w1',
+      'x-shopify-hmac-sha256': hmac('s', '{"id":1}', 'base64'),
+    },
+    body: '{"id":1}',
+    differs: ['x-shopify-hmac-sha256'],
+  },
+  GitLab: {
+    headers: { ...JSON_TYPE, 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': 'token-of-a-project' },
+    body: '{"a":[1, 2]}',
+    differs: ['x-gitlab-token'],
+  },
+  'Standard Webhooks': {
+    headers: { ...JSON_TYPE, ...standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from(STANDARD)) },
+    body: STANDARD,
+    differs: ['webhook-signature'],
+  },
+  'SOAP 1.1': {
+    place: '',
+    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    body: soapMessage('soap', SOAP_11_NAMESPACE, OWN),
+    differs: [],
+  },
+  'SOAP 1.1 of another client': {
+    place: '',
+    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    body: OTHER,
+    differs: ['body', 'content-length'],
+  },
+  'SOAP 1.1 in another character set': {
+    place: '',
+    headers: { 'content-type': 'text/xml; charset=iso-8859-1', soapaction: ACTION },
+    body: Buffer.from(OTHER.replace('UTF-8', 'iso-8859-1'), 'latin1'),
+    differs: ['body', 'content-length', 'content-type'],
+  },
+  'SOAP 1.2': {
+    place: '?a=b',
+    headers: { 'content-type': `application/soap+xml; charset=utf-8; action=${ACTION}` },
+    body: soapMessage('soap12', SOAP_12_NAMESPACE, OWN.replace('ä', '<order>ä</order>\n<note/>')),
+    differs: [],
+  },
+  'SOAP without a payload': {
+    place: '',
+    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    body: soapMessage('soap', SOAP_11_NAMESPACE, `<RecordEvent xmlns="${NAMESPACE}" />`),
+    differs: [],
+  },
+  'a form': {
+    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: 'session=heim' },
+    body: 'b=1+2&b=%26&a=%C3%A4',
+    differs: ['cookie'],
+  },
+  'a form that is JSON': {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: '{"order":"19"}',
+    differs: [],
+  },
+  multipart: {
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    body: Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
+    differs: [],
+  },
+  gzip: {
+    headers: { ...JSON_TYPE, 'content-encoding': 'gzip', 'accept-encoding': 'gzip' },
+    body: gzipSync('{"a":1}'),
+    differs: ['accept-encoding', 'body', 'content-encoding', 'content-length'],
+  },
+  'a query': {
+    method: 'GET',
+    place: "?b=1&a=%C3%A4+b&it's",
+    headers: { 'x-name': Buffer.from('Müller').toString('latin1'), 'x-other': '\u00e9' },
+    differs: [],
+  },
+  'a query without a body': {
+    place: '?b=1&a=2',
+    headers: {
+      'content-length': '0',
+      connection: 'x-hop, close',
+      'x-hop': '1',
+      te: 'trailers',
+      authorization: 'Bearer heim',
+    },
+    differs: ['authorization', 'connection', 'te', 'x-hop'],
+  },
+  'a CloudEvent in binary mode': {
+    headers: { ...JSON_TYPE, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' },
+    body: '{"a":1}',
+    differs: [],
+  },
+};
+
+describe('a request that is sent as it arrived', () => {
+  const folder = useTemporaryFolder();
+  let service: TestService;
+  let receiver: Receiver;
+  // A service of its own for each: one would record a delivery once.
+  beforeEach(async () => {
+    service = await startService();
+    receiver = await startTarget();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await receiver.close();
+  });
+
+  /** Sends a request exactly so, to the service and to the receiver. */
+  const sendRaw = (url: string, { method = 'POST', headers, body = '' }: Sent) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { origin } = new URL(url);
+      const outgoing = request(origin, { path: url.slice(origin.length), method, headers, agent: false }, (answer) => {
+        answer.resume().on('end', () => {
+          resolve(answer.statusCode);
+        });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  const recorded = async (sent: Sent): Promise<StoredEvent> => {
+    const { last } = await service.log.stats();
+    const isSoap = /xml/.test(sent.headers['content-type'] ?? '');
+    expect(await sendRaw(`${service.url}${isSoap ? '' : '/RecordEvent'}${sent.place ?? ''}`, sent)).toBe(200);
+    const [event] = await service.log.scan({ after: last, limit: 1 });
+    if (event === undefined) throw new Error('nothing was recorded');
+    return event;
+  };
+  const forwarded = async (event: StoredEvent, path: string, signer?: SignerName): Promise<Received> => {
+    const progress = new TargetProgress('', () => undefined, undefined);
+    const asReceived = await receivedForm(NAMESPACE, signer);
+    const target = new Target('t', progress, new URL(receiver.url + path), { secrets: [], raw: false, asReceived });
+    expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
+    return receiver.received.at(-1) as Received;
+  };
+
+  it.each(Object.entries(SENT))('has what %s had, but for what is documented', async (_name, sent) => {
+    await sendRaw(`${receiver.url}/hook${sent.place ?? ''}`, sent);
+    const original = receiver.received.at(-1) as Received;
+    const copy = await forwarded(await recorded(sent), '/hook');
+    expect([copy.method, copy.path]).toEqual([original.method, original.path]);
+    const names = new Set([...Object.keys(original.headers), ...Object.keys(copy.headers)]);
+    const differing = [...names].filter((name) => original.headers[name] !== copy.headers[name]);
+    if (!copy.body.equals(original.body)) differing.push('body');
+    const ofConnection = sent.headers.connection === undefined ? ['connection'] : [];
+    expect(differing.filter((name) => !ofConnection.includes(name)).sort()).toEqual(sent.differs);
+    expect(JSON.stringify(copy.headers) + copy.body.toString()).not.toContain('heim');
+  });
+
+  it('differs as documented: JSON on one line, forms written anew, not compressed', async () => {
+    const bodyOf = async (name: string) =>
+      (await forwarded(await recorded(SENT[name] as Sent), '/hook')).body.toString();
+    expect(await bodyOf('Stripe')).toBe(STRIPE.replaceAll('\n', ' '));
+    expect(await bodyOf('Slack')).toBe(COMMAND.replace('%20', '+'));
+    expect(await bodyOf('gzip')).toBe('{"a":1}');
+  });
+
+  it.each(SENDERS.filter(({ signature }) => signature !== undefined))(
+    'is accepted by the check of $name when it is signed anew',
+    async (sender) => {
+      const secret =
+        sender.field.endsWith('webhook-signature') || sender.name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
+      const secretFile = join(folder.path, 'secret');
+      await writeFile(secretFile, `${secret}\n`);
+      const event = await recorded(
+        SENT[sender.name] ?? { headers: { ...JSON_TYPE, 'svix-id': 'msg_2' }, body: '{}', differs: [] },
+      );
+      const { headers, body } = await forwarded(event, '/hook', { sender, secretFile });
+      const { setting } = sender.signature as { setting: 'webhookSecrets' };
+      const check = signatureCheck({ [setting]: [secret] });
+      expect(check.isSigned(headers)).toBe(true);
+      expect(check.check(headers, body)).toEqual({ sender, problem: undefined });
+      if (sender.name === 'Standard Webhooks') expect(headers['webhook-id']).toBe('msg_1');
+      if (sender.name === 'Svix') expect(headers['svix-id']).toBe('msg_2');
+    },
+  );
+
+  it('goes to the address with its own query, and with the path that came after the operation', async () => {
+    const event = await recorded({ headers: JSON_TYPE, body: '{}', differs: [] });
+    const arrival = JSON.stringify({ ...(JSON.parse(event.arrival) as object), path: '/a/b.asmx/RecordEvent/c/d?e=f' });
+    expect((await forwarded({ ...event, arrival }, '/hook/?token=1')).path).toBe('/hook/c/d?token=1&e=f');
+    expect((await forwarded(event, '')).path).toBe('/');
+  });
+
+  it('is a CloudEvent for an event of a batch, and for one whose arrival is not known', async () => {
+    const events = [{ specversion: '1.0', id: 'b1', source: '/s', type: 't', data: { a: 1 } }];
+    const batch = { 'content-type': 'application/cloudevents-batch+json' };
+    const { headers, body } = await forwarded(
+      await recorded({ headers: batch, body: JSON.stringify(events), differs: [] }),
+      '',
+    );
+    expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
+    expect(JSON.parse(body.toString())).toMatchObject(events[0] as object);
+    const imported = {
+      ...newEvent({ data: '"data":1', arrival: '{"headers":{"a b":"c","x":"\\n","y":"1"}}' }),
+      position: 1,
+    };
+    const alone = await forwarded(imported, '');
+    expect([alone.method, alone.headers.y, alone.headers['a b'], alone.headers.x]).toEqual([
+      'POST',
+      '1',
+      undefined,
+      undefined,
+    ]);
+    expect(JSON.parse(alone.body.toString())).toMatchObject({ id: imported.id, data: 1 });
+  });
+
+  it.each([
+    ['the default namespace', `<RecordEvent xmlns="${NAMESPACE}">${PAYLOAD}</RecordEvent>`],
+    ['another default namespace', `<t:RecordEvent xmlns:t="${NAMESPACE}" xmlns="urn:d">${PAYLOAD}</t:RecordEvent>`],
+    ['no namespace', `<w:RecordEvent xmlns:w="${NAMESPACE}"><w:a/>${PAYLOAD}</w:RecordEvent>`],
+    ['namespaces of its own', `<RecordEvent xmlns="${NAMESPACE}"><a xmlns=""/><b xmlns="urn:b"/></RecordEvent>`],
+    ['no elements', `<RecordEvent xmlns="${NAMESPACE}">a &lt; b</RecordEvent>`],
+    ['more in the body', `<RecordEvent xmlns="${NAMESPACE}" own="1">${PAYLOAD}</RecordEvent><x xmlns="urn:x"/>`],
+    ['many elements', `<RecordEvent xmlns="${NAMESPACE}">${'<a/>'.repeat(65)}</RecordEvent>`],
+  ])('has the payload of a SOAP call with %s, to the byte, and is recorded with the same data', async (what, body) => {
+    const message = (text: string) => ({ ...(SENT['SOAP 1.1'] as Sent), body: text });
+    const event = await recorded(message(OTHER.replace(/<S:Body>[^]*<\/S:Body>/, () => `<S:Body> ${body}</S:Body>`)));
+    const inside =
+      /^<(?:\w+:)?RecordEvent [^>]*>(.*)<\/[\w:]+>$/s.exec(what === 'more in the body' ? '' : body)?.[1] ?? body;
+    const { body: sent } = await forwarded(event, '');
+    if (what !== 'many elements') expect(sent.toString()).toContain(`>${inside}</`);
+    expect((await recorded(message(sent.toString()))).data).toBe(event.data);
+    const arrival = JSON.stringify({ ...(JSON.parse(event.arrival) as object), soap: undefined });
+    const earlier = await forwarded({ ...event, arrival }, '');
+    if (what !== 'more in the body') expect((await recorded(message(earlier.body.toString()))).data).toBe(event.data);
+  });
+
+  it.each([
+    ['', 'does not hold a secret of Standard Webhooks.'],
+    ['no-prefix', 'does not hold a secret of Standard Webhooks.'],
+  ])('is not signed with %j', async (secret, problem) => {
+    const secretFile = join(folder.path, 'other');
+    await writeFile(secretFile, secret);
+    const sender = SENDERS[0];
+    if (sender === undefined) throw new Error('no sender');
+    await expect(receivedForm(NAMESPACE, { sender, secretFile })).rejects.toThrow(problem);
+    await expect(receivedForm(NAMESPACE, { sender, secretFile: `${secretFile}.not` })).rejects.toThrow(
+      'cannot be read',
+    );
+  });
+});
