@@ -8,19 +8,9 @@ import { SqliteConnection } from '../../../src/log/sqlite/connection';
 import { requireUsable } from '../../../src/log/sqlite/files/database-files';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually, succeeds } from '../../support/eventually';
-import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
-import { describeEventLog } from '../event-log-suite';
+import { useTemporaryFolder } from '../../support/temporary-folder';
 import { everyEvent, newEvent } from '../../support/events';
 import { directly, openDirectly, rowsOf } from '../../support/sqlite';
-
-describeEventLog('SQLite', async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder.path, 'events.db');
-  return {
-    open: (retention) => openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) }),
-    remove: () => folder.remove(),
-  };
-});
 
 describe('a SQLite event log', () => {
   const folder = useTemporaryFolder();

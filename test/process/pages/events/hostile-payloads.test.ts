@@ -1,7 +1,7 @@
-import { send, type Question } from '../../support/http';
-import { expectNothingHeld } from '../../support/nothing-held';
-import { startService, type TestService } from '../../support/service';
-import { htmlProblems } from '../../support/valid-html';
+import { send, type Question } from '../../../support/http';
+import { expectNothingHeld } from '../../../support/nothing-held';
+import { startService, type TestService } from '../../../support/service';
+import { htmlProblems } from '../../../support/valid-html';
 
 const FORM = 'application/x-www-form-urlencoded';
 const BIDI = '\u202Egpj.exe\u202C';

@@ -8,10 +8,10 @@ import {
   resultOf,
   SOAP_11_NAMESPACE,
   type CloudEvent,
-} from './support/bindings';
-import { send } from './support/http';
-import { startService, type TestService } from './support/service';
-import { anyCharacter } from './support/arbitraries';
+} from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+import { anyCharacter } from '../support/arbitraries';
 
 /** Any string that UTF-8 can encode. A byte order mark at its start would not be part of the text. */
 const text = fc

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import type { FileLog } from '../../../src/log/event-log';
-import { eventually } from '../../support/eventually';
-import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../support/events';
+import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../../src/log/event-log';
+import { eventually } from '../../../support/eventually';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
+import { newEvent } from '../../../support/events';
 
 describe('a SQLite event log whose times do not grow with its positions', () => {
   const folder = useTemporaryFolder();

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventProblem } from '../../../src/events/archive';
-import { checksumOf } from '../../../src/log/sqlite/checksum';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { ReadOnlyConnection } from '../../../src/log/sqlite/read-only';
-import { SqliteReader } from '../../../src/log/sqlite/reader';
-import { verify } from '../../../src/log/sqlite/upkeep/verification';
-import { directly } from '../../support/sqlite';
-import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../support/events';
+import { eventProblem } from '../../../../src/events/archive';
+import { checksumOf } from '../../../../src/log/sqlite/checksum';
+import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
+import { ReadOnlyConnection } from '../../../../src/log/sqlite/read-only';
+import { SqliteReader } from '../../../../src/log/sqlite/reader';
+import { verify } from '../../../../src/log/sqlite/upkeep/verification';
+import { directly } from '../../../support/sqlite';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
+import { newEvent } from '../../../support/events';
 
 describe('the checksum of an event', () => {
   const folder = useTemporaryFolder();

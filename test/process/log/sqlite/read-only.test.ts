@@ -1,14 +1,14 @@
 import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as binding from '../../../src/log/sqlite/binding';
-import { ReadOnlyConnection } from '../../../src/log/sqlite/read-only';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import type { FileLog } from '../../../src/log/event-log';
-import { newEvent } from '../../support/events';
-import { messageChain } from '../../../src/util/text';
-import { eventually } from '../../support/eventually';
-import { openDirectly } from '../../support/sqlite';
-import { useTemporaryFolder } from '../../support/temporary-folder';
+import * as binding from '../../../../src/log/sqlite/binding';
+import { ReadOnlyConnection } from '../../../../src/log/sqlite/read-only';
+import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
+import type { FileLog } from '../../../../src/log/event-log';
+import { newEvent } from '../../../support/events';
+import { messageChain } from '../../../../src/util/text';
+import { eventually } from '../../../support/eventually';
+import { openDirectly } from '../../../support/sqlite';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
 
 describe('a SQLite event log that is opened for reading', () => {
   const folder = useTemporaryFolder();

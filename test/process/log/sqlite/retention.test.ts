@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { FileLog, Retention } from '../../../src/log/event-log';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { eventually } from '../../support/eventually';
-import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../support/events';
-import { rowsOf } from '../../support/sqlite';
+import type { FileLog, Retention } from '../../../../src/log/event-log';
+import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
+import { eventually } from '../../../support/eventually';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
+import { newEvent } from '../../../support/events';
+import { rowsOf } from '../../../support/sqlite';
 
 /** How long retention pauses when nothing is due, in milliseconds. */
 const PAUSE = 20;

@@ -1,10 +1,15 @@
-import { compareAnswers, seen, type Comparison } from '../../../src/cli/compare/answers';
-import { callsOf, type ComparedCall } from '../../../src/cli/compare/calls';
-import { HttpClient, type HttpResponse } from '../../../src/cli/http-client';
-import { compare, type CompareTask, type Tally } from '../../../src/cli/compare/compare';
-import { Wsdl } from '../../../src/cli/compare/wsdl';
-import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
-import { startService, type TestService } from '../../support/service';
+import { compareAnswers, seen, type Comparison } from '../../../../src/cli/compare/answers';
+import { callsOf, type ComparedCall } from '../../../../src/cli/compare/calls';
+import { HttpClient, type HttpResponse } from '../../../../src/cli/http-client';
+import { compare, type CompareTask, type Tally } from '../../../../src/cli/compare/compare';
+import { Wsdl } from '../../../../src/cli/compare/wsdl';
+import {
+  RECORDED_WSDL,
+  startRecordedService,
+  type Plant,
+  type RecordedAnswer,
+} from '../../../support/recorded-service';
+import { startService, type TestService } from '../../../support/service';
 
 const client = new HttpClient({ timeout: 10_000 }, 4 * 1024 * 1024);
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
-import { makeCertificate } from '../support/nginx';
-import { expectNothingHeld, noBytesHeld } from '../support/nothing-held';
-import { startService } from '../support/service';
-import { temporaryFolder } from '../support/temporary-folder';
-import { describeWith } from '../support/tools';
-import { openWire } from '../support/wire';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
+import { makeCertificate } from '../../support/nginx';
+import { expectNothingHeld, noBytesHeld } from '../../support/nothing-held';
+import { startService } from '../../support/service';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { describeWith } from '../../support/tools';
+import { openWire } from '../../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const MEBIBYTE = 1024 * 1024;
