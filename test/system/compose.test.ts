@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { readConfig } from '../../src/config/config';
 import { freePort } from '../support/nginx';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith, programPath } from '../support/tools';
@@ -13,14 +14,15 @@ import { describeWith, programPath } from '../support/tools';
 const run = promisify(execFile);
 
 const ROOT = join(__dirname, '..', '..');
-const compose = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true }) as Compose;
+const composeOf = (file: string) => parse(readFileSync(join(ROOT, file), 'utf8'), { merge: true }) as Compose;
+const compose = composeOf('compose.yaml');
 const services = compose.services ?? {};
 
 function configuration(name: string): Promise<string> {
   return readFile(join(ROOT, 'deploy', 'compose', `${name}.conf`), 'utf8');
 }
 
-describe('compose.yaml', () => {
+describe.each(['compose.yaml', 'compose.postgres.yaml'])('%s', (file) => {
   it('is valid', () => {
     // It is of the draft of 2019-09, but names it and its parts in the way of an older one.
     const schema = JSON.parse(
@@ -29,9 +31,27 @@ describe('compose.yaml', () => {
       ),
     ) as AnySchemaObject;
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
-    expect({ isValid: validate(compose), errors: validate.errors }).toEqual({ isValid: true, errors: null });
+    expect({ isValid: validate(composeOf(file)), errors: validate.errors }).toEqual({ isValid: true, errors: null });
   });
+});
 
+describe('compose.postgres.yaml', () => {
+  it('gives the service and the database the same user, database and password, which it asks for', () => {
+    const { webhook, postgres } = composeOf('compose.postgres.yaml').services ?? {};
+    const given = webhook?.environment as Record<string, string>;
+    const made = postgres?.environment as Record<string, string>;
+    const { eventLog } = readConfig({ ...given, EVENT_LOG_PASSWORD: 'secret' });
+    expect(eventLog.name).toBe('postgres:5432/webhook');
+    // The image makes a database with the name of its user.
+    expect([given.EVENT_LOG?.split(/[/@]/)[2], made.POSTGRES_USER]).toEqual(['webhook', 'webhook']);
+    expect(made.POSTGRES_PASSWORD).toBe(given.EVENT_LOG_PASSWORD);
+    expect(given.EVENT_LOG_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
+    expect(webhook?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+    expect(postgres?.ports).toBeUndefined();
+  });
+});
+
+describe('compose.yaml', () => {
   it('starts one instance unless it is asked for the cluster', () => {
     const plain = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
     expect(plain).toEqual(['webhook']);

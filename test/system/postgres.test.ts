@@ -44,6 +44,7 @@ describeWithPostgres('with PostgreSQL', () => {
     let failure = '';
     await postgres.restart(async () => {
       failure = await failureOf(log.check());
+      await expect(log.verify()).rejects.toThrow('The events could not be read.');
       await expect(log.append(newEvent({ id: 'lost' }))).rejects.toThrow('The event could not be recorded.');
     });
     expect(failure).toMatch(/^The event log cannot take events\..*(?:ECONNREFUSED|terminated)/);

@@ -62,13 +62,14 @@ export class PostgresConnection {
   /**
    * Runs an action on a connection, and again while its failure may pass.
    *
-   * @param retries - when it is not run again, as the deadline.
+   * @param deadline - when it fails for want of an answer; may be Infinity.
+   * @param retries - from when on it is not run again.
    * @param action - gets to know whether an earlier attempt may have done its work all the same: its answer was lost.
    */
   async run<T>(
     action: (client: PoolClient, isRepeated: boolean) => Promise<T>,
     deadline: number,
-    retries = deadline,
+    retries = Math.min(deadline, this.deadline()),
   ): Promise<T> {
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
