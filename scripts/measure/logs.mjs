@@ -1,6 +1,6 @@
 // Measures RecordEvent with the event log in SQLite, in PostgreSQL, on one nats-server and on three, which take turns:
 //   node scripts/measure/logs.mjs [ROUNDS [SECONDS]]
-// Prints events a second and p99, medians of the rounds. Compare within a run alone. Needs `npm run build`, wrk, PostgreSQL and nats-server.
+// Prints events a second and p99, and how both compare with SQLite in the same round: medians of the rounds. Needs `npm run build`, wrk, PostgreSQL and nats-server.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -87,16 +87,22 @@ try {
       }
     }
   }
-  console.table(
-    rows.map(({ name, ...results }) => {
-      const row = { log: name };
-      for (const connections of CONNECTIONS) {
-        row[`${connections}: events/s`] = Math.round(median(results[connections].map(({ rate }) => rate)));
-        row[`${connections}: p99 ms`] = Number(median(results[connections].map(({ p99 }) => p99)).toFixed(1));
-      }
-      return row;
-    }),
-  );
+  const [sqlite] = rows;
+  const middle = (list, name) => median(list.map((result) => result[name]));
+  const compared = (row, connections, name) =>
+    median(row[connections].map((result, round) => result[name] / sqlite[connections][round][name])).toFixed(2);
+  for (const connections of CONNECTIONS) {
+    console.log(`${connections} connections:`);
+    console.table(
+      rows.map((row) => ({
+        log: row.name,
+        'events/s': Math.round(middle(row[connections], 'rate')),
+        'of SQLite': compared(row, connections, 'rate'),
+        'p99 ms': Math.round(middle(row[connections], 'p99')),
+        'p99 of SQLite': compared(row, connections, 'p99'),
+      })),
+    );
+  }
 } finally {
   for (const stop of stops) await stop();
   await rm(folder, { recursive: true, force: true });
