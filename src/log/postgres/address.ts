@@ -30,6 +30,9 @@ const PARAMETERS: ReadonlyMap<string, RegExp> = new Map([
 
 export const PARAMETER_NAMES = [...PARAMETERS.keys()];
 
+/** Where a password is given. */
+export const PASSWORDS = 'EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD';
+
 const ADDRESS = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/;
 
 /**
@@ -42,7 +45,7 @@ export function postgresAddress(text: string): PostgresAddress | undefined {
   const [, user, hosts, database, query = ''] = ADDRESS.exec(text) ?? [];
   if (hosts === undefined || database === undefined) return undefined;
   if (user?.includes(':')) {
-    throw new ValueError('must not hold a password: give it in EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD');
+    throw new ValueError(`must not hold a password: give it in ${PASSWORDS}`);
   }
   const given = new URLSearchParams(query);
   for (const [name, value] of given) {

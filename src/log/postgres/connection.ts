@@ -2,15 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
-import type { PostgresAddress } from './address';
+import { PASSWORDS, type PostgresAddress } from './address';
 
 /** How long a host may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 2000;
 /** Pause before a failed call is tried again, in milliseconds. */
 const RETRY_PAUSE = 50;
-
-/** Where a password may be given. */
-export const PASSWORDS = 'EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD';
 
 /** The oldest server that has all that the log uses. */
 const OLDEST = 12;

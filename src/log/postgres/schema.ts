@@ -50,11 +50,10 @@ export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhoo
  * @throws {Error} they have another version, or are missing and not to be made.
  */
 export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
-  const isThere = async () => {
-    const [row] = await connection.query<{ found: boolean }>(`SELECT to_regclass('webhook_gaps') IS NOT NULL AS found`);
-    return row?.found === true;
-  };
-  if (!(await isThere())) {
+  const [tables] = await connection.query<{ found: boolean }>(
+    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found`,
+  );
+  if (tables?.found !== true) {
     if (!create) throw new Error('the database has no tables of an event log');
     await connection.query(SCHEMA);
   }
