@@ -81,7 +81,8 @@ export class ElementContent {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
-    const from = position;
+    const start = position;
+    this.#added.length = 0;
     const fragments: string[] = [];
     let parts: string[] = [];
     for (const [i, child] of this.#children.entries()) {
@@ -100,7 +101,7 @@ export class ElementContent {
       }
       const declarations = this.#declarationsOn(child, mayBeAny ? undefined : mentioned);
       if (declarations === '') continue;
-      if (this.#added.length <= MAX_ADDED) this.#added.push([child.nameEnd - from + growth, declarations.length]);
+      if (this.#added.length <= MAX_ADDED) this.#added.push([child.nameEnd - start + growth, declarations.length]);
       growth += declarations.length;
       if (growth > maxGrowth) throw tooLong(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);
