@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import base from './jest.config.mjs';
 
 /**
- * What `npm test` runs: all but the tests that start processes, of which `test/main` has a few, and those that need more than Node.
+ * What `npm test` runs, in a minute: all but the tests that start processes, of which `test/main` has a few, those that take seconds
+ * without one, which stand in `test/process`, too, and those that need more than Node.
  *
  * @type {import('jest').Config}
  */

@@ -33,8 +33,8 @@ async function measure(transport: string, each: number): Promise<Row[]> {
 // What a message makes the service compute does not depend on how it arrives: a part of them shows that for the other transports.
 it.each([
   ['HTTP', 1],
-  ['TLS', 3],
-  ['two workers', 3],
+  ['TLS', 5],
+  ['two workers', 4],
 ])(
   'no message within the limits holds up callers for more than 50 ms over %s (of each %d)',
   async (transport, each) => {

@@ -1,7 +1,17 @@
+import fs from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import threads from 'node:worker_threads';
+import { type FileLog, EventLogError } from '../../../../src/log/event-log';
+import { SqliteConnection } from '../../../../src/log/sqlite/connection';
+import { requireUsable } from '../../../../src/log/sqlite/files/database-files';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
+import { eventually, succeeds } from '../../../support/eventually';
 import { describeEventLog } from '../../../log/event-log-suite';
-import { temporaryFolder } from '../../../support/temporary-folder';
+import { temporaryFolder, useTemporaryFolder } from '../../../support/temporary-folder';
+import { everyEvent, newEvent } from '../../../support/events';
+import { directly, openDirectly, rowsOf } from '../../../support/sqlite';
 
 describeEventLog('SQLite', async () => {
   const folder = await temporaryFolder();
@@ -10,4 +20,458 @@ describeEventLog('SQLite', async () => {
     open: (retention) => openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) }),
     remove: () => folder.remove(),
   };
+});
+
+describe('a SQLite event log', () => {
+  const folder = useTemporaryFolder();
+
+  it('records many events in one call, and knows those that come again, whatever their places', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    const events = Array.from({ length: 1100 }, () => newEvent());
+    const before = [0, 300, 511, 512, 1099].map((i) => events[i] ?? newEvent());
+    await log.appendAll(before);
+    const appended = await log.appendAll(events);
+    expect(appended).toEqual(events.map((event) => ({ id: event.id, recorded: !before.includes(event) })));
+    expect((await log.stats()).events).toBe(1100);
+    await log.close();
+  });
+
+  it('scans on since a time after ten thousand events that were imported late', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ id: 'first', recordedAt: 5000 }));
+    const late = Array.from({ length: 10_000 }, () => newEvent({ recordedAt: 1000 }));
+    for (let i = 0; i < late.length; i += 1000) await log.appendAll(late.slice(i, i + 1000));
+    await log.append(newEvent({ id: 'next', recordedAt: 6000 }));
+    const [first] = await log.scan({ after: 0, limit: 1, since: 5000 });
+    const found = await log.scan({ after: first?.position ?? 0, limit: 10, since: 5000 });
+    expect([first?.id, ...found.map(({ id }) => id)]).toEqual(['first', 'next']);
+    await log.close();
+  });
+
+  it('waits until a commit is on the disk itself, also where that takes more than fsync', () => {
+    const file = join(folder.path, 'events.db');
+    const connection = new SqliteConnection({ file, busyTimeout: 0, retentionPause: 0 });
+    expect(connection.prepare('PRAGMA fullfsync').get()).toEqual({ fullfsync: 1 });
+    expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+    connection.close();
+  });
+
+  it('takes no time of a repetition for that of an event', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
+    await log.appendAll([newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 })]);
+    await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
+    const rates = await log.rates({ until: 4000, span: 1000, spans: 3 });
+    expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
+    await log.close();
+  });
+});
+
+describe('a SQLite event log that cannot be opened', () => {
+  const folder = useTemporaryFolder();
+
+  it.each([
+    ['', 'ELOOP'],
+    ['-wal', 'the write-ahead log beside the file (its name ends with -wal) cannot be read: ELOOP'],
+  ])('says why without a path, which callers must not see (events.db%s)', async (suffix, reason) => {
+    const file = join(folder.path, 'events.db');
+    const log = await openSqliteLog({ file });
+    await log.append(newEvent());
+    await log.close();
+    await rm(file + suffix, { force: true });
+    await symlink(`events.db${suffix}`, file + suffix);
+    await expect(openSqliteLog({ file })).rejects.toMatchObject({ cause: { message: reason } });
+  });
+});
+
+describe('a SQLite event log with damaged events', () => {
+  const folder = useTemporaryFolder();
+
+  it.each([
+    [
+      'data that is not UTF-8',
+      `data = CAST(x'2264617461223a2261ff6222' AS TEXT)`,
+      /^Event 0*1 has a text that is not UTF-8\.$/,
+    ],
+    [
+      'attributes that are not UTF-8',
+      `attributes = CAST(x'7b22ff223a317d' AS TEXT)`,
+      /^Event 0*1 has a text that is not UTF-8\.$/,
+    ],
+    ['attributes that are not JSON', `attributes = 'x' || substr(attributes, 2)`, undefined],
+  ])('returns every event, and says of one with %s that it is damaged', async (_what, change, finding) => {
+    const file = join(folder.path, 'events.db');
+    const log = await openSqliteLog({ file });
+    await log.appendAll([
+      newEvent({ id: 'one', data: '"data":"\ufffd"' }),
+      newEvent({ id: 'two', data: '"data":"\ufffd"' }),
+    ]);
+    directly(file, `UPDATE events SET ${change} WHERE sequence = 1`);
+    const [one, two] = await log.read(everyEvent);
+    expect(one).toMatchObject({ position: 1, data: undefined });
+    expect(JSON.parse(one?.attributes ?? '')).toMatchObject({ damaged: true });
+    expect(two).toMatchObject({ id: 'two', data: '"data":"\ufffd"' });
+    expect((await log.search({ limit: 10, text: 'nowhere' })).more).toBe(false);
+    expect((await log.search({ limit: 10 })).events).toHaveLength(2);
+    if (finding) expect(await log.verify()).toEqual([expect.stringMatching(finding)]);
+    await log.close();
+  });
+
+  it.each(['attributes', 'data', 'arrival'])('scans every event, also one whose %s is not JSON', async (column) => {
+    const file = join(folder.path, 'events.db');
+    const log = await openSqliteLog({ file });
+    await log.appendAll([newEvent({ id: 'one' }), newEvent({ id: 'two' })]);
+    directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence = 1`);
+    const [one, two] = await log.scan({ after: 0, limit: 10 });
+    expect(one).toMatchObject({ id: 'one', damaged: column });
+    for (const text of [one?.attributes, one?.arrival, `{${one?.data ?? ''}}`])
+      expect(JSON.parse(text ?? '')).toEqual(expect.any(Object));
+    expect(two).toMatchObject({ id: 'two' });
+    expect(two).not.toHaveProperty('damaged');
+    await log.close();
+  });
+
+  it('reads and scans data whole that is nested deeper than SQLite reads it', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    const data = `"data":${'['.repeat(5000)}${']'.repeat(5000)}`;
+    await log.append(newEvent({ data }));
+    const found = [...(await log.read(everyEvent)), ...(await log.scan({ after: 0, limit: 1 }))];
+    expect(found.map((event) => [event.data === data, event.attributes.includes('damaged')])).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    await log.close();
+  });
+
+  it('finds a changed time, though it is in the same minute', async () => {
+    const file = join(folder.path, 'events.db');
+    const log = await openSqliteLog({ file });
+    await log.appendAll([-61_000, -1, 0, 59_998, 60_000].map((recordedAt) => newEvent({ recordedAt })));
+    await log.forget([1]);
+    expect(await log.verify()).toEqual([]);
+    directly(file, 'UPDATE events SET recorded_at = recorded_at + 1 WHERE sequence = 4');
+    expect(await log.verify()).toEqual([
+      'The times of the events do not agree with the counts of 1 minutes.',
+      'Event 00000000000000000004 is not as it was recorded: it has another checksum than was noted.',
+    ]);
+    await log.close();
+  });
+});
+
+describe('a SQLite event log that fails', () => {
+  const folder = useTemporaryFolder();
+  let file: string;
+  beforeEach(() => {
+    file = join(folder.path, 'events.db');
+  });
+
+  it('starts its thread again once the system lets it', async () => {
+    const log = await openSqliteLog({ file });
+    await rename(file, `${file}.moved`);
+    await expect(log.check()).rejects.toThrow();
+    const limit = jest.spyOn(threads, 'Worker').mockImplementation(() => {
+      throw new Error('ERR_WORKER_INIT_FAILED');
+    });
+    await expect(log.append(newEvent())).rejects.toThrow('The event could not be recorded.');
+    expect(limit).toHaveBeenCalledTimes(1);
+    limit.mockRestore();
+    await eventually('events are recorded', () =>
+      log.append(newEvent()).then(
+        ({ recorded }) => recorded,
+        () => false,
+      ),
+    );
+    await log.close();
+  });
+
+  const causeOf = async (promise: Promise<unknown>): Promise<[message: string, cause: string]> => {
+    const error: unknown = await promise.then(
+      () => undefined,
+      (rejected: unknown) => rejected,
+    );
+    expect(error).toBeInstanceOf(EventLogError);
+    const { message, cause } = error as EventLogError;
+    return [message, (cause as Error).message];
+  };
+
+  it('is not opened under a path that not even root can create', async () => {
+    const below = join(file, 'sub', 'events.db');
+    await writeFile(file, '');
+    const [message, cause] = await causeOf(openSqliteLog({ file: below }));
+    expect(message).toBe(`The event log ${below} cannot be opened.`);
+    expect(cause).toMatch(/ENOTDIR|EEXIST/);
+  });
+
+  it('is not opened on a file that this user cannot write', async () => {
+    await writeFile(file, '');
+    const denied = jest.spyOn(fs, 'accessSync').mockImplementation((_file, mode) => {
+      if (mode === fs.constants.W_OK) throw new Error('EACCES');
+    });
+    expect(() => {
+      requireUsable(file);
+    }).toThrow('the file cannot be written by this user');
+    denied.mockRestore();
+    // root may write every file.
+    if (process.getuid?.() === 0) return;
+    const log = await openSqliteLog({ file });
+    // Its -wal and -shm are there: SQLite would open the file to read it alone.
+    await chmod(file, 0o444);
+    expect((await causeOf(openSqliteLog({ file })))[1]).toBe('the file cannot be written by this user');
+    await log.close();
+  });
+
+  it('is not opened where the path is a folder', async () => {
+    const [message] = await causeOf(openSqliteLog({ file: folder.path }));
+    expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
+  });
+
+  it('is not opened on a file that is not a database, and leaves it as it is', async () => {
+    await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
+    const [, cause] = await causeOf(openSqliteLog({ file }));
+    expect(cause).toBe('The file is not a SQLite database. Nothing was changed.');
+  });
+
+  it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {
+    const log = await openSqliteLog({ file, maxPages: 40 });
+    await log.append(newEvent({ id: 'first' }));
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.append(large));
+    expect(message).toBe('The event could not be recorded.');
+    expect(cause).toBe('database or disk is full');
+    await log.append(newEvent({ id: 'second' }));
+    expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['first', 'second']);
+    await log.close();
+  });
+
+  it('records none of the events of a commit that fails', async () => {
+    const log = await openSqliteLog({ file, maxPages: 40 });
+    const outcomes = await Promise.allSettled([
+      log.append(newEvent()),
+      log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` })),
+      log.append(newEvent()),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await log.read(everyEvent)).toEqual([]);
+    await log.close();
+  });
+
+  it('records all events of one call or none', async () => {
+    const log = await openSqliteLog({ file, maxPages: 40 });
+    const small = Array.from({ length: 5 }, () => newEvent());
+    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
+    const [message, cause] = await causeOf(log.appendAll([...small, large]));
+    expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
+    expect((await log.stats()).events).toBe(0);
+    expect(await log.read(everyEvent)).toEqual([]);
+    await log.appendAll(small);
+    expect((await log.stats()).events).toBe(5);
+    await log.close();
+  });
+
+  it('is not ready while the disk is too full for an event like the one that failed', async () => {
+    const log = await openSqliteLog({ file, maxPages: 60 });
+    const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
+    let id = 0;
+    while (
+      await log.append(event(String(id))).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      id++;
+    }
+    for (let i = 0; i < 5; i++) {
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database or disk is full']);
+      expect((await causeOf(log.append(event('next'))))[1]).toBe('database or disk is full');
+    }
+    const [last] = await log.read({ ...everyEvent, limit: 1 });
+    await log.close();
+    const roomy = await openSqliteLog({ file });
+    await roomy.append(event('next'));
+    const [next] = await roomy.read({ ...everyEvent, limit: 1 });
+    expect([next?.id, next?.position ?? 0]).toEqual(['next', (last?.position ?? 0) + 1]);
+    expect((await roomy.stats()).events).toBe(id + 1);
+    await roomy.close();
+  });
+
+  it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
+    const log = await openSqliteLog({ file, maxPages: 60 });
+    const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
+    const filling = await log.append(large);
+    await causeOf(log.append({ ...large, id: 'second' }));
+    await causeOf(log.check());
+    directly(file, `DELETE FROM events WHERE id = '${filling.id}'`);
+    await log.check();
+    expect(rowsOf(file, 'SELECT count(*) AS rows FROM probe')).toMatchObject([{ rows: 0 }]);
+    expect((await log.append({ ...large, id: 'second' })).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('says that the database is locked by another program, and goes on afterwards', async () => {
+    const log = await openSqliteLog({ file, busyTimeout: 50 });
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE');
+    const [message, cause] = await causeOf(log.append(newEvent()));
+    expect([message, cause]).toEqual(['The event could not be recorded.', 'database is locked']);
+    expect(await log.read(everyEvent)).toEqual([]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('is not ready after a commit that failed until one is possible again', async () => {
+    const log = await openSqliteLog({ file, busyTimeout: 50 });
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE');
+    await causeOf(log.append(newEvent()));
+    expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database is locked']);
+    other.exec('ROLLBACK');
+    other.close();
+    await log.check();
+    expect((await log.stats()).events).toBe(0);
+    await log.close();
+  });
+
+  it('is not ready while no event can be recorded for another reason than room, and is again by itself', async () => {
+    const log = await openSqliteLog({ file });
+    directly(file, "CREATE TRIGGER fails BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'not now'); END");
+    await causeOf(log.append(newEvent()));
+    for (let i = 0; i < 3; i++) {
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'not now']);
+    }
+    directly(file, 'DROP TRIGGER fails');
+    await log.check();
+    expect((await log.stats()).events).toBe(0);
+    const { id } = await log.append(newEvent());
+    expect(await log.read(everyEvent)).toMatchObject([{ id, position: 1 }]);
+    await log.close();
+  });
+
+  it('is not ready once a page of an index is found to be damaged', async () => {
+    await (await openSqliteLog({ file })).close();
+    const roots = "SELECT rootpage AS page FROM file.sqlite_schema WHERE name = 'events_id'";
+    const [{ page = 0 } = {}] = rowsOf(file, roots) as { page?: number }[];
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
+    await handle.close();
+    const log = await openSqliteLog({ file });
+    const [, cause] = await causeOf(log.append(newEvent()));
+    expect(cause).toBe('database disk image is malformed');
+    for (let i = 0; i < 3; i++)
+      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', cause]);
+    await log.close();
+  });
+
+  it('records nothing while its folder is missing, and opens what it finds when the folder is back', async () => {
+    const log = await openSqliteLog({ file });
+    await log.append(newEvent());
+    await rm(folder.path, { recursive: true });
+    await eventually('the log has noticed', () =>
+      log.check().then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect((await causeOf(log.append(newEvent())))[0]).toBe('The event could not be recorded.');
+    await mkdir(folder.path);
+    await eventually('events can be recorded again', () => succeeds(log.check()));
+    const event = newEvent();
+    await log.append(event);
+    expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
+    await log.close();
+  });
+
+  it('records nothing in a file that was replaced, and then goes on in the new one', async () => {
+    const log = await openSqliteLog({ file });
+    await rm(folder.path, { recursive: true });
+    const other = await openSqliteLog({ file });
+    const event = newEvent();
+    await eventually('the new file is used', () =>
+      log.append(event).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect((await other.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual([event.id]);
+    await log.close();
+    await other.close();
+  });
+
+  it('closes without an error while its folder is missing', async () => {
+    const log = await openSqliteLog({ file });
+    await rm(folder.path, { recursive: true });
+    await log.check().catch(() => undefined);
+    await log.check().catch(() => undefined);
+    await log.close();
+  });
+
+  it('waits for another program that holds the lock for a moment', async () => {
+    const log = await openSqliteLog({ file });
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE');
+    const appended = log.append(newEvent());
+    void setTimeout(100).then(() => other.exec('ROLLBACK'));
+    expect((await appended).recorded).toBe(true);
+    other.close();
+    await log.close();
+  });
+
+  describe('copied', () => {
+    let log: FileLog;
+    beforeEach(async () => {
+      log = await openSqliteLog({ file });
+      await log.append(newEvent({ id: 'kept' }));
+    });
+    afterEach(() => log.close());
+
+    const copy = () => join(folder.path, 'copy.db');
+    const backUp = (target: string) => log.backup(target);
+
+    it('is one file, which opens as a log with its events', async () => {
+      await backUp(copy());
+      expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
+      const copied = await openSqliteLog({ file: copy() });
+      expect((await copied.read(everyEvent)).map(({ id }) => id)).toEqual(['kept']);
+      expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
+      await copied.close();
+    });
+
+    it('does not replace a file', async () => {
+      await writeFile(copy(), 'mine');
+      const [message, cause] = await causeOf(backUp(copy()));
+      expect(message).toBe('The event log could not be copied.');
+      expect(cause).toBe(`${copy()} exists already. Choose another name or move that file away.`);
+      expect(await readFile(copy(), 'utf8')).toBe('mine');
+    });
+
+    it('needs a name and a folder', async () => {
+      expect((await causeOf(backUp('')))[1]).toBe('The name of the new file is empty.');
+      await causeOf(backUp(join(folder.path, 'missing', 'copy.db')));
+      expect(await readdir(folder.path)).not.toContain('missing');
+    });
+  });
+
+  it('is created by many at the same moment', async () => {
+    const logs = await Promise.all(Array.from({ length: 8 }, () => openSqliteLog({ file })));
+    await Promise.all(logs.map((log) => log.append(newEvent())));
+    expect(await logs[0]?.read(everyEvent)).toHaveLength(8);
+    await Promise.all(logs.map((log) => log.close()));
+  });
+
+  it('finds events by an index, whatever the query', async () => {
+    await (await openSqliteLog({ file })).close();
+    const database = openDirectly(file);
+    const plans = [
+      'id = ?',
+      'id = ? AND sequence > ?',
+      'sequence > ?',
+      '(id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?',
+    ];
+    for (const where of plans) {
+      const plan = database.prepare(`EXPLAIN QUERY PLAN SELECT id FROM events WHERE ${where} ORDER BY sequence`).all();
+      expect(JSON.stringify(plan)).not.toContain('SCAN');
+    }
+    database.close();
+  });
 });

@@ -1,6 +1,6 @@
-import { describeAttacks } from './attack-suite';
-import { HTTP_ATTACKS } from './attacks/http';
-import { bodyAttacks, SMALLEST_SIZE, xmlAttacks } from './attacks/xml';
+import { describeAttacks } from '../../security/attack-suite';
+import { HTTP_ATTACKS } from '../../security/attacks/http';
+import { bodyAttacks, SMALLEST_SIZE, xmlAttacks } from '../../security/attacks/xml';
 
 // Small messages make the suite fast; test/system/large-attacks.test.ts sends large ones, and test/attacks/attacks.test.ts
 // attacks in numbers and measures a client beside them.

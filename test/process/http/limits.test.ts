@@ -1,15 +1,15 @@
-import type { StoredEvent } from '../../src/events/stored-event';
+import type { StoredEvent } from '../../../src/events/stored-event';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { openMemoryLog } from '../../src/log/memory/event-log';
-import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../support/bindings';
-import { send, type Answer } from '../support/http';
-import { eventually } from '../support/eventually';
-import { metricsAt } from '../support/metrics';
-import { expectNothingHeld } from '../support/nothing-held';
-import { openConnection, sendRaw, untilClosed } from '../support/raw';
-import { startService } from '../support/service';
+import { openMemoryLog } from '../../../src/log/memory/event-log';
+import { BINDINGS, callOperation, envelope11, requestOf, type BindingName } from '../../support/bindings';
+import { send, type Answer } from '../../support/http';
+import { eventually } from '../../support/eventually';
+import { metricsAt } from '../../support/metrics';
+import { expectNothingHeld } from '../../support/nothing-held';
+import { openConnection, sendRaw, untilClosed } from '../../support/raw';
+import { startService } from '../../support/service';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 

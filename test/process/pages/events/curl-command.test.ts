@@ -5,12 +5,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import type { StoredEvent } from '../../../src/events/stored-event';
-import { requestOf } from '../../support/bindings';
-import { send, type Question } from '../../support/http';
-import { codeOf } from '../../support/page';
-import { startService, type TestService } from '../../support/service';
-import { useTemporaryFolder } from '../../support/temporary-folder';
+import type { StoredEvent } from '../../../../src/events/stored-event';
+import { requestOf } from '../../../support/bindings';
+import { send, type Question } from '../../../support/http';
+import { codeOf } from '../../../support/page';
+import { startService, type TestService } from '../../../support/service';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
 
 const FORM = 'application/x-www-form-urlencoded';
 const XML = `<order id="1"><note>it's "here" &amp; $(touch there)</note></order>`;

@@ -1,6 +1,6 @@
-import { holdUp } from '../../support/hold-up';
-import { send } from '../../support/http';
-import { startService, type TestService } from '../../support/service';
+import { holdUp } from '../../../support/hold-up';
+import { send } from '../../../support/http';
+import { startService, type TestService } from '../../../support/service';
 
 /** How long a page may hold up callers, in milliseconds of processor time: where that is dear, as many times what plain text takes. */
 const MOST = 50;

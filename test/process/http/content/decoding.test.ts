@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { Decoding, isCoding, type Coding } from '../../../src/http/content/body';
-import { RequestError } from '../../../src/http/errors';
+import { Decoding, isCoding, type Coding } from '../../../../src/http/content/body';
+import { RequestError } from '../../../../src/http/errors';
 
 const TEXT = 'x'.repeat(1_000_000);
 const CODED: readonly (readonly [Coding, Buffer])[] = [

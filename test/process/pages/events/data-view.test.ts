@@ -1,6 +1,6 @@
-import { dataView } from '../../../src/pages/events/data-view';
-import { dataBytes, eventData, textStart } from '../../../src/events/event-data';
-import { indentedXml } from '../../../src/xml/indented-xml';
+import { dataView } from '../../../../src/pages/events/data-view';
+import { dataBytes, eventData, textStart } from '../../../../src/events/event-data';
+import { indentedXml } from '../../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
   html
