@@ -3,17 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { receivedForm, type SignerName } from '../../../src/cli/forward/received-message';
-import { Target } from '../../../src/cli/forward/target';
-import { TargetProgress } from '../../../src/cli/progress';
-import type { StoredEvent } from '../../../src/events/stored-event';
-import { SENDERS, standardHeaders } from '../../../src/senders/senders';
-import { signatureCheck } from '../../../src/senders/signatures';
-import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../support/bindings';
-import { newEvent } from '../../support/events';
-import { startService, type TestService } from '../../support/service';
-import { startTarget, type Received, type Target as Receiver } from '../../support/target';
-import { useTemporaryFolder } from '../../support/temporary-folder';
+import { receivedForm, type SignerName } from '../../../../src/cli/forward/received-message';
+import { Target } from '../../../../src/cli/forward/target';
+import { TargetProgress } from '../../../../src/cli/progress';
+import type { StoredEvent } from '../../../../src/events/stored-event';
+import { SENDERS, standardHeaders } from '../../../../src/senders/senders';
+import { signatureCheck } from '../../../../src/senders/signatures';
+import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../../support/bindings';
+import { newEvent } from '../../../support/events';
+import { startService, type TestService } from '../../../support/service';
+import { startTarget, type Received, type Target as Receiver } from '../../../support/target';
+import { useTemporaryFolder } from '../../../support/temporary-folder';
 
 interface Sent {
   readonly method?: 'GET' | 'POST';
