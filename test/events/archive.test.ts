@@ -163,7 +163,7 @@ describe('an archive', () => {
           }
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 4 },
     );
   });
 

@@ -12,7 +12,7 @@ const PASSIVE = 'PRAGMA wal_checkpoint(PASSIVE)';
 describe('the write-back of a write-ahead log', () => {
   const folder = useTemporaryFolder();
 
-  it.each([0, 0.1, 0.5, 0.9])('leaves the file whole where %d of the log is left meanwhile', (part) => {
+  it.each([0, 0.5, 0.9])('leaves the file whole where %d of the log is left meanwhile', (part) => {
     const file = join(folder.path, 'events.db');
     const connection = new SqliteConnection({ file });
     const recorder = new SqliteRecorder(connection);
