@@ -1,7 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Returns a function that checks a key against a set. It compares all digests, each in constant time: its time says nothing about a key. */
+/**
+ * Returns a function that checks a key against a set. It compares all digests, each in constant time: its time says nothing about a
+ * key.
+ */
 export function keyCheck(keys: readonly string[]): (given: string) => boolean {
   const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   const digests = keys.map(digest);

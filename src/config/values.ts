@@ -198,7 +198,8 @@ export const senderSecrets: Read<readonly string[]> = (value) =>
 
 /**
  * A list of secrets of senders that sign, separated as {@link keys} are. One that begins with `whsec_` is for Standard Webhooks and
- * has base64 after that; the other prefixes of that standard belong to key pairs, whose public key must not sign. Any other secret is a text that may contain spaces.
+ * has base64 after that; the other prefixes of that standard belong to key pairs, whose public key must not sign. Any other secret is a
+ * text that may contain spaces.
  */
 export const webhookSecrets: Read<readonly string[]> = (value) => {
   const secrets = each(

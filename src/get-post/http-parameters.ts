@@ -16,7 +16,8 @@ import {
 
 /**
  * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
- * members of a JSON object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field that a form leaves empty was not given, since a browser sends every field.
+ * members of a JSON object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field
+ * that a form leaves empty was not given, since a browser sends every field.
  *
  * @throws {RequestError} there are too many fields, or JSON that is not an object.
  */
@@ -74,7 +75,10 @@ function* membersOf(json: string): Steps<ReadonlyMap<string, MemberText>> {
   return members;
 }
 
-/** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
+/**
+ * The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their
+ * digits.
+ */
 function* jsonTexts(name: string, value: string): Steps<readonly string[]> {
   if (!value.startsWith('[')) return jsonText(name, value);
   const elements = (yield* elementSteps(value, 2)) ?? [];

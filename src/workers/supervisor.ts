@@ -22,7 +22,10 @@ export interface SupervisorOptions {
   readonly logger: Logger;
   /** Called when the first worker is ready to answer, with the address of the endpoint. */
   readonly ready: (url: string) => void;
-  /** Called when all workers have ended and nothing more can come from them: after a signal with exit code 0, otherwise with that of the worker that could not start. */
+  /**
+   * Called when all workers have ended and nothing more can come from them: after a signal with exit code 0, otherwise with that of the
+   * worker that could not start.
+   */
   readonly ended: (code: number) => void;
 }
 

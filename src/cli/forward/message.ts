@@ -18,8 +18,9 @@ export interface PostedForm {
 }
 
 /**
- * Returns the request that posts an event to an address: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2, section 3.2), its
- * payload, or the request that brought it. The `webhook-id` of the first two is the same whenever this event is sent, so that the target can tell a repetition.
+ * Returns the request that posts an event to an address: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2,
+ * section 3.2), its payload, or the request that brought it. The `webhook-id` of the first two is the same whenever this event is sent,
+ * so that the target can tell a repetition.
  */
 export function messageOf(event: StoredEvent, address: URL, { secrets, raw, asReceived }: PostedForm): PostedMessage {
   const id = webhookId(event);

@@ -21,7 +21,8 @@ import { EventsViews, NO_STORE } from './views';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
- * `?events=refusals` shows refused calls, `?events=export` gives events to programs, `?event=SEQUENCE` or `?event&id=ID` shows one event. Leaves other queries to the next handler.
+ * `?events=refusals` shows refused calls, `?events=export` gives events to programs, `?event=SEQUENCE` or `?event&id=ID` shows one
+ * event. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
   const pages = new EventsPages(endpoint);
