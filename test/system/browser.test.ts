@@ -10,6 +10,9 @@ const RECORD_KEYS = 'record-key-0123456789';
 const READ_KEYS = 'read-key-0123456789abc';
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 
+// Two browsers at once take both cores.
+jest.setTimeout(60_000);
+
 describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   let service: TestService;
   let guarded: TestService;

@@ -9,6 +9,9 @@ import { describeWith } from '../support/tools';
 const HOSTILE =
   '</textarea></pre><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202Egpj.exe';
 
+// Two browsers at once take both cores.
+jest.setTimeout(60_000);
+
 describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', () => {
   let service: TestService;
   let browser: Browser;
@@ -280,7 +283,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.getByText('Forward these events').click();
-    const button = page.getByRole('button', { name: 'Copy the command' });
+    const button = page.getByRole('button', { name: 'Copy the command that forwards them', exact: true });
     await button.click();
     await button.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(

@@ -229,7 +229,7 @@ describeWithPostgres('a PostgreSQL server', () => {
 
   it('is not ready while it is a standby or away, and loses nothing', async () => {
     const { database } = await options();
-    const service = await startProcess({ EVENT_LOG: addressOf(database), EVENT_LOG_TIMEOUT: '1s' }, folder.path);
+    const service = await startProcess({ EVENT_LOG: addressOf(database), EVENT_LOG_TIMEOUT: '3s' }, folder.path);
     const record = async () => (await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x' })).status;
     const ready = async () => {
       const response = await fetch(new URL('/readyz', service.url));
@@ -252,7 +252,7 @@ describeWithPostgres('a PostgreSQL server', () => {
     expect(await record()).toBe(200);
     expect(await sql(database, 'SELECT count(*)::int AS events FROM webhook_events')).toEqual([{ events: 2 }]);
     await service.end('SIGTERM');
-  });
+  }, 60_000);
 
   it('whose disk is full is not ready until there is room again', async () => {
     const disk = join(folder.path, 'disk');
@@ -288,7 +288,7 @@ describeWithPostgres('a PostgreSQL server', () => {
     } finally {
       await run('umount', [disk]);
     }
-  });
+  }, 60_000);
 
   describeWith({ pgbouncer: 'pgbouncer' }, 'behind PgBouncer in transaction mode', () => {
     it('keeps the log, and readers that wait look for news in place of listening', async () => {
