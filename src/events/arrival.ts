@@ -1,10 +1,8 @@
+import type { TextSpan } from '../util/text';
 import type { StoredEvent } from './stored-event';
 
 /** Header fields in their order. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[];
-
-/** A part of a text. */
-export type TextSpan = readonly [offset: number, length: number];
 
 /** What the payload of a SOAP call was in its message. */
 export interface SoapPayload {

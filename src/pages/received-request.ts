@@ -22,7 +22,7 @@ const MAX_GROWTH = 6;
 
 export const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
 
-/** Whether the body of an event has more than {@link SHORT_BODY} bytes for sure. */
+/** Returns true if the body of an event certainly has more than {@link SHORT_BODY} bytes. */
 export function isLongData({ encoded }: EventData): boolean {
   return encoded.length > MAX_GROWTH * SHORT_BODY;
 }

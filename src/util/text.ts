@@ -88,3 +88,6 @@ const SECRET =
 export function mayBeSecret(name: string): boolean {
   return SECRET.test(name);
 }
+
+/** A part of a text. */
+export type TextSpan = readonly [offset: number, length: number];

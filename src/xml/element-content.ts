@@ -1,7 +1,7 @@
 import type { Steps } from '../util/promises';
 import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
-import type { TextSpan } from '../events/arrival';
+import type { TextSpan } from '../util/text';
 
 /** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;

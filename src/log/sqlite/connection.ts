@@ -180,14 +180,17 @@ export class SqliteConnection {
   #writesBack(): boolean {
     let pages: Checkpoint;
     try {
-      const { log } = this.#checkpoint('NOOP');
-      pages = this.files.wal.writingBack(log, () => this.#checkpoint('PASSIVE'));
+      pages = this.#writtenBack('PASSIVE');
     } catch {
       return false;
     }
     // At once: the write-ahead log does not complete an older state of the file any more.
     this.files.require();
     return pages.log === pages.checkpointed;
+  }
+
+  #writtenBack(mode: 'PASSIVE' | 'TRUNCATE'): Checkpoint {
+    return this.files.wal.writingBack(this.#checkpoint('NOOP').log, () => this.#checkpoint(mode));
   }
 
   #checkpoint(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): Checkpoint {
@@ -212,7 +215,7 @@ export class SqliteConnection {
     this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
-      return this.reading(() => this.#checkpoint('TRUNCATE').busy === 0);
+      return this.reading(() => this.#writtenBack('TRUNCATE').busy === 0);
     } finally {
       this.setBusyTimeout();
     }
