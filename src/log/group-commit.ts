@@ -13,15 +13,21 @@ interface Waiting<Request, Result> extends Omit<Deferred<Result>, 'promise'> {
   readonly size: number;
 }
 
-/** Commits requests in groups: those that arrive during a commit share the next one. */
+/**
+ * Commits requests in groups: those that arrive during a commit share the next one, in their order. One that is larger than a
+ * group is committed alone. Where such requests wait together with others, the two take turns, so that others wait for one of
+ * them at most.
+ */
 export class GroupCommit<Request, Result> {
   readonly #maxSize: number;
   readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Request, Result>[] = [];
+  #largeWaiting: Waiting<Request, Result>[] = [];
+  #wasLarge = false;
   #committing: Promise<void> | undefined;
 
   /**
-   * @param maxSize - maximum size of a group, unless a single request is larger.
+   * @param maxSize - maximum size of a group of several requests.
    * @param commit - commits all of the requests or none; resolves to their results, in their order.
    */
   constructor(maxSize: number, commit: (requests: readonly Request[]) => Promise<readonly Result[]>) {
@@ -32,7 +38,7 @@ export class GroupCommit<Request, Result> {
   /** Resolves to the result of the request once its commit is done; rejects with the error of the commit. */
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, size, resolve, reject });
+      (size > this.#maxSize ? this.#largeWaiting : this.#waiting).push({ request, size, resolve, reject });
       this.#committing ??= this.#commitWaiting();
     });
   }
@@ -45,7 +51,7 @@ export class GroupCommit<Request, Result> {
   async #commitWaiting(): Promise<void> {
     // Not at once: requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length + this.#largeWaiting.length > 0) {
       await this.#gather();
       const group = this.#takeGroup();
       try {
@@ -68,11 +74,11 @@ export class GroupCommit<Request, Result> {
   }
 
   #takeGroup(): Waiting<Request, Result>[] {
+    const large = this.#largeWaiting;
+    this.#wasLarge = large.length > 0 && (this.#waiting.length === 0 || !this.#wasLarge);
+    if (this.#wasLarge) return large.splice(0, 1);
     let total = 0;
-    const end = this.#waiting.findIndex(({ size }, i) => {
-      total += size;
-      return i > 0 && total > this.#maxSize;
-    });
+    const end = this.#waiting.findIndex(({ size }) => (total += size) > this.#maxSize);
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }
