@@ -3,7 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 /** The length of a phase in milliseconds, as long as there are both connections and calls. */
 const PHASE = 100;
 
-/** Deferred calls made in one iteration of the event loop: all at once, they would be more than may be in flight. */
+/**
+ * Connections for each of which a deferred call is made in one iteration of the event loop: all calls at once would be more than
+ * may be in flight.
+ */
 const CALLS_AT_ONCE = 64;
 
 /**
@@ -13,32 +16,42 @@ const CALLS_AT_ONCE = 64;
  * while connections arrive, for up to 100 ms at a time.
  */
 export class AcceptPhases {
-  readonly #waiting: (() => void)[] = [];
+  /** The calls that wait, by connection, in the order in which each connection is served next. */
+  readonly #waiting = new Map<object, (() => void)[]>();
   #accepted = 0;
+  #isAlternating = false;
   #isAccepting = false;
 
-  /** Whether connections are accepted now. Calls then wait: {@link AcceptPhases.defer}. */
-  get isAccepting(): boolean {
-    return this.#isAccepting;
+  /** Whether a call on this connection waits: connections are accepted now, or an earlier call on it waits. {@link AcceptPhases.defer}. */
+  mustWait(connection: object): boolean {
+    return this.#isAccepting || this.#waiting.has(connection);
   }
 
   /** Notes that a connection was accepted. */
   accepted(): void {
     this.#accepted++;
-    if (!this.#isAccepting) void this.#alternate();
+    if (!this.#isAlternating) void this.#alternate();
   }
 
-  /** Runs a call once connections have had their phase or no more arrive, in the order of the calls. */
-  defer(call: () => void): void {
-    this.#waiting.push(call);
+  /**
+   * Runs a call once connections have had their phase or no more arrive. The calls of one connection are made in their order, and
+   * connections take turns, so that a thousand calls of one keep no other waiting.
+   */
+  defer(connection: object, call: () => void): void {
+    const calls = this.#waiting.get(connection);
+    if (calls === undefined) this.#waiting.set(connection, [call]);
+    else calls.push(call);
   }
 
   async #alternate(): Promise<void> {
-    this.#isAccepting = true;
+    this.#isAlternating = true;
     do {
+      this.#isAccepting = true;
       await this.#letIn(performance.now() + PHASE);
+      this.#isAccepting = false;
       await this.#makeCalls(performance.now() + PHASE);
-    } while (this.#isAccepting);
+    } while (this.#waiting.size > 0);
+    this.#isAlternating = false;
   }
 
   /** Accepts connections until then, or until two iterations of the event loop bring none. */
@@ -56,10 +69,13 @@ export class AcceptPhases {
     let before: number;
     do {
       before = this.#accepted;
-      for (const call of this.#waiting.splice(0, CALLS_AT_ONCE)) call();
-      // A call that arrives meanwhile is made after those before it.
-      this.#isAccepting = this.#waiting.length > 0;
-      if (!this.#isAccepting) return;
+      for (const [connection, calls] of [...this.#waiting].slice(0, CALLS_AT_ONCE)) {
+        const call = calls.shift();
+        this.#waiting.delete(connection);
+        if (calls.length > 0) this.#waiting.set(connection, calls);
+        call?.();
+      }
+      if (this.#waiting.size === 0) return;
       await setImmediate();
     } while (this.#accepted === before || performance.now() < until);
   }

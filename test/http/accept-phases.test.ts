@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { AcceptPhases } from '../../src/http/accept-phases';
 
+const CONNECTION = {};
+
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {
     for (let i = 0; i < count; i++) await setImmediate();
@@ -11,14 +13,14 @@ describe('calls while connections arrive', () => {
     const made: number[] = [];
     for (let i = 0; i < 10; i++) {
       phases.accepted();
-      expect(phases.isAccepting).toBe(true);
-      phases.defer(() => made.push(i));
+      expect(phases.mustWait(CONNECTION)).toBe(true);
+      phases.defer(CONNECTION, () => made.push(i));
       await iterations(1);
     }
     expect(made).toEqual([]);
-    await iterations(10);
+    await iterations(15);
     expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(phases.isAccepting).toBe(false);
+    expect(phases.mustWait(CONNECTION)).toBe(false);
   });
 
   it('do not wait longer than 100 ms, however many connections arrive', async () => {
@@ -26,7 +28,7 @@ describe('calls while connections arrive', () => {
     const began = performance.now();
     let waited: number | undefined;
     phases.accepted();
-    phases.defer(() => (waited = performance.now() - began));
+    phases.defer(CONNECTION, () => (waited = performance.now() - began));
     while (waited === undefined && performance.now() - began < 5000) {
       phases.accepted();
       await iterations(1);
@@ -45,10 +47,10 @@ describe('calls while connections arrive', () => {
       const now = performance.now();
       if (now - last > 50) pauses++;
       last = now;
-      if (!isEnough()) phases.defer(call);
+      if (!isEnough()) phases.defer(CONNECTION, call);
     };
     phases.accepted();
-    phases.defer(call);
+    phases.defer(CONNECTION, call);
     while (!isEnough()) {
       phases.accepted();
       await iterations(1);
@@ -61,11 +63,24 @@ describe('calls while connections arrive', () => {
     let made = 0;
     let most = 0;
     phases.accepted();
-    for (let i = 0; i < 1000; i++) phases.defer(() => made++);
+    for (let i = 0; i < 1000; i++) phases.defer({}, () => made++);
     for (let before = 0; made < 1000; before = made) {
       await iterations(1);
       most = Math.max(most, made - before);
     }
     expect(most).toBeLessThan(200);
+  });
+
+  it('of one connection wait for no calls of another, and keep their order', async () => {
+    const phases = new AcceptPhases();
+    const made: string[] = [];
+    phases.accepted();
+    for (let i = 0; i < 1000; i++) phases.defer(CONNECTION, () => made.push(`one ${String(i)}`));
+    const other = {};
+    phases.defer(other, () => made.push('other'));
+    while (made.length < 2) await iterations(1);
+    expect(made).toEqual(['one 0', 'other']);
+    expect(phases.mustWait(other)).toBe(false);
+    expect(phases.mustWait(CONNECTION)).toBe(true);
   });
 });
