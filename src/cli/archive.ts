@@ -8,35 +8,47 @@ import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import { followedPages, pagesOf, type LogChange, type ReadableLog, type Start } from '../log/readers';
 import { writeNewFile } from '../util/files';
+import { eventLine } from './event-line';
 import { progressBar } from './progress';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
 import { fileError, print, quoted } from './terminal';
 
-/** Prints the events from a start on. */
-export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
-  return printPages(pagesOf(log, start), filter, stop);
+/** What is printed of the events that are followed. */
+export interface FollowForm extends EventFilter {
+  /** Each as one CloudEvent, on a terminal, too. */
+  readonly json: boolean;
 }
 
-/** Prints the events from a start on, and those that are recorded until the signal. */
+/** Prints the events from a start on. */
+export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
+  return printPages(pagesOf(log, start), archiveLine, filter, stop);
+}
+
+/**
+ * Prints the events from a start on, and those that are recorded until the signal: to a terminal as {@link eventLine} writes them,
+ * unless they are wanted as JSON.
+ */
 export async function followEvents(
   log: ReadableLog,
   start: Start,
-  filter: EventFilter,
+  { json, ...filter }: FollowForm,
   stop: AbortSignal,
 ): Promise<void> {
   const after = await positionBefore(log, start);
-  await printPages(followedPages(log, { after }, stop, sayChange), filter, stop);
+  const lineOf = process.stdout.isTTY && !json ? eventLine : archiveLine;
+  await printPages(followedPages(log, { after }, stop, sayChange), lineOf, filter, stop);
 }
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
+  lineOf: (event: StoredEvent) => string,
   filter: EventFilter,
   stop: AbortSignal,
 ): Promise<void> {
   const isChosen = matcherOf(filter);
   try {
     for await (const page of pages) {
-      await print(pageText(page.filter(isChosen)), stop);
+      await print(pageText(page.filter(isChosen), lineOf), stop);
       if (stop.aborted) return;
     }
   } catch (error) {
@@ -44,8 +56,8 @@ async function printPages(
   }
 }
 
-function pageText(page: readonly StoredEvent[]): string {
-  return page.map((event) => `${archiveLine(event)}\n`).join('');
+function pageText(page: readonly StoredEvent[], lineOf = archiveLine): string {
+  return page.map((event) => `${lineOf(event)}\n`).join('');
 }
 
 /** Goes on in a log that was restored or replaced: after the position, or after the newest event if the log ends before it. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { standardSecrets } from '../config/values';
+import { standardSecrets, wholeNumber } from '../config/values';
 import type { Start } from '../log/readers';
 import {
   filterOf,
@@ -15,6 +15,7 @@ import {
   type LogSource,
   type ReadingValues,
 } from './events-options';
+import type { FollowForm } from './archive';
 import type { ForwardTask } from './forward/forward';
 import type { SignerName } from './forward/received-message';
 import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
@@ -24,16 +25,17 @@ import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
 /** A {@link ForwardTask} as the arguments give it. */
-export interface ForwardOrder extends Omit<ForwardTask, 'asReceived'> {
+export interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
   /** Sends requests as they arrived. */
   readonly received: { readonly signer: SignerName | undefined } | undefined;
+  readonly metricsPort: number | undefined;
 }
 
 /** The work of the commands on the event log; `-` is standard output or input. */
 export interface LogCommands {
   print(source: LogSource, start: Start, filter: EventFilter): Promise<void>;
   /** @param start - undefined: the events that are yet to be recorded. */
-  follow(source: LogSource, start: Start | undefined, filter: EventFilter): Promise<void>;
+  follow(source: LogSource, start: Start | undefined, form: FollowForm): Promise<void>;
   forward(source: LogSource, order: ForwardOrder): Promise<void>;
   export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
@@ -58,7 +60,10 @@ export function eventsCommand(log: LogCommands): ToolCommand {
     );
   withOptions(program.command('follow'), [sinceOption(), ...filterOptions(), ...sourceOptions()])
     .description('Print events as they are recorded, and before them those --since')
-    .action(({ since, ...values }: ReadingValues) => log.follow(sourceOf(values), since, filterOf(values)));
+    .option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each')
+    .action(({ since, json = false, ...values }: ReadingValues & { readonly json?: boolean }) =>
+      log.follow(sourceOf(values), since, { ...filterOf(values), json }),
+    );
   addForward(program, log);
   withOptions(program.command('export'), [sinceOption(), ...sourceOptions()])
     .description('Write all events, or those --since, to a new file')
@@ -96,8 +101,9 @@ export function eventsCommand(log: LogCommands): ToolCommand {
 }
 
 const NOTES = `Events are printed, exported and imported as one CloudEvent a line (NDJSON), with
-what the log keeps beside it in the member _log. A <file> may be - for standard
-output or input, except for backup, restore and --position.`;
+what the log keeps beside it in the member _log; follow prints short lines on a
+terminal. A <file> may be - for standard output or input, except for backup, restore
+and --position.`;
 
 const EXIT_CODES = `Exit code: 0 done, 1 failed, (verify) not whole, or (--event, a search) some not
 found or not taken, 2 arguments that make no sense, 3 the address refused an
@@ -131,6 +137,7 @@ interface ForwardValues extends ReadingValues {
   readonly sign?: Sender;
   readonly secretFile?: string;
   readonly skipRefused?: true;
+  readonly metricsPort?: number;
   readonly secret?: readonly string[];
   readonly event?: readonly string[];
   readonly until?: Start;
@@ -166,7 +173,20 @@ function addForward(program: ToolCommand, log: LogCommands): void {
     )
     .addOption(option('--secret-file <file>', 'a file with the secret for --sign', namedFile))
     .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
-    .addOption(option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets))
+    .addOption(
+      option(
+        '--metrics-port <port>',
+        'serve figures for Prometheus at this port of 127.0.0.1, or of ADMIN_HOST',
+        setting('metrics-port', wholeNumber(0, 65535)),
+      ),
+    )
+    .addOption(
+      option(
+        '--secret <secret>',
+        'sign what is posted (Standard Webhooks) with whsec_ and base64',
+        setting('secret', standardSecrets),
+      ),
+    )
     .addOption(
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
@@ -197,6 +217,7 @@ function forwardOrder(urls: readonly URL[], values: ForwardValues): ForwardOrder
     raw,
     received: receivedOf(values),
     skipRefused,
+    metricsPort: values.metricsPort,
   };
 }
 
@@ -239,10 +260,13 @@ function target(text: string): URL {
   throw misuse('forward needs http or https addresses, as in http://127.0.0.1:3000/hook.');
 }
 
-function secrets(text: string): readonly string[] {
-  try {
-    return standardSecrets(text);
-  } catch (error) {
-    throw error instanceof ValueError ? misuse(`--secret ${error.message}.`) : error;
-  }
+/** Returns a parser for the value of an option that is that of a setting, too. */
+function setting(name: string, read: (text: string) => unknown): (text: string) => unknown {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      throw error instanceof ValueError ? misuse(`--${name} ${error.message}.`) : error;
+    }
+  };
 }

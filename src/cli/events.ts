@@ -5,6 +5,7 @@ import { eventLogSettings, loadConfig, type Config } from '../config/config';
 import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
+import type { MetricsAddress } from './forward/metrics';
 import { inCommands } from './old-spelling';
 import { endOf } from './scan';
 import { fileError, misuse, runProgram, stopSignal, UsageError } from './terminal';
@@ -20,16 +21,17 @@ const COMMANDS: LogCommands = {
     const { printEvents } = await import('./archive.js');
     await withSource(source, (log, stop) => printEvents(log, start, filter, stop));
   },
-  async follow(source, start, filter) {
+  async follow(source, start, form) {
     const { followEvents } = await import('./archive.js');
-    await withSource(source, async (log, stop) => followEvents(log, start ?? (await endOf(log)), filter, stop));
+    await withSource(source, async (log, stop) => followEvents(log, start ?? (await endOf(log)), form, stop));
   },
-  async forward(source, { received, ...task }) {
+  async forward(source, { received, metricsPort, ...task }) {
     const { forwardEvents } = await import('./forward/forward.js');
     const { receivedForm } = await import('./forward/received-message.js');
     const asReceived = received && (await receivedForm(loadConfig().namespace, received.signer));
     const { secrets = loadConfig().forwardSecrets } = task;
-    await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived }, stop));
+    const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort, loadConfig());
+    await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived, metrics }, stop));
   },
   async export(source, file, start) {
     const { exportEvents } = await import('./archive.js');
@@ -75,6 +77,10 @@ async function main(): Promise<void> {
     console.error(`The new spelling is: ${spelling}. The old one still works.`);
   }
   await program.run(rewritten ?? args);
+}
+
+function metricsAddress(port: number, { admin, limits }: Config): MetricsAddress {
+  return { host: admin?.host ?? '127.0.0.1', port, limits };
 }
 
 function failUnless(isDone: boolean): void {

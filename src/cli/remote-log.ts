@@ -60,6 +60,8 @@ export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
   #hasAnswered = false;
+  /** Whether it was said that the service does not answer. */
+  #isMissing = false;
 
   /** @param stop - ends what is under way. */
   constructor(source: RemoteSource, stop: AbortSignal) {
@@ -145,14 +147,17 @@ export class RemoteLog implements ReadableLog {
     for (;;) {
       const { response, problem } = await this.#tried(url, method);
       if (response !== undefined) {
-        if (pause > FIRST_PAUSE) console.error('The service answers again.');
+        if (this.#isMissing) console.error('The service answers again.');
+        this.#isMissing = false;
         this.#hasAnswered = true;
         return response;
       }
       if (!this.#hasAnswered) throw new RemoteLogError(`${nameOf(this.#source.url)}: ${problem}.`);
       // A service that starts again is back after the first pause.
-      if (pause === 2 * FIRST_PAUSE)
+      if (pause > FIRST_PAUSE && !this.#isMissing) {
         console.error(`${nameOf(this.#source.url)}: ${problem}. Trying again until it answers.`);
+        this.#isMissing = true;
+      }
       await this.#pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }

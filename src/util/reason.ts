@@ -8,6 +8,7 @@ const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['ENOENT', 'there is no such file or folder'],
   ['ENOTDIR', 'part of its path is a file, not a folder'],
   ['EISDIR', 'it is a folder'],
+  ['EADDRINUSE', 'another program uses it'],
   ['ENOSPC', 'the disk is full'],
   ['EROFS', 'its file system is read-only'],
   ['ENAMETOOLONG', 'its name is too long'],

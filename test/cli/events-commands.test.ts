@@ -29,10 +29,14 @@ describe('the arguments of the tool', () => {
       ['print', '--since=7'],
       ['print', HERE, { after: 7 }, ALL],
     ],
-    [['follow'], ['follow', HERE, undefined, ALL]],
+    [['follow'], ['follow', HERE, undefined, { ...ALL, json: false }]],
+    [
+      ['follow', '--json', '--type', 't'],
+      ['follow', HERE, undefined, { headers: [], type: 't', json: true }],
+    ],
     [
       ['follow', '--since', '2026-01-31'],
-      ['follow', HERE, { after: 0, since: Date.UTC(2026, 0, 31) }, ALL],
+      ['follow', HERE, { after: 0, since: Date.UTC(2026, 0, 31) }, { ...ALL, json: false }],
     ],
     [
       ['export', '-'],
@@ -95,6 +99,10 @@ describe('the arguments of the tool', () => {
     [
       ['forward', 'http://h', '--position', 'p', 'http://h/b', '--position', 'q'],
       ['forward', HERE, { ...FORWARD, targets: [to('http://h/', 'p'), to('http://h/b', 'q')] }],
+    ],
+    [
+      ['forward', 'http://h', '--since', '7', '--metrics-port', '9465'],
+      ['forward', HERE, { ...FORWARD, since: { after: 7 }, metricsPort: 9465 }],
     ],
     [
       ['forward', 'http://h', 'http://h/b', '--follow'],
@@ -179,6 +187,10 @@ describe('the arguments of the tool', () => {
     [['backup', '-'], 'Standard input and output cannot be used here: name a file.'],
     [['restore', '-'], 'Standard input and output cannot be used here: name a file.'],
     [['forward', 'http://h', '--position', '-'], 'Standard input and output cannot be used here: name a file.'],
+    [
+      ['forward', 'http://h', '--follow', '--metrics-port', '65536'],
+      /^--metrics-port must be a whole number from 0 to 65535/,
+    ],
     [['forward'], "Missing required argument 'url'."],
     [['forward', 'http://h'], 'Say what to forward: give --follow, --since, --position, --event or a search.'],
     ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=soap11', '--sender=s'].map(

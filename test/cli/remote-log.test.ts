@@ -162,6 +162,28 @@ describe('the log of a service over HTTP', () => {
     server.close();
   });
 
+  it('says once that the service is away, and once that it is back, whatever asks meanwhile', async () => {
+    const said = jest.spyOn(console, 'error').mockReturnValue();
+    let isAway = false;
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(isAway ? 503 : 200, { 'X-Events-Last': '7' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+    const remote = new RemoteLog({ url }, never);
+    await remote.stats();
+    isAway = true;
+    const asking = Promise.all([remote.stats(), remote.stats(), remote.stats()]);
+    await eventually('it is said', () => said.mock.calls.length > 0);
+    isAway = false;
+    await asking;
+    server.close();
+    expect(said.mock.calls.flat()).toEqual([
+      `${url.href}: the answer was 503. Trying again until it answers.`,
+      'The service answers again.',
+    ]);
+  });
+
   it('ends a wait in time, with what was recorded meanwhile', async () => {
     await record(1);
     const waiting = asked('&wait=1');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { FileLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from '../process/tool/kills';
 import { newEvent } from '../support/events';
@@ -62,32 +63,53 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
   });
 });
 
-describeWith({ script: 'bsdutils' }, 'forwarding on a terminal', () => {
+describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
   const folder = useTemporaryFolder();
+  let log: FileLog;
+  beforeEach(async () => {
+    log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+  });
+  afterEach(() => log.close());
 
-  it('shows below its lines how many events were forwarded, and how many are left', async () => {
-    let isBack = false;
-    const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
-    const file = join(folder.path, 'events.db');
-    const log = await openSqliteLog({ file });
-    await log.appendAll(Array.from({ length: 7 }, () => newEvent()));
-    const command = `exec ${process.execPath} ${TOOL} forward ${target.url} --follow --since 0`;
-    const child = spawn('script', ['-qec', command, '/dev/null'], {
-      env: { ...process.env, EVENT_LOG: `sqlite:${file}` },
+  /** Starts the tool on a terminal; `end` presses Ctrl+C. */
+  const start = (args: string) => {
+    const child = spawn('script', ['-qec', `exec ${process.execPath} ${TOOL} ${args}`, '/dev/null'], {
+      env: { ...process.env, EVENT_LOG: `sqlite:${join(folder.path, 'events.db')}` },
     });
     const closed = once(child, 'close');
-    let shown = '';
-    child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
-    await eventually('it is behind', () => shown.includes('2 events forwarded | behind by 5'));
-    expect(shown).toContain('Event 3 was not taken by');
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const end = async (): Promise<void> => {
+      child.stdin.write('\u0003');
+      await closed;
+    };
+    return { shown: () => text, end };
+  };
+  const LINE = /2023-11-14 22:13:20\.000 +1 +test +3 B +–/;
+
+  it('forwarding shows each event with its answer, and below how many were forwarded and how many are left', async () => {
+    let isBack = false;
+    const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
+    await log.appendAll(Array.from({ length: 7 }, () => newEvent({ data: '"data":"abc"' })));
+    const { shown, end } = start(`forward ${target.url} --follow --since 0`);
+    await eventually('it is behind', () => shown().includes('2 events forwarded | behind by 5'));
+    expect(shown()).toMatch(new RegExp(`${LINE.source} +200 OK \\(\\d+ ms\\)`));
+    expect(shown()).toMatch(/Event 3 was not taken by .*: 503 Service Unavailable \(\d+ ms\)\. Trying again/);
     isBack = true;
-    await eventually('it is not behind', () => shown.includes('7 events forwarded | behind by 0'));
-    // The terminal sends SIGINT.
-    child.stdin.write('\u0003');
-    await closed;
-    expect(shown.trimEnd()).toMatch(/\n7 events forwarded\.$/);
-    await log.close();
+    await eventually('it is not behind', () => shown().includes('7 events forwarded | behind by 0'));
+    await end();
+    expect(shown().trimEnd()).toMatch(/\n7 events forwarded\.$/);
     await target.close();
+  });
+
+  it('following prints a short line for each event, or CloudEvents', async () => {
+    await log.append(newEvent({ id: 'a', data: '"data":"abc"' }));
+    const [short, json] = [start('follow --since 0'), start('follow --since 0 --json')];
+    await eventually('both print', () => [short, json].every(({ shown }) => shown().endsWith('\n')));
+    await Promise.all([short.end(), json.end()]);
+    expect(short.shown()).toMatch(LINE);
+    expect(short.shown()).not.toContain('specversion');
+    expect(json.shown()).toContain('{"specversion":"1.0","id":"a"');
   });
 });
 

@@ -7,6 +7,7 @@ import { startProcess } from '../support/process';
 import { dashboard, dashboardQueries, ruleQueries, type Query } from '../support/queries';
 import { openConnection } from '../support/raw';
 import { useTemporaryFolder } from '../support/temporary-folder';
+import { startTool } from '../support/tool';
 
 /** What Prometheus adds to every series. */
 const OF_PROMETHEUS = ['job', 'instance'];
@@ -49,7 +50,11 @@ describe('the dashboard and the alerts in docs', () => {
 
     const several = await startProcess({ ADMIN_PORT: '0', WORKERS: '2' }, folder.path);
     await add((await several.logged('supervising')).adminUrl);
-    await several.end('SIGTERM');
+    const args = ['forward', several.url, '--follow', '--metrics-port', '0'];
+    const forwarder = startTool(args, { EVENT_LOG: 'sqlite:data/events.db' }, folder.path);
+    await forwarder.said('Forwarding the events');
+    await add(/^Figures at (.*)\.$/m.exec(forwarder.errors())?.[1]);
+    await Promise.all([several.end('SIGTERM'), forwarder.end('SIGTERM')]);
     return known;
   }
 

@@ -1,9 +1,10 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { changeAt, eventAt, followedPages, pagesOf, type ReadableLog, type Start } from '../../log/readers';
-import { ForwardProgress } from '../progress';
 import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type Selection } from '../scan';
 import type { PostedForm } from './message';
+import type { MetricsAddress, MetricsServer } from './metrics';
 import { missingBetween, PositionFile, refuseChange, targetKey, type ForwardPosition } from './position';
+import { ForwardProgress } from './progress';
 import { Target } from './target';
 
 /** Posting events to addresses. */
@@ -20,10 +21,9 @@ export interface ForwardTask extends PostedForm {
   readonly filter?: EventFilter | undefined;
   /** Whether to go on after an event that the target refused. */
   readonly skipRefused: boolean;
+  /** Where the figures of the targets are served, if anywhere. */
+  readonly metrics?: MetricsAddress | undefined;
 }
-
-/** How often a line says how far behind forwarding is, in milliseconds. */
-const LIVE_INTERVAL = 1000;
 
 /** Thrown when a target did not get all events, while others may; the message is one line. */
 class TargetError extends Error {
@@ -46,13 +46,15 @@ export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: A
   const { selection } = task;
   // Nothing is posted to any target if the position of one is not of this log.
   const kept = selection === undefined ? await keptPositions(log, task) : [];
-  const progress = new ForwardProgress();
+  const progress = new ForwardProgress(task.targets.map((_target, i) => nameOf(i, task.targets)));
   const missing = onlyOnce(progress.report);
-  const targets = task.targets.map(({ url }, i) => {
-    const name = nameOf(i, task.targets);
-    return new Target(name, progress.add(task.targets.length === 1 ? '' : `${name}: `), url, task);
+  const targets = progress.targets.flatMap((each, i) => {
+    const url = task.targets[i]?.url;
+    return url === undefined ? [] : new Target(each, url, task);
   });
+  let metrics: MetricsServer | undefined;
   try {
+    metrics = task.metrics && (await startMetrics(progress, task.metrics));
     await forEach(targets, stop, async (target, i, signal) => {
       const position = kept[i];
       if (selection !== undefined) await forwardSelected(log, target, selection, signal, missing);
@@ -61,11 +63,23 @@ export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: A
   } finally {
     for (const { file } of kept) file?.unlock();
     progress.end();
+    await metrics?.close();
   }
   if (stop.aborted && !task.follow) throw stop.reason;
 }
 
-/** The name of a target in messages: its origin, with the number of the address if several have that origin. */
+/** Loads what serves metrics only if they are wanted. */
+async function startMetrics(progress: ForwardProgress, address: MetricsAddress): Promise<MetricsServer> {
+  const { serveMetrics } = await import('./metrics.js');
+  const server = await serveMetrics(progress.targets, address);
+  progress.report(`Figures at ${server.url}.`);
+  return server;
+}
+
+/**
+ * The name of a target in messages: its origin, with the number of the address if several have that origin. Paths and queries of
+ * webhooks hold secrets, as users and passwords do.
+ */
 function nameOf(index: number, targets: ForwardTask['targets']): string {
   const origin = targets[index]?.url.origin ?? '';
   const isOnly = targets.filter(({ url }) => url.origin === origin).length === 1;
@@ -92,7 +106,7 @@ async function forEach(
   const incomplete: TargetError[] = [];
   const results = await Promise.allSettled(
     targets.map(async (target, i) => {
-      const { name, progress } = target;
+      const { progress } = target;
       try {
         await work(target, i, signal);
       } catch (error) {
@@ -104,7 +118,7 @@ async function forEach(
         incomplete.push(error);
         if (targets.length === 1) return;
         progress.report(error.message);
-        progress.report(`Forwarding to ${name} has ended. The other targets go on.`);
+        progress.report(`Forwarding to ${progress.name} has ended. The other targets go on.`);
       }
     }),
   );
@@ -133,7 +147,7 @@ async function forwardSelected(
   const { progress } = target;
   let isFound = false;
   let isWhole = true;
-  progress.report(`Forwarding the selected events to ${target.name}.`);
+  progress.report(`Forwarding the selected events to ${progress.name}.`);
   const leaveOut = (problem: string): void => {
     isWhole = false;
     missing(problem);
@@ -142,7 +156,6 @@ async function forwardSelected(
     isFound = true;
     const { outcome, reason } = await target.post(event, stop);
     if (outcome === 'redirected') throw new TargetError(reason);
-    if (outcome === 'delivered') progress.forwarded();
     if (reason !== undefined) {
       isWhole = false;
       progress.skipped(reason);
@@ -213,25 +226,21 @@ class Forwarder {
   }
 
   async forward(stop: AbortSignal): Promise<void> {
-    const { name, progress } = this.#target;
+    const { progress } = this.#target;
     const { sequence: after, event } = this.#position;
-    progress.report(`Forwarding the events after ${String(after)} to ${name}.`);
+    progress.report(`Forwarding the events after ${String(after)} to ${progress.name}.`);
+    progress.begin(this.#log, after);
     const start = { after, event };
     const pages = this.#task.follow ? followedPages(this.#log, start, stop, refuseChange) : pagesOf(this.#log, start);
-    const live = this.#showBehind();
-    try {
-      for await (const page of pages) {
-        await this.#reportMissing(page);
-        let passed: StoredEvent | undefined;
-        for (const event of page) {
-          passed = this.#isChosen(event) ? undefined : event;
-          if (stop.aborted || (passed === undefined && !(await this.#take(event, stop)))) return;
-        }
-        // The next time it need not look at these again.
-        if (passed !== undefined) await this.#moveTo(passed);
+    for await (const page of pages) {
+      await this.#reportMissing(page);
+      let passed: StoredEvent | undefined;
+      for (const event of page) {
+        passed = this.#isChosen(event) ? undefined : event;
+        if (stop.aborted || (passed === undefined && !(await this.#take(event, stop)))) return;
       }
-    } finally {
-      clearInterval(live);
+      // The next time it need not look at these again.
+      if (passed !== undefined) await this.#moveTo(passed);
     }
   }
 
@@ -250,8 +259,7 @@ class Forwarder {
     if (outcome === 'redirected') throw new RefusedError(reason);
     if (outcome === 'refused' && !this.#task.skipRefused)
       throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
-    if (reason === undefined) progress.forwarded();
-    else progress.skipped(reason);
+    if (reason !== undefined) progress.skipped(reason);
     await this.#moveTo(event);
     return true;
   }
@@ -259,18 +267,7 @@ class Forwarder {
   async #moveTo(event: StoredEvent): Promise<void> {
     const { position, id, recordedAt } = event;
     this.#position = { ...this.#position, sequence: position, event: { id, recordedAt } };
+    this.#target.progress.position = position;
     await this.#file?.write(this.#position);
-  }
-
-  #showBehind(): NodeJS.Timeout | undefined {
-    const { progress } = this.#target;
-    if (!progress.isLive) return undefined;
-    const show = async (): Promise<void> => {
-      const { after: newest } = await endOf(this.#log);
-      const { sequence } = this.#position;
-      progress.behind(Math.max(0, newest - sequence));
-    };
-    // Forwarding fails then too, and says why.
-    return setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
   }
 }

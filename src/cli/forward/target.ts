@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { archiveProblem } from '../../events/archive';
 import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type HttpResponse } from '../http-client';
-import type { TargetProgress } from '../progress';
 import { quoted } from '../terminal';
 import { messageOf, type PostedForm } from './message';
+import type { TargetProgress } from './progress';
 
 /** The outcome of posting an event. The reason is a line that names the event and the target. */
 export type Delivery =
@@ -34,9 +34,7 @@ export class Target {
   readonly #options: PostedForm;
   readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
 
-  /** @param name - what messages call it. Paths and queries of webhooks hold secrets, as users and passwords do. */
   constructor(
-    readonly name: string,
     readonly progress: TargetProgress,
     url: URL,
     options: PostedForm,
@@ -55,43 +53,53 @@ export class Target {
       return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
     const { headers, ...message } = messageOf(event, this.#url, this.#options);
     for (let attempts = 1; !stop.aborted; attempts++) {
+      const began = performance.now();
       const answer = await this.#client.send(this.#url, { ...message, headers: headers() }).catch(noAnswer);
+      const milliseconds = performance.now() - began;
       const isAnswer = !(answer instanceof NoAnswerError);
-      const delivery = isAnswer ? this.#verdict(answer, name) : undefined;
+      const delivery = isAnswer ? this.#verdict(answer, milliseconds, event) : undefined;
       if (delivery !== undefined) return delivery;
       const pause = pauseBefore(attempts, isAnswer ? answer.headers.get('retry-after') : undefined);
+      const reason = isAnswer ? summaryOf(answer, milliseconds) : quoted(answer.message);
+      const problem = `${name} was not taken by ${this.progress.name}: ${reason}.`;
+      this.progress.undelivered('failed', problem);
       if (stop.aborted) break;
-      const problem = isAnswer ? summaryOf(answer) : quoted(answer.message);
-      const next = `Trying again in ${(pause / 1000).toFixed(1)} s.`;
-      this.progress.report(`${name} was not taken by ${this.name}: ${problem}. ${next}`);
+      this.progress.report(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`);
       await setTimeout(pause, undefined, { signal: stop }).catch(() => undefined);
     }
     return { outcome: 'stopped' };
   }
 
   /** Says what an answer means for the event, unless another attempt may go better. The header alone decides. */
-  #verdict(answer: HttpResponse, event: string): Delivery | undefined {
+  #verdict(answer: HttpResponse, milliseconds: number, event: StoredEvent): Delivery | undefined {
     const { status, headers } = answer;
-    if (status >= 200 && status < 300) return { outcome: 'delivered' };
+    const answered = statusText(status, milliseconds);
+    if (status >= 200 && status < 300) {
+      this.progress.delivered(event, answered);
+      return { outcome: 'delivered' };
+    }
     if (status >= 500 || LATER.has(status)) return undefined;
-    if (status >= 400)
-      return { outcome: 'refused', reason: `${event} was refused by ${this.name}: ${summaryOf(answer)}` };
+    const outcome = status >= 400 ? 'refused' : 'redirected';
+    const place = `Event ${String(event.position)} was ${outcome} by ${this.progress.name}`;
     const location = headers.get('location');
     const to = location === undefined ? '' : ` to ${quoted(withoutSecrets(location))}`;
-    const advice = 'Redirects are not followed: forward to the new address.';
-    const reason = `${event} was redirected by ${this.name}: ${statusText(status)}${to}. ${advice}`;
-    return { outcome: 'redirected', reason };
+    const reason =
+      outcome === 'refused'
+        ? `${place}: ${summaryOf(answer, milliseconds)}`
+        : `${place}: ${answered}${to}. Redirects are not followed: forward to the new address.`;
+    this.progress.undelivered(outcome, reason);
+    return { outcome, reason };
   }
 }
 
 /** The target's answer on one line. */
-function summaryOf({ status, body }: HttpResponse): string {
+function summaryOf({ status, body }: HttpResponse, milliseconds: number): string {
   const text = quoted(body.toString().trim());
-  return statusText(status) + (text === '' ? '' : `: ${text}`);
+  return statusText(status, milliseconds) + (text === '' ? '' : `: ${text}`);
 }
 
-function statusText(status: number): string {
-  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+function statusText(status: number, milliseconds: number): string {
+  return `${`${String(status)} ${STATUS_CODES[status] ?? ''}`.trim()} (${milliseconds.toFixed(0)} ms)`;
 }
 
 /** The address of a redirect as a message may show it; what is relative stays on the same host. */

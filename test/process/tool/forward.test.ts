@@ -5,6 +5,7 @@ import type { FileLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
+import { metricsAt } from '../../support/metrics';
 import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
@@ -46,7 +47,14 @@ describe('forwarding', () => {
   /** The line that the tool ended with, and its exit code. */
   const endOf = async (tool: RunningTool) => {
     const code = await tool.ended;
-    return [code, ...tool.errors().trimEnd().split('\n')];
+    return [
+      code,
+      ...tool
+        .errors()
+        .replaceAll(/\(\d+ ms\)/g, '(1 ms)')
+        .trimEnd()
+        .split('\n'),
+    ];
   };
 
   it('posts each event as the CloudEvent that GetEvents returns, in order, and what is recorded meanwhile', async () => {
@@ -106,6 +114,18 @@ describe('forwarding', () => {
     expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
   });
 
+  it('serves its figures while it works', async () => {
+    target = await startTarget(() => 503);
+    await record('a', 'b');
+    const tool = forward(['--follow', '--since', '0', '--metrics-port', '0']);
+    await tool.said('was not taken');
+    const [, url = ''] = /^Figures at (http:.*)\.$/m.exec(tool.errors()) ?? [];
+    const figures = await metricsAt(url);
+    const of = (name: string) => figures.get(`webhook_forward_${name}{target="${target?.url ?? ''}"}`);
+    expect([of('position'), of('events_behind')]).toEqual([0, 2]);
+    expect(await tool.end('SIGTERM')).toBe(0);
+  });
+
   it('sends the payload as it came with --raw', async () => {
     target = await startTarget();
     const arrival = '{"method":"POST","path":"/","headers":{"content-type":"text/csv"}}';
@@ -124,7 +144,7 @@ describe('forwarding', () => {
     const [, problem] = tool.errors().split('\n');
     expect(problem).toMatch(
       new RegExp(
-        `^Event 2 was not taken by ${target.url}: ${String(status)} [A-Z][\\w ]+: later. Trying again in 0.[2-5] s.$`,
+        `^Event 2 was not taken by ${target.url}: ${String(status)} [A-Z][\\w ]+ \\(\\d+ ms\\): later. Trying again in 0.[2-5] s.$`,
       ),
     );
     const [, first, second] = target.received.map(({ at }) => at);
@@ -196,7 +216,7 @@ describe('forwarding', () => {
     target = await startTarget((request) => (idOf(request) === 'b' ? { status: 422, body: 'no\nb' } : 200));
     await record('a', 'b', 'c');
     const args = ['--since', '0', '--position', 'position'];
-    const refusal = `Event 2 was refused by ${target.url}: 422 Unprocessable Entity: no\\nb`;
+    const refusal = `Event 2 was refused by ${target.url}: 422 Unprocessable Entity (1 ms): no\\nb`;
     expect(await endOf(forward(args))).toEqual([
       3,
       `Forwarding the events after 0 to ${target.url}.`,
@@ -222,7 +242,7 @@ describe('forwarding', () => {
     const [code, , , line] = await endOf(forward(['--since', '0', '--skip-refused']));
     expect([code, line]).toEqual([
       3,
-      `Event 1 was redirected by ${target.url}: 301 Moved Permanently to ${shown}. ` +
+      `Event 1 was redirected by ${target.url}: 301 Moved Permanently (1 ms) to ${shown}. ` +
         'Redirects are not followed: forward to the new address.',
     ]);
   });
@@ -373,7 +393,7 @@ describe('forwarding', () => {
       expect(await endOf(forward(['--event', 'a', '--event', 'b']))).toEqual([
         1,
         `Forwarding the selected events to ${target.url}.`,
-        `Event 1 was refused by ${target.url}: 422 Unprocessable Entity`,
+        `Event 1 was refused by ${target.url}: 422 Unprocessable Entity (1 ms)`,
         '1 event forwarded, 1 passed over.',
         NOT_ALL,
       ]);

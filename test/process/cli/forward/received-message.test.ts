@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { receivedForm, type SignerName } from '../../../../src/cli/forward/received-message';
 import { Target } from '../../../../src/cli/forward/target';
-import { TargetProgress } from '../../../../src/cli/progress';
+import { TargetProgress } from '../../../../src/cli/forward/progress';
 import type { StoredEvent } from '../../../../src/events/stored-event';
 import { SENDERS, standardHeaders } from '../../../../src/senders/senders';
 import { signatureCheck } from '../../../../src/senders/signatures';
@@ -213,9 +213,9 @@ describe('a request that is sent as it arrived', () => {
     return event;
   };
   const forwarded = async (event: StoredEvent, path: string, signer?: SignerName): Promise<Received> => {
-    const progress = new TargetProgress('', () => undefined, undefined);
+    const progress = new TargetProgress('target', '', () => undefined);
     const asReceived = await receivedForm(NAMESPACE, signer);
-    const target = new Target('t', progress, new URL(receiver.url + path), { secrets: [], raw: false, asReceived });
+    const target = new Target(progress, new URL(receiver.url + path), { secrets: [], raw: false, asReceived });
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
     return receiver.received.at(-1) as Received;
   };

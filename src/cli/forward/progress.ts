@@ -1,0 +1,127 @@
+import { MultiBar, type SingleBar } from 'cli-progress';
+import type { StoredEvent } from '../../events/stored-event';
+import type { ReadableLog } from '../../log/readers';
+import { eventLine } from '../event-line';
+
+/** How often a live line says how far behind forwarding is, in milliseconds. */
+const LIVE_INTERVAL = 1000;
+
+/** Reports forwarding on standard error: in lines, and on a terminal with a live line for each target below them. */
+export class ForwardProgress {
+  readonly targets: readonly TargetProgress[];
+  readonly #bars: MultiBar | undefined;
+
+  /** @param names - the names of the targets in messages. */
+  constructor(names: readonly string[]) {
+    const format = '{label}{value} events forwarded | behind by {behind}';
+    if (process.stderr.isTTY) this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
+    this.targets = names.map((name) => {
+      const label = names.length === 1 ? '' : `${name}: `;
+      return new TargetProgress(name, label, this.report, this.#bars?.create(0, 0, { label, behind: '?' }));
+    });
+  }
+
+  readonly report = (line: string): void => {
+    if (this.#bars === undefined) console.error(line);
+    else this.#bars.log(`${line}\n`);
+  };
+
+  /** Prints what was done. */
+  end(): void {
+    for (const target of this.targets) target.end();
+    this.#bars?.update();
+    this.#bars?.stop();
+    for (const target of this.targets) console.error(target.summary);
+  }
+}
+
+/** The results of attempts to post an event; after `failed` there is another. */
+export const OUTCOMES = ['delivered', 'failed', 'refused', 'redirected'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+/** The figures of one target. */
+export class TargetProgress {
+  /** The attempts so far. */
+  readonly attempts: Record<Outcome, number> = { delivered: 0, failed: 0, refused: 0, redirected: 0 };
+  /** The position up to which events were forwarded or passed over; undefined for selected events. */
+  position: number | undefined;
+  /** When an attempt did not deliver its event last, in milliseconds since 1970-01-01T00:00Z. */
+  lastErrorAt: number | undefined;
+  /** Why the target does not get its next event; a line that names both. */
+  problem: string | undefined;
+  readonly #label: string;
+  readonly #bar: SingleBar | undefined;
+  #skipped = 0;
+  #log: Pick<ReadableLog, 'stats' | 'scan'> | undefined;
+  #counting: Promise<number | undefined> | undefined;
+  #live: NodeJS.Timeout | undefined;
+
+  /** @param label - precedes the figures of the target; empty for the only one. */
+  constructor(
+    readonly name: string,
+    label: string,
+    readonly report: (line: string) => void,
+    bar?: SingleBar,
+  ) {
+    this.#label = label;
+    this.#bar = bar;
+  }
+
+  /** Begins after a position of a log, and shows on a terminal how many events are left. */
+  begin(log: Pick<ReadableLog, 'stats' | 'scan'>, position: number): void {
+    this.#log = log;
+    this.position = position;
+    const show = async (): Promise<void> => {
+      this.#bar?.update({ behind: String(await this.behind()) });
+    };
+    // Forwarding fails then too, and says why.
+    if (this.#bar !== undefined) this.#live = setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
+  }
+
+  end(): void {
+    clearInterval(this.#live);
+  }
+
+  /** Counts an event that the target took; on a terminal it prints the event and the answer. */
+  delivered(event: StoredEvent, answer: string): void {
+    this.attempts.delivered++;
+    this.problem = undefined;
+    if (this.#bar === undefined) return;
+    this.report(`${this.#label}${eventLine(event)}  ${answer}`);
+    this.#bar.update(this.attempts.delivered);
+  }
+
+  /** Counts any other attempt. */
+  undelivered(outcome: Exclude<Outcome, 'delivered'>, problem: string): void {
+    this.attempts[outcome]++;
+    this.problem = problem;
+    this.lastErrorAt = Date.now();
+  }
+
+  /** Counts an event that was passed over, and prints the reason. */
+  skipped(reason: string): void {
+    this.#skipped++;
+    this.problem = undefined;
+    this.report(reason);
+  }
+
+  /** Counts the events after the position. Callers meanwhile get the same answer: a service elsewhere may be away for long. */
+  behind(): Promise<number | undefined> {
+    this.#counting ??= this.#count().finally(() => (this.#counting = undefined));
+    return this.#counting;
+  }
+
+  async #count(): Promise<number | undefined> {
+    if (this.#log === undefined || this.position === undefined) return undefined;
+    const { last } = await this.#log.stats();
+    // The last position may be that of a repetition or of a forgotten event.
+    const isLeft = last > this.position && (await this.#log.scan({ after: this.position, limit: 1 })).length > 0;
+    return isLeft ? Math.max(0, last - this.position) : 0;
+  }
+
+  get summary(): string {
+    const { delivered } = this.attempts;
+    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
+    return `${this.#label}${String(delivered)} ${delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`;
+  }
+}
