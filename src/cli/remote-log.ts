@@ -233,17 +233,31 @@ function lastIn({ headers }: IncomingMessage): number {
   return Number(headers['x-events-last']);
 }
 
-/** Reads the events of an answer as they arrive, in pages that are never empty. */
+/**
+ * Reads the events of an answer as they arrive, in pages that are never empty.
+ *
+ * @throws {RemoteLogError} a line is no event.
+ * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
+ */
 async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly StoredEvent[]> {
+  let hasEnded = false;
+  const bytes = async function* (): AsyncGenerator<Buffer> {
+    yield* response as AsyncIterable<Buffer>;
+    hasEnded = true;
+  };
   let page: StoredEvent[] = [];
-  for await (const line of linesOf(response)) {
-    const json = line.toString();
-    if (json.trim() !== '') page.push(await eventIn(json));
+  let isWhole = false;
+  for await (const line of linesOf(bytes())) {
+    isWhole = line.length === 0;
+    // It has no line feed.
+    if (hasEnded) break;
+    if (!isWhole) page.push(await eventIn(line.toString()));
     if (page.length < PAGE_EVENTS && response.readableLength > 0) continue;
     if (page.length > 0) yield page;
     page = [];
   }
   if (page.length > 0) yield page;
+  if (!isWhole) throw new Error('The answer was cut off.');
 }
 
 async function eventIn(line: string): Promise<StoredEvent> {

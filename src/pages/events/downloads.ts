@@ -47,6 +47,8 @@ interface DownloadQuery extends Omit<ListQuery, 'problem'> {
   readonly wait?: number | undefined;
   /** Whether a search finds the events; otherwise they are read from a position or a time on. */
   readonly isSearch: boolean;
+  /** Follows the last event: programs know by an empty line that the answer was not cut off. */
+  readonly end: '' | '\n';
 }
 
 /**
@@ -57,7 +59,7 @@ interface DownloadQuery extends Omit<ListQuery, 'problem'> {
 function downloadQuery(parameters: URLSearchParams): DownloadQuery {
   const { problem, filter, place } = listQuery(parameters);
   if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-  if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true };
+  if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true, end: '' };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const wait = seconds === undefined ? undefined : seconds * 1000;
@@ -65,7 +67,7 @@ function downloadQuery(parameters: URLSearchParams): DownloadQuery {
   const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
   if (wait !== undefined && (isSearch || [filter.from, id].some((value) => value !== undefined) || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
-  return { filter, place, id, limit, wait, isSearch };
+  return { filter, place, id, limit, wait, isSearch, end: '\n' };
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
@@ -118,7 +120,7 @@ export class Downloads {
       await ticket.whileIdle((stop) => {
         const parts =
           wait === undefined
-            ? linesOf(this.#events(query, last, stop), query.limit, damaged)
+            ? linesOf(this.#events(query, last, stop), query, damaged)
             : this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
         return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
       });
@@ -172,13 +174,14 @@ export class Downloads {
         yield page.lines;
       } else {
         const left = until - performance.now();
-        if (left <= 0) return;
+        if (left <= 0) break;
         const newest = await this.#waiters.wait(seen, Math.min(SILENCE, left), stop);
         seen = newest ?? seen;
         if (newest === undefined) yield '\n';
         else await delay(GATHERING);
       }
     }
+    yield '\n';
   }
 
   /** Returns the same page to all who ask for it within a moment: those who follow the log do so at the same place. */
@@ -209,11 +212,14 @@ function textOf(events: readonly StoredEvent[], damaged: number[]): string {
   return text;
 }
 
-async function* linesOf(events: AsyncIterable<StoredEvent>, limit: number, damaged: number[]): AsyncGenerator<string> {
-  if (limit === 0) return;
+async function* linesOf(
+  events: AsyncIterable<StoredEvent>,
+  { limit, end }: DownloadQuery,
+  damaged: number[],
+): AsyncGenerator<string> {
   let text = '';
   let left = limit;
-  for await (const event of events) {
+  for await (const event of limit === 0 ? [] : events) {
     text += textOf([event], damaged);
     if (--left === 0) break;
     if (text.length < CHUNK) continue;
@@ -221,7 +227,7 @@ async function* linesOf(events: AsyncIterable<StoredEvent>, limit: number, damag
     text = '';
     await letOthersRun();
   }
-  yield text;
+  yield text + end;
 }
 
 function damagedEvents(positions: readonly number[]): EventLogError {
