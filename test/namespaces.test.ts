@@ -115,14 +115,13 @@ it.each([
 
 /** What a WSDL says without documentation and addresses, in a form that only its meaning decides. */
 function bare(wsdl: string): string {
-  const strip = (element: XmlElement): XmlElement => ({
-    ...element,
-    attributes: element.name === 'address' ? [] : element.attributes,
-    content: element.content
-      .filter((child) => typeof child === 'string' || child.name !== 'documentation')
-      .map((child) => (typeof child === 'string' ? child : strip(child))),
-  });
-  return canonicalText(strip(readXml(wsdl)));
+  const strip = (element: XmlElement): XmlElement =>
+    element.withContent(
+      element.content
+        .filter((child) => typeof child === 'string' || child.name !== 'documentation')
+        .map((child) => (typeof child === 'string' ? child : strip(child))),
+    );
+  return canonicalText(strip(readXml(wsdl))).replace(/(\}address) [^>]*/g, '$1');
 }
 
 function all(element: XmlElement): XmlElement[] {

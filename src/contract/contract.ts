@@ -4,7 +4,7 @@ import type { Operation, Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
 import { operationInput, type OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
-import { attributeOf, childrenOf, readXml, textContent, type XmlElement } from '../xml/xml-tree';
+import { readXml, type XmlElement } from '../xml/xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
@@ -158,7 +158,7 @@ function definitionsOf(
   const [service] = elements(definitions, 'service');
   const [schema] = elements(definitions, 'types')
     .slice(0, 1)
-    .flatMap((types) => childrenOf(types));
+    .flatMap((types) => types.children());
   const [portType, ...others] = elements(definitions, 'portType');
   if (service === undefined || schema === undefined || portType === undefined)
     throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);
@@ -173,14 +173,14 @@ function namesIn(portType: XmlElement): string[] {
 }
 
 function nameOf(element: XmlElement): string {
-  return attributeOf(element, 'name') ?? '';
+  return element.attribute('name') ?? '';
 }
 
 function elements(parent: XmlElement, name: string): XmlElement[] {
-  return childrenOf(parent, WSDL_NAMESPACE, name);
+  return parent.children(WSDL_NAMESPACE, name);
 }
 
 function documentationOf(parent: XmlElement): string {
   const [documentation] = elements(parent, 'documentation');
-  return documentation === undefined ? '' : textContent(documentation).trim();
+  return documentation === undefined ? '' : documentation.text.trim();
 }

@@ -1,7 +1,7 @@
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
-import { attributeOf, childrenOf, readXml, type XmlElement } from '../xml/xml-tree';
+import { readXml, type XmlElement } from '../xml/xml-tree';
 
 /** The bindings by their names for people, in the order of the WSDL. */
 export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
@@ -83,14 +83,13 @@ export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
     leftOut.push(...elements.filter((element) => !isKept(element)));
     return elements.filter(isKept);
   };
-  const child = (name: string) => childrenOf(definitions, WSDL, name);
+  const child = (name: string) => definitions.children(WSDL, name);
   const inside = (parents: readonly XmlElement[], name: string, namespace = WSDL) =>
-    parents.flatMap((parent) => childrenOf(parent, namespace, name));
-  const named = (names: readonly string[]) => (element: XmlElement) =>
-    names.includes(attributeOf(element, 'name') ?? '');
+    parents.flatMap((parent) => parent.children(namespace, name));
+  const named = (names: readonly string[]) => (element: XmlElement) => names.includes(element.attribute('name') ?? '');
 
   const bindings = keep(child('binding'), (binding) => on.has(kindOf(binding)));
-  const bindingNames = bindings.map((binding) => attributeOf(binding, 'name') ?? '');
+  const bindingNames = bindings.map((binding) => binding.attribute('name') ?? '');
   keep(inside(child('service'), 'port'), (port) => bindingNames.includes(reference(port, 'binding')));
   const portTypes = keep(child('portType'), named(bindings.map((binding) => reference(binding, 'type'))));
   const operations = inside(portTypes, 'operation');
@@ -119,13 +118,13 @@ const NAME_OF_SOAP_11 =
   /(?<before>(?:<wsdl:(?:message|portType) name="|<wsdl:binding [^>]*type="tns:|<wsdl:(?:input|output) message="tns:)\w+Soap)(?=(?:In|Out)?")/g;
 
 function kindOf(binding: XmlElement): Binding {
-  if (childrenOf(binding, SOAP, 'binding').length > 0) return 'soap11';
-  if (childrenOf(binding, SOAP12, 'binding').length > 0) return 'soap12';
-  const [http] = childrenOf(binding);
-  return http !== undefined && attributeOf(http, 'verb') === 'GET' ? 'httpget' : 'httppost';
+  if (binding.children(SOAP, 'binding').length > 0) return 'soap11';
+  if (binding.children(SOAP12, 'binding').length > 0) return 'soap12';
+  const [http] = binding.children();
+  return http !== undefined && http.attribute('verb') === 'GET' ? 'httpget' : 'httppost';
 }
 
 /** The local part of a qualified name. */
 function reference(element: XmlElement, attribute: string): string {
-  return attributeOf(element, attribute)?.replace(/^.*:/, '') ?? '';
+  return element.attribute(attribute)?.replace(/^.*:/, '') ?? '';
 }

@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, qualifiedName, textContent, type XmlElement } from '../xml/xml-tree';
+import type { XmlElement } from '../xml/xml-tree';
 import { BUILT_IN, enumeration, SimpleTypeError, type BuiltInName, type SimpleType } from './simple-type';
 import { detached, shortened } from '../util/text';
 import { ParameterError, type ParameterValues, type SimpleValue } from '../service/call';
@@ -53,30 +53,30 @@ export function operationInput(schema: XmlElement, operation: string): Operation
 }
 
 function parameterOf(schema: XmlElement, element: XmlElement, operation: string): Parameter {
-  const name = attributeOf(element, 'name') ?? '';
+  const name = element.attribute('name') ?? '';
   const where = `The parameter ${name} of the operation ${operation}`;
   withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
-  if (attributeOf(schema, 'elementFormDefault') !== 'qualified')
+  if (schema.attribute('elementFormDefault') !== 'qualified')
     throw new SchemaError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
-  const minOccurs = attributeOf(element, 'minOccurs') ?? '1';
-  if (!['0', '1'].includes(minOccurs) || (attributeOf(element, 'maxOccurs') ?? '1') !== '1')
+  const minOccurs = element.attribute('minOccurs') ?? '1';
+  if (!['0', '1'].includes(minOccurs) || (element.attribute('maxOccurs') ?? '1') !== '1')
     throw new SchemaError(`${where} is neither required nor optional: minOccurs is 0 or 1, and maxOccurs is 1.`);
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
   return {
     name,
     type: typeOf(schema, element, where),
     isRequired: minOccurs === '1',
-    documentation: documentation === undefined ? '' : textContent(documentation).trim(),
+    documentation: documentation === undefined ? '' : documentation.text.trim(),
   };
 }
 
 /** The type that an element names: a built-in one, or an enumeration that the schema declares. */
 function typeOf(schema: XmlElement, element: XmlElement, where: string): SimpleType {
-  const name = attributeOf(element, 'type');
+  const name = element.attribute('type');
   if (name === undefined) throw new SchemaError(`${where} names no type.`);
-  const type = qualifiedName(name, element);
+  const type = element.qualifiedName(name);
   if (type?.namespace === SCHEMA_NAMESPACE) return builtInType(type.name, name, where);
-  const isOwn = type !== undefined && type.namespace === (attributeOf(schema, 'targetNamespace') ?? '');
+  const isOwn = type !== undefined && type.namespace === (schema.attribute('targetNamespace') ?? '');
   const declared = isOwn ? named(schema, 'simpleType', type.name) : undefined;
   if (declared === undefined)
     throw new SchemaError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
@@ -92,8 +92,8 @@ function builtInType(type: string, name: string, where: string): SimpleType {
 /** Reads a restriction of a built-in type to an enumeration (XML Schema Part 2, section 4.3.5). */
 function enumerationOf(element: XmlElement, where: string): SimpleType {
   const [restriction = element] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
-  const name = attributeOf(restriction, 'base') ?? '';
-  const base = qualifiedName(name, restriction);
+  const name = restriction.attribute('base') ?? '';
+  const base = restriction.qualifiedName(name);
   if (base?.namespace !== SCHEMA_NAMESPACE)
     throw new SchemaError(`${where} has a simple type that is not a restriction of a built-in one.`);
   const type = builtInType(base.name, name, where);
@@ -102,7 +102,7 @@ function enumerationOf(element: XmlElement, where: string): SimpleType {
   try {
     return enumeration(
       type,
-      facets.map((facet) => attributeOf(facet, 'value') ?? ''),
+      facets.map((facet) => facet.attribute('value') ?? ''),
     );
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
@@ -111,7 +111,7 @@ function enumerationOf(element: XmlElement, where: string): SimpleType {
 }
 
 function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
-  const found = names.find((name) => attributeOf(element, name) !== undefined);
+  const found = names.find((name) => element.attribute(name) !== undefined);
   if (found !== undefined) throw new SchemaError(`${where} has ${found}, which is not supported.`);
 }
 
@@ -124,11 +124,11 @@ function onlyOf(parent: XmlElement, names: readonly string[], where: string): Xm
 }
 
 function named(parent: XmlElement, kind: string, name: string): XmlElement | undefined {
-  return children(parent, kind).find((element) => attributeOf(element, 'name') === name);
+  return children(parent, kind).find((element) => element.attribute('name') === name);
 }
 
 function children(parent: XmlElement, name?: string): XmlElement[] {
-  return childrenOf(parent, SCHEMA_NAMESPACE, name);
+  return parent.children(SCHEMA_NAMESPACE, name);
 }
 
 /** The texts that a caller gave for a parameter, in order; none: it did not give it. */

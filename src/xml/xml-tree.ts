@@ -1,17 +1,62 @@
 import { atOnce } from '../util/promises';
-import type { Attribute, ElementName, XmlHandler } from './handler';
+import type { Attribute, ElementName, Tag, XmlHandler } from './handler';
 import { readWithSaxes, XmlSyntaxError } from './xml-reader';
 
 /** An element of a document, with what is inside it in the order of the document. */
-export interface XmlElement extends ElementName {
-  /** Those without namespace declarations. */
-  readonly attributes: readonly Attribute[];
-  readonly content: readonly (XmlElement | string)[];
+export class XmlElement implements ElementName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly content: (XmlElement | string)[];
   /** Offsets of its beginning and end in the text, in UTF-16 code units. */
   readonly start: number;
-  readonly end: number;
-  /** The namespace that a prefix stands for here, if any. */
-  readonly namespaceOf: (prefix: string) => string | undefined;
+  end: number;
+  readonly #tag: Tag;
+
+  constructor(tag: Tag, start: number, end: number, content: (XmlElement | string)[] = []) {
+    this.namespace = tag.uri;
+    this.name = tag.local;
+    this.content = content;
+    this.start = start;
+    this.end = end;
+    this.#tag = tag;
+  }
+
+  /** A copy with other content. */
+  withContent(content: (XmlElement | string)[]): XmlElement {
+    return new XmlElement(this.#tag, this.start, this.end, content);
+  }
+
+  /** The attributes but for namespace declarations. */
+  get attributes(): readonly Attribute[] {
+    return this.#tag.attributes;
+  }
+
+  /** The value of an attribute without a namespace. */
+  attribute(name: string): string | undefined {
+    return this.attributes.find(({ uri, local }) => uri === '' && local === name)?.value;
+  }
+
+  /** The child elements, all or those with a namespace and a name. */
+  children(namespace?: string, name?: string): XmlElement[] {
+    return this.content.filter(
+      (child) =>
+        typeof child !== 'string' &&
+        (namespace === undefined || child.namespace === namespace) &&
+        (name === undefined || child.name === name),
+    ) as XmlElement[];
+  }
+
+  /** All text in it, that of the elements inside it included. */
+  get text(): string {
+    return this.content.map((child) => (typeof child === 'string' ? child : child.text)).join('');
+  }
+
+  /** Splits a qualified name in one of its attributes or in its text. Undefined if the prefix is not declared. */
+  qualifiedName(text: string): ElementName | undefined {
+    const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
+    const namespace = this.#tag.scope.find(prefix) ?? (prefix === '' ? '' : undefined);
+    return name === '' || namespace === undefined ? undefined : { namespace, name };
+  }
 }
 
 /** Thrown for a text that is not XML or exceeds a limit; the message is one sentence. */
@@ -29,15 +74,14 @@ const MAX_ELEMENTS = 100_000;
  *   elements.
  */
 export function readXml(text: string): XmlElement {
-  const open: (XmlElement & { content: (XmlElement | string)[]; end: number })[] = [];
+  const open: XmlElement[] = [];
   let root: XmlElement | undefined;
   let elements = 0;
   const handler: XmlHandler = {
-    openElement({ uri, local, attributes, scope }, start, end) {
+    openElement(tag, start, end) {
       if (open.length === MAX_DEPTH) throw new XmlError(`It has more than ${String(MAX_DEPTH)} levels.`);
       if (++elements > MAX_ELEMENTS) throw new XmlError(`It has more than ${String(MAX_ELEMENTS)} elements.`);
-      const namespaceOf = (prefix: string) => scope.find(prefix);
-      const element = { namespace: uri, name: local, attributes, content: [], start, end, namespaceOf };
+      const element = new XmlElement(tag, start, end);
       open.at(-1)?.content.push(element);
       root ??= element;
       open.push(element);
@@ -61,31 +105,4 @@ export function readXml(text: string): XmlElement {
   }
   if (root === undefined) throw new XmlError('It is empty.');
   return root;
-}
-
-/** The child elements, all or those with a namespace and a name. */
-export function childrenOf(element: XmlElement, namespace?: string, name?: string): XmlElement[] {
-  return element.content.filter(
-    (child) =>
-      typeof child !== 'string' &&
-      (namespace === undefined || child.namespace === namespace) &&
-      (name === undefined || child.name === name),
-  ) as XmlElement[];
-}
-
-/** The value of an attribute without a namespace. */
-export function attributeOf(element: XmlElement, name: string): string | undefined {
-  return element.attributes.find(({ uri, local }) => uri === '' && local === name)?.value;
-}
-
-/** All text in an element, that of the elements inside it included. */
-export function textContent({ content }: XmlElement): string {
-  return content.map((child) => (typeof child === 'string' ? child : textContent(child))).join('');
-}
-
-/** Splits a qualified name in an attribute or a text of an element. Undefined if its prefix is not declared. */
-export function qualifiedName(text: string, { namespaceOf }: XmlElement): ElementName | undefined {
-  const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
-  const namespace = namespaceOf(prefix) ?? (prefix === '' ? '' : undefined);
-  return name === '' || namespace === undefined ? undefined : { namespace, name };
 }

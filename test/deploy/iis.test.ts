@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attributeOf, childrenOf, readXml, type XmlElement } from '../../src/xml/xml-tree';
+import { readXml, type XmlElement } from '../../src/xml/xml-tree';
 import { endpointPath, readConfig } from '../../src/config/config';
 
 const ROOT = join(__dirname, '..', '..');
@@ -8,7 +8,7 @@ const ROOT = join(__dirname, '..', '..');
 function inside(element: XmlElement, ...path: readonly string[]): XmlElement {
   const [name, ...rest] = path;
   if (name === undefined) return element;
-  const [child] = childrenOf(element, '', name);
+  const [child] = element.children('', name);
   if (child === undefined) throw new Error(`${element.name} has no ${name}`);
   return inside(child, ...rest);
 }
@@ -24,9 +24,9 @@ describe('the web.config for IIS', () => {
   /** Where the rule sends a path, as URL Rewrite evaluates it: without the first slash, in any letter case. Undefined if nowhere. */
   function target(path: string): string | undefined {
     const rule = inside(server, 'rewrite', 'rules', 'rule');
-    const pattern = new RegExp(attributeOf(inside(rule, 'match'), 'url') ?? '', 'i');
+    const pattern = new RegExp(inside(rule, 'match').attribute('url') ?? '', 'i');
     const match = pattern.exec(path.slice(1));
-    return match === null ? undefined : attributeOf(inside(rule, 'action'), 'url')?.replace('{R:0}', match[0]);
+    return match === null ? undefined : inside(rule, 'action').attribute('url')?.replace('{R:0}', match[0]);
   }
 
   it('sends the endpoint of a service with default settings there, and nothing else', () => {
@@ -38,7 +38,7 @@ describe('the web.config for IIS', () => {
   });
 
   it('leaves faults as they are', () => {
-    expect(attributeOf(inside(server, 'httpErrors'), 'existingResponse')).toBe('PassThrough');
+    expect(inside(server, 'httpErrors').attribute('existingResponse')).toBe('PassThrough');
   });
 
   it('has the rule that its page shows', async () => {

@@ -1,7 +1,7 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
 import { indentedXml } from '../../xml/indented-xml';
-import { childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
 import type { HttpResponse } from '../http-client';
 import type { ComparedCall } from './calls';
@@ -214,15 +214,15 @@ function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
 function canonicalWithoutHeader(envelope: XmlElement, block: string): string {
   const content = envelope.content.flatMap((child) => {
     if (typeof child === 'string' || child.name !== 'Header') return [child];
-    const rest = childrenOf(child).filter(({ name }) => name !== block);
-    return rest.length === 0 ? [] : [{ ...child, content: rest }];
+    const rest = child.children().filter(({ name }) => name !== block);
+    return rest.length === 0 ? [] : [child.withContent(rest)];
   });
-  return canonicalText({ ...envelope, content });
+  return canonicalText(envelope.withContent(content));
 }
 
 function inside(element: XmlElement, ...path: readonly string[]): XmlElement | undefined {
   return path.reduce<XmlElement | undefined>(
-    (parent, name) => parent && childrenOf(parent).find((child) => child.name === name),
+    (parent, name) => parent && parent.children().find((child) => child.name === name),
     element,
   );
 }
@@ -252,6 +252,6 @@ export function canonicalText(element: XmlElement): string {
 }
 
 function valueOf(holder: string, value: string, element: XmlElement): string {
-  const found = HOLD_NAMES.has(holder) ? qualifiedName(value, element) : undefined;
+  const found = HOLD_NAMES.has(holder) ? element.qualifiedName(value) : undefined;
   return found === undefined ? value : `{${found.namespace}}${found.name}`;
 }

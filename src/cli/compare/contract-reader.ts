@@ -1,12 +1,12 @@
 import { shortened } from '../../util/text';
-import { attributeOf, childrenOf, type XmlElement } from '../../xml/xml-tree';
+import type { XmlElement } from '../../xml/xml-tree';
 import { quoted } from '../terminal';
 import type { ContractFacts, ContractFact } from './contract';
 import { extensionOf, HTTP, nameText, protocolOf, referenceText, SOAP, SOAP12, styleOf, WSDL, XSD } from './names';
 
 /** Reads a WSDL 1.1 without documentation and the addresses of the ports. */
 export function contractOf(definitions: XmlElement): ContractFacts {
-  const targetNamespace = attributeOf(definitions, 'targetNamespace') ?? '';
+  const targetNamespace = definitions.attribute('targetNamespace') ?? '';
   return { targetNamespace, facts: new ContractReader(targetNamespace).read(definitions) };
 }
 
@@ -35,10 +35,10 @@ class ContractReader {
   }
 
   read(definitions: XmlElement): ReadonlyMap<string, ContractFact> {
-    for (const child of childrenOf(definitions, WSDL)) {
+    for (const child of definitions.children(WSDL)) {
       if (['service', 'portType', 'message'].includes(child.name)) this.#wsdl(child, CONTRACT);
       else if (child.name === 'binding') this.#binding(child);
-      else if (child.name === 'types') childrenOf(child, XSD, 'schema').forEach((each) => this.#schema(each));
+      else if (child.name === 'types') child.children(XSD, 'schema').forEach((each) => this.#schema(each));
     }
     return this.#facts;
   }
@@ -71,20 +71,20 @@ class ContractReader {
             : [uri === '' ? local : this.#name({ namespace: uri, name: local }), value],
         ),
     );
-    const order = element.name === 'message' ? childrenOf(element, WSDL, 'part').map(nameOf) : undefined;
+    const order = element.name === 'message' ? element.children(WSDL, 'part').map(nameOf) : undefined;
     const part = this.#add(within, isMessage ? element.name : labelOf(element), { ...values, 'the order': order });
-    for (const child of childrenOf(element, WSDL)) if (child.name !== 'documentation') this.#wsdl(child, part);
+    for (const child of element.children(WSDL)) if (child.name !== 'documentation') this.#wsdl(child, part);
     if (element.name === 'port') this.#extensions(element, part);
   }
 
   #binding(binding: XmlElement): void {
     const own = extensionOf(binding, 'binding');
     const part = this.#add(CONTRACT, labelOf(binding), {
-      'port type': this.#reference(attributeOf(binding, 'type'), binding),
+      'port type': this.#reference(binding.attribute('type'), binding),
       protocol: protocolOf(binding) ?? 'unknown',
-      transport: own && attributeOf(own, 'transport'),
+      transport: own && own.attribute('transport'),
     });
-    for (const operation of childrenOf(binding, WSDL, 'operation')) this.#bindingOperation(operation, binding, part);
+    for (const operation of binding.children(WSDL, 'operation')) this.#bindingOperation(operation, binding, part);
     this.#extensions(binding, part, own);
   }
 
@@ -92,12 +92,12 @@ class ContractReader {
     const own = extensionOf(operation, 'operation');
     const isSoap = own !== undefined && own.namespace !== HTTP;
     const part = this.#add(within, labelOf(operation), {
-      SOAPAction: isSoap ? (attributeOf(own, 'soapAction') ?? '') : undefined,
+      SOAPAction: isSoap ? (own.attribute('soapAction') ?? '') : undefined,
       style: isSoap ? styleOf(operation, binding) : undefined,
-      soapActionRequired: own?.namespace === SOAP12 ? (attributeOf(own, 'soapActionRequired') ?? 'true') : undefined,
-      location: own?.namespace === HTTP ? (attributeOf(own, 'location') ?? '') : undefined,
+      soapActionRequired: own?.namespace === SOAP12 ? (own.attribute('soapActionRequired') ?? 'true') : undefined,
+      location: own?.namespace === HTTP ? (own.attribute('location') ?? '') : undefined,
     });
-    for (const message of childrenOf(operation, WSDL)) {
+    for (const message of operation.children(WSDL)) {
       if (message.name === 'documentation') continue;
       const label = message.name === 'fault' ? labelOf(message) : message.name;
       this.#extensions(message, this.#add(part, label, {}));
@@ -107,7 +107,7 @@ class ContractReader {
 
   /** The elements of other namespaces than that of WSDL, but addresses, and the one that the facts of the parent are from. */
   #extensions(parent: XmlElement, within: OpenPart, own?: XmlElement): void {
-    for (const child of childrenOf(parent)) {
+    for (const child of parent.children()) {
       if (child.namespace === WSDL || child.name === 'address' || child === own) continue;
       const hasUse = (child.namespace === SOAP || child.namespace === SOAP12) && HAVE_USE.has(child.name);
       const values = child.attributes.map(({ uri, local, value }) =>
@@ -121,13 +121,13 @@ class ContractReader {
       });
       this.#extensions(child, part);
       // mime:multipartRelated has parts that are extensions again.
-      for (const each of childrenOf(child, WSDL)) this.#extensions(each, part);
+      for (const each of child.children(WSDL)) this.#extensions(each, part);
     }
   }
 
   /** Schemas of one namespace are one part. */
   #schema(schema: XmlElement): void {
-    const namespace = attributeOf(schema, 'targetNamespace') ?? '';
+    const namespace = schema.attribute('targetNamespace') ?? '';
     const isOwn = namespace === this.#targetNamespace;
     const label = isOwn ? 'schema' : `schema ${quoted(namespace || 'without a namespace')}`;
     const part = this.#schemas.get(namespace) ?? this.#add(CONTRACT, label, {}, !isOwn);
@@ -137,7 +137,7 @@ class ContractReader {
 
   #schemaPart(element: XmlElement, schema: XmlElement, within: OpenPart, isLocal: boolean): void {
     const kind = element.namespace === XSD ? element.name : this.#name(element);
-    const namedBy = NAMED_BY.find((name) => attributeOf(element, name) !== undefined);
+    const namedBy = NAMED_BY.find((name) => element.attribute(name) !== undefined);
     const name = this.#schemaName(element);
     const isNamed = name !== '' || !STRUCTURAL.has(kind);
     const content = contentOf(element);
@@ -157,8 +157,8 @@ class ContractReader {
   }
 
   #schemaName(element: XmlElement): string {
-    const namedBy = NAMED_BY.find((name) => attributeOf(element, name) !== undefined);
-    const text = namedBy === undefined ? '' : (attributeOf(element, namedBy) ?? '');
+    const namedBy = NAMED_BY.find((name) => element.attribute(name) !== undefined);
+    const text = namedBy === undefined ? '' : (element.attribute(namedBy) ?? '');
     return namedBy === 'ref' ? (this.#reference(text, element) ?? '') : text;
   }
 
@@ -186,14 +186,14 @@ const HAVE_USE = new Set(['body', 'header', 'headerfault', 'fault']);
 /** The name of a part of a WSDL in messages. The name of its input distinguishes an overloaded operation from the others. */
 function labelOf(element: XmlElement): string {
   const kind = element.name === 'portType' ? 'port type' : element.name;
-  const [input] = kind === 'operation' ? childrenOf(element, WSDL, 'input') : [];
-  const inputName = input && attributeOf(input, 'name');
+  const [input] = kind === 'operation' ? element.children(WSDL, 'input') : [];
+  const inputName = input && input.attribute('name');
   const name = inputName === undefined ? nameOf(element) : `${nameOf(element)} (${inputName})`;
   return name === '' ? kind : `${kind} ${quoted(name)}`;
 }
 
 function nameOf(element: XmlElement): string {
-  return attributeOf(element, 'name') ?? '';
+  return element.attribute('name') ?? '';
 }
 
 /** Attributes whose value is a qualified name, or a list of them. */
@@ -222,24 +222,26 @@ const LEFT_OUT = new Set(['annotation', 'import']);
 
 /** The elements inside one of a schema, without empty groups, which say nothing. */
 function contentOf(element: XmlElement): XmlElement[] {
-  return childrenOf(element).filter(
-    (child) =>
-      child.namespace !== XSD ||
-      !(LEFT_OUT.has(child.name) || (CONTAINERS.has(child.name) && contentOf(child).length === 0)),
-  );
+  return element
+    .children()
+    .filter(
+      (child) =>
+        child.namespace !== XSD ||
+        !(LEFT_OUT.has(child.name) || (CONTAINERS.has(child.name) && contentOf(child).length === 0)),
+    );
 }
 
 /** The values that follow for an element or attribute from where it stands. */
 function implied(element: XmlElement, schema: XmlElement, isLocal: boolean): Record<string, string> {
   const { name } = element;
   if (name !== 'element' && name !== 'attribute') return {};
-  const has = (attribute: string): boolean => attributeOf(element, attribute) !== undefined;
-  const hasOwnType = childrenOf(element, XSD).some((child) => child.name.endsWith('Type'));
+  const has = (attribute: string): boolean => element.attribute(attribute) !== undefined;
+  const hasOwnType = element.children(XSD).some((child) => child.name.endsWith('Type'));
   const standard = name === 'element' ? 'xs:anyType' : 'xs:anySimpleType';
   return {
     ...(has('type') || has('ref') || hasOwnType ? {} : { type: standard }),
     ...(isLocal && name === 'element' ? PARTICLE : {}),
     ...(isLocal && name === 'attribute' ? { use: 'optional' } : {}),
-    ...(isLocal && !has('ref') ? { form: attributeOf(schema, `${name}FormDefault`) ?? 'unqualified' } : {}),
+    ...(isLocal && !has('ref') ? { form: schema.attribute(`${name}FormDefault`) ?? 'unqualified' } : {}),
   };
 }

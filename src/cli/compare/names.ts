@@ -1,4 +1,4 @@
-import { attributeOf, childrenOf, qualifiedName, type XmlElement } from '../../xml/xml-tree';
+import type { XmlElement } from '../../xml/xml-tree';
 
 /** Namespaces of WSDL 1.1 and its bindings. */
 export const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
@@ -31,26 +31,26 @@ export function referenceText(
   element: XmlElement,
   targetNamespace: string,
 ): string | undefined {
-  const name = text === undefined ? undefined : qualifiedName(text, element);
+  const name = text === undefined ? undefined : element.qualifiedName(text);
   return name === undefined ? text : nameText(name, targetNamespace);
 }
 
 /** Names a protocol as messages do: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`. Undefined for one that WSDL 1.1 does not have. */
 export function protocolOf(binding: XmlElement): string | undefined {
-  const [soap] = childrenOf(binding, SOAP, 'binding');
+  const [soap] = binding.children(SOAP, 'binding');
   if (soap !== undefined) return 'SOAP 1.1';
-  if (childrenOf(binding, SOAP12, 'binding').length > 0) return 'SOAP 1.2';
-  const [http] = childrenOf(binding, HTTP, 'binding');
-  return http === undefined ? undefined : `HTTP ${attributeOf(http, 'verb') ?? ''}`;
+  if (binding.children(SOAP12, 'binding').length > 0) return 'SOAP 1.2';
+  const [http] = binding.children(HTTP, 'binding');
+  return http === undefined ? undefined : `HTTP ${http.attribute('verb') ?? ''}`;
 }
 
 /** The element of SOAP or HTTP that says how a binding, or one of its operations, is called. */
 export function extensionOf(parent: XmlElement, name: string): XmlElement | undefined {
-  return childrenOf(parent).find((child) => child.name === name && [SOAP, SOAP12, HTTP].includes(child.namespace));
+  return parent.children().find((child) => child.name === name && [SOAP, SOAP12, HTTP].includes(child.namespace));
 }
 
 /** The style of an operation of a SOAP binding: its own, or that of the binding (WSDL 1.1, section 3.4). */
 export function styleOf(operation: XmlElement, binding: XmlElement): string {
   const own = [extensionOf(operation, 'operation'), extensionOf(binding, 'binding')];
-  return own.map((each) => each && attributeOf(each, 'style')).find((style) => style !== undefined) ?? 'document';
+  return own.map((each) => each && each.attribute('style')).find((style) => style !== undefined) ?? 'document';
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
 import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
-import { attributeOf, childrenOf, qualifiedName, readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
@@ -169,17 +169,17 @@ export class Wsdl {
     const root = rootOf(text);
     this.#definitions = root;
     this.contract = contractOf(root);
-    const services = childrenOf(root, WSDL, 'service');
+    const services = root.children(WSDL, 'service');
     if (services.length === 0) throw new WsdlError('It describes no service.');
     this.ports = services
-      .flatMap((service) => childrenOf(service, WSDL, 'port'))
+      .flatMap((service) => service.children(WSDL, 'port'))
       .map((port) => {
         const address = extensionOf(port, 'address');
         const binding = this.#find('binding', port, 'binding');
         return {
-          name: attributeOf(port, 'name') ?? '',
+          name: port.attribute('name') ?? '',
           protocol: binding && protocolOf(binding),
-          address: address && attributeOf(address, 'location'),
+          address: address && address.attribute('location'),
         };
       });
   }
@@ -198,13 +198,13 @@ export class Wsdl {
    * messages are not document/literal.
    */
   call(operation: string, protocol: string): OperationCall | undefined {
-    for (const binding of childrenOf(this.#definitions, WSDL, 'binding')) {
+    for (const binding of this.#definitions.children(WSDL, 'binding')) {
       if (protocolOf(binding) !== protocol) continue;
-      const found = childrenOf(binding, WSDL, 'operation').find((each) => attributeOf(each, 'name') === operation);
+      const found = binding.children(WSDL, 'operation').find((each) => each.attribute('name') === operation);
       const own = found && extensionOf(found, 'operation');
       if (found === undefined || own === undefined) continue;
-      const action = attributeOf(own, 'soapAction') ?? '';
-      const location = attributeOf(own, 'location') ?? '';
+      const action = own.attribute('soapAction') ?? '';
+      const location = own.attribute('location') ?? '';
       if (protocol.startsWith('HTTP')) return { action, location };
       const element = this.#inputElement(operation, binding);
       if (element !== undefined && styleOf(found, binding) === 'document') return { element, action, location };
@@ -214,19 +214,19 @@ export class Wsdl {
 
   #inputElement(operation: string, binding: XmlElement): OperationCall['element'] {
     const portType = this.#find('portType', binding, 'type');
-    const operations = portType === undefined ? [] : childrenOf(portType, WSDL, 'operation');
-    const found = operations.find((each) => attributeOf(each, 'name') === operation);
-    const [input] = found === undefined ? [] : childrenOf(found, WSDL, 'input');
+    const operations = portType === undefined ? [] : portType.children(WSDL, 'operation');
+    const found = operations.find((each) => each.attribute('name') === operation);
+    const [input] = found === undefined ? [] : found.children(WSDL, 'input');
     const message = input && this.#find('message', input, 'message');
-    const [body] = message === undefined ? [] : childrenOf(message, WSDL, 'part');
-    const element = body && attributeOf(body, 'element');
-    return body === undefined || element === undefined ? undefined : qualifiedName(element, body);
+    const [body] = message === undefined ? [] : message.children(WSDL, 'part');
+    const element = body && body.attribute('element');
+    return body === undefined || element === undefined ? undefined : body.qualifiedName(element);
   }
 
   /** Finds what an attribute refers to. */
   #find(kind: string, from: XmlElement, attribute: string): XmlElement | undefined {
-    const name = qualifiedName(attributeOf(from, attribute) ?? '', from)?.name;
-    return childrenOf(this.#definitions, WSDL, kind).find((each) => attributeOf(each, 'name') === name);
+    const name = from.qualifiedName(from.attribute(attribute) ?? '')?.name;
+    return this.#definitions.children(WSDL, kind).find((each) => each.attribute('name') === name);
   }
 }
 
@@ -251,12 +251,12 @@ function rootOf(text: string): XmlElement {
 
 /** The address of another document that the WSDL needs, if there is one. */
 function importsOf(definitions: XmlElement): string | undefined {
-  const schemas = childrenOf(definitions, WSDL, 'types').flatMap((types) => childrenOf(types, XSD, 'schema'));
+  const schemas = definitions.children(WSDL, 'types').flatMap((types) => types.children(XSD, 'schema'));
   const imports = schemas.flatMap((schema) =>
-    ['import', 'include', 'redefine'].flatMap((name) => childrenOf(schema, XSD, name)),
+    ['import', 'include', 'redefine'].flatMap((name) => schema.children(XSD, name)),
   );
   return [
-    ...childrenOf(definitions, WSDL, 'import').map((each) => attributeOf(each, 'location')),
-    ...imports.map((each) => attributeOf(each, 'schemaLocation')),
+    ...definitions.children(WSDL, 'import').map((each) => each.attribute('location')),
+    ...imports.map((each) => each.attribute('schemaLocation')),
   ].find((location) => location !== undefined);
 }
