@@ -30,13 +30,12 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const takesWebhooks = contract.protocols.bindings.has('httppost');
 
   return (request, response, next) => {
-    const requested = pathOf(request.url ?? '');
-    if (soap !== undefined && request.method === 'POST' && requested.toLowerCase() === path) {
+    if (soap !== undefined && request.method === 'POST' && request.path.toLowerCase() === path) {
       new SoapCall(request, response, endpoint, soap).answer().catch(next);
       return;
     }
     withoutSoap(request, response, (error) => {
-      next(error ?? (takesWebhooks && isNear(requested) ? nothingHere(endpoint, request) : undefined));
+      next(error ?? (takesWebhooks && isNear(request.path) ? nothingHere(endpoint, request) : undefined));
     });
   };
 }
@@ -59,9 +58,4 @@ function nearTo(path: string): (other: string) => boolean {
       .map((segment) => segment.replace(/s?(?:\..*)?$/, ''));
   const near = new Set(names(path).filter((name) => name !== ''));
   return (other) => names(other).some((name) => near.has(name));
-}
-
-function pathOf(target: string): string {
-  const query = target.indexOf('?');
-  return query === -1 ? target : target.slice(0, query);
 }

@@ -193,10 +193,9 @@ class HttpCall extends IncomingCall {
   }
 
   #input(): HttpInput {
-    const { target, headers, signedBy } = this;
-    const questionMark = target.indexOf('?');
+    const { headers, signedBy } = this;
     return {
-      query: questionMark === -1 ? '' : target.slice(questionMark + 1),
+      query: this.request.query,
       headers,
       mediaType: this.mediaType,
       body: this.#body,

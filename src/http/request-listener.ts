@@ -124,17 +124,16 @@ export class RequestListener {
   }
 
   #dispatch(request: HttpRequest, response: ServerResponse): void {
-    const { url = '', method } = request;
+    const { path, method } = request;
     const { pages, handler } = this.#options;
     const unhandled = (error?: unknown): void => {
       this.#refuse(response, error ?? HTTP_ERRORS.nothingHere());
     };
-    const query = url.indexOf('?');
-    const page = pages.get(query === -1 ? url : url.slice(0, query));
+    const page = pages.get(path);
     if (page !== undefined) page(request, response).catch(unhandled);
     // Browsers ask for it beside any document: no refusal.
-    else if (url === '/favicon.ico') replyError(response, HTTP_ERRORS.nothingHere());
-    else if (url === '*' && method === 'OPTIONS')
+    else if (path === '/favicon.ico') replyError(response, HTTP_ERRORS.nothingHere());
+    else if (path === '*' && method === 'OPTIONS')
       replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
     else if (handler !== undefined) handler(request, response, unhandled);
     else unhandled();

@@ -8,6 +8,9 @@ import { HTTP_ERRORS, type RequestError } from './errors';
 export class HttpRequest extends IncomingMessage {
   /** The id in logs and in the reply. */
   id = '';
+  /** The path and, without its question mark, the query of the target, once {@link normalizeTarget} has read it. */
+  path = '';
+  query = '';
   /** Where the memory of its answer counts, if it came through a server. */
   answers: MessageMemory | undefined;
   /** When its header had arrived, in the time of `performance.now()`. */
@@ -108,16 +111,19 @@ export function requestId(request: IncomingMessage): string {
  * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
  * its normal form, which all other code expects. Leaves any other target as it is.
  */
-export function normalizeTarget(request: IncomingMessage): void {
+export function normalizeTarget(request: HttpRequest): void {
   const { url = '/' } = request;
   if (url.startsWith('/')) {
     if (MAY_BE_UNUSUAL.test(url)) request.url = normalized(url);
-    return;
+  } else if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+    const { host, pathname, search } = new URL(url);
+    request.headers.host = host;
+    request.url = normalized(pathname + search);
   }
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return;
-  const { host, pathname, search } = new URL(url);
-  request.headers.host = host;
-  request.url = normalized(pathname + search);
+  const { url: target = '/' } = request;
+  const query = target.indexOf('?');
+  request.path = query === -1 ? target : target.slice(0, query);
+  request.query = query === -1 ? '' : target.slice(query + 1);
 }
 
 const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
