@@ -54,8 +54,9 @@ export class PageWriter<Templates extends Readonly<Record<string, object>>> {
     this.#contract = contract;
     this.#section = section;
     this.#folder = folder;
-    // Comments and indentation are for those who edit the sheets.
-    this.#style = styles.map((name) => this.#text(name).replace(/\/\*[^]*?\*\/|\s+/g, ' ')).join('');
+    // Comments and white space are for those who edit the sheets.
+    const style = styles.map((name) => this.#text(name).replace(/\/\*[^]*?\*\/|\s+/g, ' ')).join('');
+    this.#style = style.replace(/ *([{};,]) */g, '$1');
     for (const one of [SHARED, folder]) this.#loadTemplates(one);
   }
 

@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expectFit, launchChromium, SCREENS } from '../support/browser';
+import { eventually } from '../support/eventually';
 import { send } from '../support/http';
+import type { SearchQuery } from '../../src/log/event-log';
+import { deferred } from '../../src/util/promises';
 import { startService, type TestService } from '../support/service';
 import { newEvent } from '../support/events';
+import { IMAGES, patched } from '../support/images';
 import { describeWith } from '../support/tools';
 
 const HOSTILE =
@@ -31,7 +35,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await service.stop();
   });
 
-  const record = (body: string, type = 'text/plain') =>
+  const record = (body: string | Buffer, type = 'text/plain') =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body });
   const open = async (query: string, options: BrowserContextOptions = {}): Promise<Page> => {
     const page = await (await browser.newContext(options)).newPage();
@@ -74,14 +78,23 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       expect(await rows(page).count()).toBe(2);
     });
 
-    it('only while the page can be seen, and then those that it has missed', async () => {
+    it('also in the background, where the title counts them until the page is seen', async () => {
+      await record('before');
       const page = await open('?events');
+      const title = await page.title();
       await setHidden(page, true);
-      expect(await state(page)).toBe('paused');
-      await record('missed');
-      await setHidden(page, false);
-      await rows(page).getByText('missed').waitFor();
+      await record('one');
+      await expectTitle(page, `(1) ${title}`);
+      await record('two');
+      await expectTitle(page, `(2) ${title}`);
+      await Promise.all(Array.from({ length: 70 }, () => record('many')));
+      await expectTitle(page, /^\(\d+\+\) Events/);
       expect(await state(page)).toBe('live');
+      await setHidden(page, false);
+      expect(await page.title()).toBe(title);
+      await record('seen');
+      await rows(page).getByText('seen').waitFor();
+      expect(await page.title()).toBe(title);
     });
 
     it('and say that the connection is lost until it is back', async () => {
@@ -154,13 +167,124 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     expect(page.url()).toMatch(/\?event=1$/);
     await loaded(page, page.keyboard.press('ArrowLeft'));
     expect(page.url()).toMatch(/\?event=2$/);
-    await loaded(page, page.getByRole('link', { name: 'All events' }).click());
+    await loaded(page, page.keyboard.press('Escape'));
+    expect(page.url()).toMatch(/\?events$/);
     await page.keyboard.press('/');
     await page.keyboard.type('three/');
     await page.keyboard.press('Backspace');
     await loaded(page, page.keyboard.press('Enter'));
     expect(page.url()).toContain('text=three');
     expect(await rows(page).count()).toBe(1);
+    await page.keyboard.press('ArrowDown');
+    await loaded(page, page.keyboard.press('Enter'));
+    // Escape leads out of a field first.
+    await page.getByLabel('With event').fill('1');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('With event').fill('1');
+    await loaded(page, page.keyboard.press('Enter'));
+    expect(page.url()).toMatch(/\?event=3&text=three&with=1$/);
+    await loaded(page, page.keyboard.press('Escape'));
+    expect(page.url()).toMatch(/\?event=3&text=three$/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('go on with a search that has paused, and say how many it has found so far', async () => {
+    for (let i = 1; i <= 9; i++) await record(`wanted ${String(i)}`);
+    const { log } = service;
+    const search = log.search.bind(log);
+    let goOn = deferred();
+    // Each part of the search looks at three events.
+    Object.assign(log, {
+      search: async (query: SearchQuery) => {
+        if (query.text === undefined || query.limit === 1) return search(query);
+        if (query.before !== undefined) await goOn.promise;
+        const found = await search({ ...query, limit: 3 });
+        return { ...found, more: found.events.at(-1)?.position !== 1 };
+      },
+    });
+    const page = await open('?events&text=wanted');
+    await page.getByText('3 found so far, searched back to').waitFor();
+    await record('wanted: new');
+    await page.locator('#found').getByText('4', { exact: true }).waitFor();
+    goOn.resolve();
+    await page.getByText('10 found, searched the whole log').waitFor();
+    expect(await rows(page).locator('.data').allTextContents()).toEqual([
+      'wanted: new',
+      ...Array.from({ length: 9 }, (_, i) => `wanted ${String(9 - i)}`),
+    ]);
+    expect(await page.locator('#rows .day').count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Older' }).isVisible()).toBe(false);
+    goOn = deferred();
+    goOn.resolve();
+    const plain = await open('?events&text=wanted', { javaScriptEnabled: false });
+    await plain.getByText('3 found so far').waitFor();
+    await loaded(plain, plain.getByRole('link', { name: 'Continue searching' }).click());
+    await plain.getByText('6 found so far').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([true, false])(
+    'show images by their bytes, and only those, with JavaScript: %s',
+    async (javaScriptEnabled) => {
+      for (const image of Object.values(IMAGES)) await record(image, 'application/octet-stream');
+      const svg =
+        '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"><script>document.title=2</script></svg>';
+      const png = IMAGES['image/png'] ?? Buffer.alloc(0);
+      for (const [body, type] of [
+        [svg, 'image/png'],
+        [svg, 'image/svg+xml'],
+        [patched(png, 16, [0, 0, 255, 255, 0, 0, 255, 255]), 'image/png'],
+      ] as const)
+        await record(body, type);
+      const page = await open('?event=1', { javaScriptEnabled, bypassCSP: false });
+      const image = page.getByRole('img');
+      for (let position = 1; position <= 6; position++) {
+        await page.goto(`${service.url}?event=${String(position)}`);
+        expect(
+          await page.evaluate('[...document.images].map((image) => [image.naturalWidth, image.naturalHeight])'),
+        ).toEqual([[1, 1]]);
+      }
+      for (let position = 7; position <= 9; position++) {
+        await page.goto(`${service.url}?event=${String(position)}`);
+        expect(await image.count()).toBe(0);
+        expect(await page.title()).toMatch(/^Event/);
+      }
+      // Cut off: there is what the browser makes of it, and its description.
+      await record(png.subarray(0, 40), 'image/png');
+      await page.goto(`${service.url}?event=10`);
+      expect(await page.getByRole('img', { name: 'The image that the event brought' }).count()).toBe(1);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('fold JSON, compare events, and lead on, without JavaScript', async () => {
+    await record('{"order":{"id":17,"lines":[{"sku":"a"}]},"paid":true}', 'application/json');
+    await record('{"order":{"id":18,"lines":[{"sku":"a"}]},"paid":true}', 'application/json');
+    const page = await open('?event=2', { javaScriptEnabled: false });
+    const data = page.getByRole('group', { name: 'Data' });
+    expect(await data.getByText('"sku"').isVisible()).toBe(true);
+    await data.getByText('"lines"').click();
+    expect(await data.getByText('"sku"').isVisible()).toBe(false);
+    expect(await data.getByText('"paid"').isVisible()).toBe(true);
+    await data.getByText('"order"').click();
+    expect(await data.innerText()).toMatch(/^\{\s+"order": \{…?\s+"paid": true\s+\}\s*$/);
+    await loaded(page, page.getByRole('button', { name: 'Compare' }).click());
+    expect(page.url()).toMatch(/\?event=2&with=1$/);
+    expect(await page.locator('.removed').first().innerText()).toContain('-     "id": 18');
+    expect(await page.locator('.added').first().innerText()).toContain('+     "id": 17');
+    await loaded(page, page.getByRole('link', { name: 'Event 1', exact: true }).click());
+    expect(await page.locator('h1').textContent()).toBe('Event 1');
+  });
+
+  it('have an icon that the browser can show', async () => {
+    const page = await open('?events');
+    const size = await page.evaluate(`new Promise((resolve, reject) => {
+      const image = new Image();
+      image.onload = () => resolve(image.naturalWidth);
+      image.onerror = reject;
+      image.src = document.querySelector('link[rel=icon]').href;
+    })`);
+    expect(size).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
   });
 
@@ -328,6 +452,9 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
         'X-GitHub-Delivery': '7',
       };
       await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
+      const image = IMAGES['image/png'] ?? '';
+      await record(image, 'image/png');
+      await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 18], more: { deep: [[[1]]] } }), 'application/json');
       const queries = {
         list: '?events',
         search: '?events=&text=gpj&binding=httppost',
@@ -341,6 +468,9 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
         form: '?event=3',
         large: '?event=4',
         once: '?event=5',
+        image: '?event=6',
+        folds: '?event=7',
+        comparison: '?event=2&with=7',
       };
       // One page for all: a context of its own for each costs more than the check.
       const page = await open('?events', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
@@ -353,9 +483,17 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
       }
       expect(complaints).toEqual([]);
     },
-    60_000,
+    90_000,
   );
 });
+
+/** Waits until a page has a title. */
+async function expectTitle(page: Page, title: string | RegExp): Promise<void> {
+  await eventually(`the title is ${String(title)}`, async () => {
+    const now = await page.title();
+    return typeof title === 'string' ? now === title : title.test(now);
+  });
+}
 
 /** Makes a page believe that it is hidden, or seen again. */
 async function setHidden(page: Page, hidden: boolean): Promise<void> {

@@ -1,6 +1,8 @@
 import { indentedTokens, isXml } from '../../xml/indented-xml';
 import { bytesStart, dataSize, isForm, textStart, type EventData } from '../../events/event-data';
-import { coloured, markup, type Markup, type Token } from './markup';
+import { imageView, type ImageView } from './image';
+import { jsonTokens } from './json-tokens';
+import { coloured, markup, plain, type Markup, type Token } from './markup';
 import { hexDump } from './parts';
 
 /** An event's payload for its page. */
@@ -10,6 +12,8 @@ export interface DataView extends Markup {
   readonly bytes: number;
   /** The fields of a form, whose `html` is empty. */
   readonly fields?: readonly FieldView[];
+  /** The image that the bytes are. */
+  readonly image?: ImageView | undefined;
 }
 
 export interface FieldView {
@@ -21,7 +25,7 @@ export interface FieldView {
 const MAX_CHARACTERS = 256 * 1024;
 
 /** Most bytes of them as markup, colours included. */
-const MAX_BYTES = 8 * MAX_CHARACTERS;
+export const MAX_BYTES = 8 * MAX_CHARACTERS;
 
 /** Most bytes of a payload that are shown in hexadecimal. */
 const MAX_DUMPED = 4096;
@@ -30,28 +34,51 @@ const MAX_DUMPED = 4096;
 const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
-/** Shows JSON and XML indented and in colours, a form as its fields, text as it is and bytes in hexadecimal. */
+/** Shows JSON and XML indented and in colours, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
 export async function dataView(data: EventData, cameAsForm: boolean): Promise<DataView> {
   const bytes = dataSize(data);
+  if (data.kind === 'json' && cameAsForm && data.encoded.length <= MAX_CHARACTERS) {
+    const fields = formFields(data.encoded);
+    if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
+  }
+  const { kind, tokens, isCut } = await parsed(data);
+  const shown = await coloured(tokens, MAX_BYTES);
+  const image = kind === 'Bytes' ? imageView(data, bytes) : undefined;
+  return { kind, bytes, html: shown.html, isCut: isCut || shown.isCut, image };
+}
+
+/** A text, or the beginning of one that is cut. */
+export interface ShownText {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+/** Returns the text that {@link dataView} shows of a payload, without colours; of a form its JSON. */
+export async function dataText(data: EventData): Promise<ShownText> {
+  const { tokens, isCut } = await parsed(data);
+  return { text: await plain(tokens()), isCut };
+}
+
+/** Divides the beginning of a payload into parts. */
+async function parsed(data: EventData): Promise<{
+  readonly kind: Exclude<DataView['kind'], 'Form'>;
+  readonly tokens: () => Iterable<Token>;
+  readonly isCut: boolean;
+}> {
   if (data.kind === 'bytes') {
-    const { html } = markup(hexDump(bytesStart(data, MAX_DUMPED)), MAX_BYTES);
-    return { kind: 'Bytes', bytes, html, isCut: bytes > MAX_DUMPED };
+    const dump = hexDump(bytesStart(data, MAX_DUMPED));
+    return { kind: 'Bytes', tokens: () => [[dump, undefined]], isCut: dataSize(data) > MAX_DUMPED };
   }
   const text = textStart(data, MAX_CHARACTERS);
   const isCut = data.encoded.length > MAX_CHARACTERS;
-  const shown = (kind: DataView['kind'], part: Markup): DataView => ({
-    kind,
-    bytes,
-    html: part.html,
-    isCut: isCut || part.isCut,
-  });
-  if (data.kind === 'json') {
-    const fields = cameAsForm && !isCut ? formFields(text) : undefined;
-    if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
-    return shown('JSON', await coloured(() => jsonTokens(text), MAX_BYTES));
-  }
-  if (await isXml(text, isCut)) return shown('XML', await coloured(() => xmlTokens(text), MAX_BYTES));
-  return shown('Text', markup(text, MAX_BYTES));
+  if (data.kind === 'json') return { kind: 'JSON', tokens: () => jsonTokens(text), isCut };
+  if (await isXml(text, isCut)) return { kind: 'XML', tokens: () => xmlTokens(text), isCut };
+  return { kind: 'Text', tokens: () => textTokens(text), isCut };
+}
+
+/** Divides a text into parts that are written quickly, but neither a surrogate pair nor a CRLF. */
+function* textTokens(text: string): Iterable<Token> {
+  for (const [part] of text.matchAll(/[^]{1,4096}(?:(?<=[\uD800-\uDBFF\r])[^])*/g)) yield [part, undefined];
 }
 
 /** Shows the fields of a form or a query. Returns undefined for JSON that does not come from one. */
@@ -75,52 +102,6 @@ function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> |
 
 /** About how many bytes the page adds to each text. */
 const MARKUP_AROUND = 40;
-
-const INDENT = '  ';
-
-/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 20;
-
-/**
- * Divides JSON text into its parts, indented; numbers keep their digits and members their order.
- *
- * @param json - valid JSON, of which the end may be missing.
- */
-function* jsonTokens(json: string): Iterable<Token> {
-  let depth = 0;
-  const newLine = (): string => `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`;
-  for (const [token, colon] of json.matchAll(TOKEN)) {
-    switch (token.charAt(0)) {
-      case '"':
-        yield [token, colon === undefined ? 'text' : 'key'];
-        break;
-      case '{':
-      case '[':
-        if (token.length > 1) yield [token.replace(/\s/g, ''), undefined];
-        else {
-          depth++;
-          yield [token + newLine(), undefined];
-        }
-        break;
-      case '}':
-      case ']':
-        depth--;
-        yield [newLine() + token, undefined];
-        break;
-      case ',':
-        yield [token + newLine(), undefined];
-        break;
-      case ':':
-        yield [': ', undefined];
-        break;
-      default:
-        yield [token, 'literal'];
-    }
-  }
-}
-
-/** An empty object or array, a mark, a string (also one that is cut) and the colon after it, or a number or name. */
-const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?(?=(\s*:)?)|[^\s{}[\],:"]+/gs;
 
 /** Divides XML into its parts, indented. */
 function* xmlTokens(xml: string): Iterable<Token> {

@@ -38,7 +38,7 @@ const MAX_WAIT = 600;
 const MAX_NAMED = 10;
 
 /** The events of a download. */
-interface DownloadQuery extends Omit<ListQuery, 'problem'> {
+interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
   /** Only events with this id. */
   readonly id?: string | undefined;
   /** Maximum number of events. */

@@ -35,17 +35,18 @@ export async function positionOf(log: EventLog, id: string | null): Promise<numb
 
 export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
 
-/** Finds the neighbours of a position in the list of a filter, as queries of links to them. */
+/** Finds the neighbours of a position in the list of a filter, as queries of links to them, and an event to compare with. */
 export async function neighbours(log: EventLog, position: number, filter: Filter) {
   const values = filterValues(filter);
   const [newer, older] = await Promise.all(
     [{ after: position }, { before: position }].map(async (place) => {
       const { events } = await log.search({ ...filter, ...place, limit: 1 });
-      const found = events[0]?.position;
-      return found === undefined ? undefined : `?${addressQuery({ event: found, ...values })}`;
+      return events[0]?.position;
     }),
   );
-  return { newer, older };
+  const link = (to: number | undefined) =>
+    to === undefined ? undefined : `?${addressQuery({ event: to, ...values })}`;
+  return { newer: link(newer), older: link(older), other: older ?? newer };
 }
 
 export type EventView = Awaited<ReturnType<typeof eventView>>;
@@ -73,6 +74,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     downloads: { event: download('event'), data: download('data'), request: download('request') },
     list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
     isNarrowed: isNarrowed(filter),
+    filter: filterValues(filter),
   };
 }
 

@@ -9,8 +9,9 @@ import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
 import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
+import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
-import { listQuery, type ListQuery } from './list-query';
+import { listQuery, type Filter, type ListQuery } from './list-query';
 import { Downloads } from './downloads';
 import { eventLink, listView, newRows } from './list-view';
 import type { EndpointAddress } from './request-again';
@@ -22,7 +23,7 @@ import { EventsViews, NO_STORE } from './views';
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
  * `?events=refusals` shows refused calls, `?events=export` gives events to programs, `?event=SEQUENCE` or `?event&id=ID` shows one
- * event. Leaves other queries to the next handler.
+ * event, `?event=SEQUENCE&with=SEQUENCE` compares two. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
   const pages = new EventsPages(endpoint);
@@ -212,6 +213,8 @@ class EventsPages {
       return;
     }
     const { filter } = listQuery(parameters);
+    const other = parameters.get('with') || undefined;
+    if (other !== undefined) return this.#compare(response, position, positionIn(other), filter);
     await this.#event(position);
     // The event and its view, which may be large, are not held meanwhile.
     const around = await neighbours(log, position, filter);
@@ -219,9 +222,15 @@ class EventsPages {
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
+  async #compare(response: ServerResponse, position: number, other: number | undefined, filter: Filter): Promise<void> {
+    const view = await comparisonView(await this.#event(position), await this.#event(other), filter);
+    const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
+    await this.#views.send(response, 'comparison', title, view);
+  }
+
   /** @throws {RequestError} 404: the log holds no such event. */
-  async #event(position: number): Promise<StoredEvent> {
-    const event = await eventAt(this.#endpoint.log, position);
+  async #event(position: number | undefined): Promise<StoredEvent> {
+    const event = position === undefined ? undefined : await eventAt(this.#endpoint.log, position);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     return event;
   }

@@ -29,7 +29,7 @@ const BYTES_IN_ROW = 40;
 export type ListView = Awaited<ReturnType<typeof listView>>;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(log: EventLog, { filter, place, problem }: ListQuery) {
+export async function listView(log: EventLog, { filter, place, found: earlier, problem }: ListQuery) {
   const values = filterValues(filter);
   const search = { filter: values, bindings: BINDING_LABELS };
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
@@ -40,20 +40,29 @@ export async function listView(log: EventLog, { filter, place, problem }: ListQu
   const { events, reached, more } = found;
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const { newer, older } = neighbours(found, place);
-  const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  // Of a search from the newest event on, how many it has found so far.
+  const counted = isNewest
+    ? events.length
+    : place.before && earlier !== undefined
+      ? earlier + events.length
+      : undefined;
+  const address = (to: ListPosition & { readonly found?: number | undefined }) =>
+    `?${addressQuery({ events: '', ...values, ...to })}`;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
     ...search,
     rows: events.map((event, i) => ({ ...rowView(event, filter), day: days[i] === days[i - 1] ? undefined : days[i] })),
     types: typesOf(events),
     isNarrowed: isNarrowed(filter),
-    found: String(events.length),
-    isPage: !isNewest || (more && !isUnfinished),
+    found: String(counted ?? events.length),
+    /** Whether those on other pages are not among them. */
+    isPage: counted === undefined,
     /** The time at which the search stopped, unless it came to the end of the log. */
     reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
     newer: isNewest || newer === undefined ? undefined : address({ after: newer }),
-    older: older === undefined ? undefined : address({ before: older }),
+    older:
+      older === undefined ? undefined : address({ before: older, found: isNarrowed(filter) ? counted : undefined }),
     /** Whether the search stopped before the page was full. */
     isUnfinished,
     /** Posts all that the search finds to an address. Undefined if it found nothing yet or the command cannot be shown. */

@@ -80,33 +80,65 @@ export function shownText(text: string, maxBytes = LINE_BYTES): string {
   return `<bdi>${html}${isCut ? '…' : ''}</bdi>`;
 }
 
-/** A part of a text, and the class of the style sheet that colours it. */
-export type Token = readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | undefined];
+/** A part of a text, and the class of the style sheet that colours it; or where a part that folds begins, goes on and ends. */
+export type Token =
+  | readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | 'removed' | 'added' | undefined]
+  | keyof typeof FOLDS;
 
-/** How many parts of a text are written at a time, after which other calls run. */
+/** Before the line that stays visible, of a part that is open or folded at first; the end of this line; and after the part. */
+const FOLDS = {
+  fold: '<details open><summary>',
+  folded: '<details><summary>',
+  rest: '<span class="more"></span>\n</summary>',
+  end: '</details>',
+} as const;
+
+/** How many parts of a text are written at a time, and about how many characters, after which other calls run. */
 const PARTS = 1024;
+const PARTS_LENGTH = 64 * 1024;
 
 /**
- * Writes a text for a page as {@link markup} does, in colours if these fit into `maxBytes` too.
+ * Writes a text for a page as {@link markup} does, in colours and to fold if these fit into `maxBytes` too.
  *
  * @param tokens - divides the text into its parts, from its beginning each time.
  */
 export async function coloured(tokens: () => Iterable<Token>, maxBytes: number): Promise<Markup> {
   let left = maxBytes;
-  const html = await inSteps(tokens(), ([part, colour]) => {
-    const { html: escaped, isCut } = markup(part, left);
-    const piece = colour === undefined ? escaped : `<span class="${colour}">${escaped}</span>`;
-    left = isCut ? -1 : left - Buffer.byteLength(piece);
+  const html = await inSteps(tokens(), (token) => {
+    const piece = tokenMarkup(token, left);
+    left -= piece === undefined ? Infinity : Buffer.byteLength(piece);
     return left < 0 ? undefined : piece;
   });
   if (html !== undefined) return { html, isCut: false };
   let room = maxBytes;
-  const text = await inSteps(tokens(), ([part]) => {
-    if (room <= 0) return '';
-    room -= part.length;
-    return part;
+  let isCut = false;
+  const text = await inSteps(tokens(), (token) => {
+    if (isCut) return '';
+    const part = markup(textOf(token), room);
+    room -= Buffer.byteLength(part.html);
+    isCut = part.isCut;
+    return part.html;
   });
-  return markup(text ?? '', maxBytes);
+  return { html: text ?? '', isCut };
+}
+
+/** Writes a token; undefined if it would be cut. */
+function tokenMarkup(token: Token, maxBytes: number): string | undefined {
+  if (typeof token === 'string') return FOLDS[token];
+  const [text, colour] = token;
+  const { html, isCut } = markup(text, maxBytes);
+  if (isCut) return undefined;
+  return colour === undefined ? html : `<span class="${colour}">${html}</span>`;
+}
+
+/** Joins the texts of tokens. */
+export async function plain(tokens: Iterable<Token>): Promise<string> {
+  return (await inSteps(tokens, textOf)) ?? '';
+}
+
+function textOf(token: Token): string {
+  if (typeof token !== 'string') return token[0];
+  return token === 'rest' ? '\n' : '';
 }
 
 /**
@@ -121,13 +153,15 @@ async function inSteps(
 ): Promise<string | undefined> {
   const steps: string[] = [];
   let pieces: string[] = [];
+  let length = 0;
   for (const token of tokens) {
     const piece = write(token);
     if (piece === undefined) return undefined;
-    pieces.push(piece);
-    if (pieces.length < PARTS) continue;
+    length += piece.length;
+    if (pieces.push(piece) < PARTS && length < PARTS_LENGTH) continue;
     steps.push(pieces.join(''));
     pieces = [];
+    length = 0;
     await letOthersRun();
   }
   steps.push(pieces.join(''));

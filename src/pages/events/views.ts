@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '../../call/endpoint';
 import { reply, replyCompressed } from '../../http/reply';
 import { HTML, PageWriter, type WritePage } from '../page-writer';
+import type { ComparisonView } from './comparison-view';
 import type { EventView, Neighbours } from './event-view';
 import type { eventLink, ListView, newRows } from './list-view';
 import type { RateView } from './rate-view';
@@ -24,6 +25,7 @@ type EventsTemplates = {
     readonly needsKey: boolean;
   };
   readonly event: EventView & Neighbours;
+  readonly comparison: ComparisonView;
   readonly rate: RateView;
   readonly refusals: RefusalsView;
   readonly problem: { readonly reason: string; readonly needsKey: boolean };
@@ -46,8 +48,9 @@ export class EventsViews {
     const { contract } = endpoint;
     this.#writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
     this.#pages = {
-      list: this.#writer.page('list', ['keys.js', 'times.js', 'live.js', 'copy.js'], { connects: true }),
+      list: this.#writer.page('list', ['keys.js', 'times.js', 'live.js', 'search.js', 'copy.js'], { connects: true }),
       event: this.#writer.page('event', ['keys.js', 'times.js', 'copy.js']),
+      comparison: this.#writer.page('comparison', ['keys.js', 'times.js']),
       rate: this.#writer.page('rate'),
       refusals: this.#writer.page('refusals', ['times.js', 'live.js'], { connects: true }),
       problem: this.#writer.page('problem'),

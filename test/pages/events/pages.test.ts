@@ -146,7 +146,11 @@ describe('the pages of the events', () => {
       await recordJson('{"a":"x"}');
       expect(await found('?events')).toBeUndefined();
       expect(await found('?events&text=%22x%22')).toBe('1 found, searched the whole log.');
-      expect(await found('?events&type=t')).toMatch(/^50 found on this page, searched back to \S+ \S+ UTC\.$/);
+      expect(await found('?events&type=t')).toMatch(/^50 found so far, searched back to \S+ \S+ UTC\.$/);
+      const older = link((await get('?events&type=t')).body, 'older') ?? '';
+      expect(older).toBe('?events&type=t&before=11&found=50');
+      expect(await found(older)).toBe('60 found, searched the whole log.');
+      expect((await get('?events&type=t&before=11&found=many')).status).toBe(400);
       expect(await found('?events&type=t&before=11')).toBe('10 found on this page, searched back to the oldest event.');
       expect(await found('?events&type=t&after=50')).toBe('10 found on this page, searched up to the newest event.');
     });
@@ -220,7 +224,7 @@ describe('the pages of the events', () => {
       expect(both).toContain('This number names <a href="?event=7&amp;text=7">event 7</a>.');
       expect(rows(both).length).toBeGreaterThan(1);
       const { body } = await get('?event=7&text=7');
-      expect(body).toContain('<a href="?events&amp;text=7" class="button">Back to the search</a>');
+      expect(body).toContain('<a href="?events&amp;text=7" class="button" id="back">Back to the search</a>');
     });
 
     it('new rows for a page that is open', async () => {

@@ -1,11 +1,15 @@
 const search = document.getElementById('text');
 const links = () => [...document.querySelectorAll('#rows .open')];
+/** In these one types, until Escape leads out of them; the others use keys, too. */
+const TYPED = 'input, select, textarea';
+const USES_KEYS = `${TYPED}, summary, pre, .lined`;
 
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  const isTyping = event.target.closest('input, select, textarea, summary, pre') !== null;
-  if (isTyping && event.key === 'Escape') event.target.blur();
-  else if (!isTyping && move(event.key)) event.preventDefault();
+  const isEscape = event.key === 'Escape';
+  if (event.target.closest(isEscape ? TYPED : USES_KEYS) === null) {
+    if (move(event.key)) event.preventDefault();
+  } else if (isEscape) event.target.blur();
 });
 
 /** Does what a key stands for. Returns false for other keys. */
@@ -15,6 +19,7 @@ function move(key) {
   else if (key === 'ArrowUp') return focusRow(-1);
   else if (key === 'ArrowLeft') return follow('newer');
   else if (key === 'ArrowRight') return follow('older');
+  else if (key === 'Escape') return follow('back');
   else return false;
   return true;
 }

@@ -3,14 +3,16 @@
 
 /** Shortest time between two requests for rows, in milliseconds: many events arrive together. */
 const PAUSE = 250;
-/** The same for rows for which no call waits. */
-const POLL_PAUSE = 2000;
+/** The same in the background, and for rows for which no call waits. */
+const LONG_PAUSE = 2000;
 /** How long GetEvents is asked to wait. */
 const WAIT = '30s';
 /** Pauses after a failure, in milliseconds: the first, and the longest. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 15_000;
-const STATES = { live: '', off: 'is off', paused: 'is paused', lost: 'Connection lost. Trying again…' };
+const STATES = { live: '', off: 'is off', lost: 'Connection lost. Trying again…' };
+/** New rows are counted up to this number. */
+const MOST_COUNTED = 99;
 
 const live = document.getElementById('live');
 if (live !== null) start(live);
@@ -22,27 +24,35 @@ function start({ dataset }) {
   let after = dataset.after;
   let isOn = true;
   let running;
+  const { title } = document;
+  /** Rows that came while the page was in the background, and whether these are not all. */
+  let unseen = 0;
+  let areMore = false;
+  /** Rows that were found and had to make room. */
+  let removed = 0;
 
   live.hidden = false;
   button.addEventListener('click', () => {
     isOn = !isOn;
     update();
   });
-  document.addEventListener('visibilitychange', update);
+  document.addEventListener('visibilitychange', () => {
+    unseen = 0;
+    areMore = false;
+    document.title = title;
+  });
   // A page that comes back from the browser's memory goes on.
   addEventListener('pagehide', () => running?.abort());
   addEventListener('pageshow', update);
   update();
 
-  /** Starts or stops following, depending on the button and on whether the page is visible. */
+  /** Starts or stops following, depending on the button. */
   function update() {
-    const shouldRun = isOn && !document.hidden;
-    if (shouldRun && (running === undefined || running.signal.aborted)) {
+    if (isOn && (running === undefined || running.signal.aborted)) {
       running = new AbortController();
       void follow(running.signal);
-    } else if (!shouldRun) running?.abort();
-    if (!isOn) show('off');
-    else show(document.hidden ? 'paused' : 'live');
+    } else if (!isOn) running?.abort();
+    show(isOn ? 'live' : 'off');
   }
 
   async function follow(signal) {
@@ -53,7 +63,8 @@ function start({ dataset }) {
         if (dataset.endpoint === undefined || (await waitForEvent(signal))) await addRows(signal);
         retry = FIRST_RETRY;
         show('live');
-        await delay((dataset.endpoint === undefined ? POLL_PAUSE : PAUSE) - (performance.now() - began));
+        const pause = dataset.endpoint === undefined || document.hidden ? LONG_PAUSE : PAUSE;
+        await delay(pause - (performance.now() - began));
       } catch {
         if (signal.aborted) return;
         show('lost');
@@ -89,25 +100,37 @@ function start({ dataset }) {
     if (added.length === 0) return;
     for (const row of added) row.className = 'new';
     rows.prepend(...added);
-    const surplus = shown().slice(dataset.max ?? 50);
+    const most = Number(dataset.max ?? 50);
+    if (document.hidden) count(added.length, most);
+    const surplus = shown().slice(most);
     const hadFocus = surplus.some((row) => row.contains(document.activeElement));
     for (const row of surplus) row.remove();
-    if (surplus.length > 0) leadOn(shown().at(-1).dataset.sequence);
+    removed += surplus.length;
     if (hadFocus) shown().at(-1).querySelector('a, summary')?.focus();
     document.getElementById('list').hidden = false;
     document.getElementById('empty')?.remove();
     const found = document.getElementById('found');
     if (found !== null) found.textContent = Number(found.textContent) + added.length;
+    leadOn(surplus.length > 0 ? shown().at(-1).dataset.sequence : undefined, found);
     document.dispatchEvent(new Event('rows'));
   }
 
-  /** Makes the next page begin where this one now ends. */
-  function leadOn(last) {
+  /** Counts new rows in the title. There may be more where as many have come as fit. */
+  function count(added, most) {
+    unseen += added;
+    areMore ||= added >= most || unseen > MOST_COUNTED;
+    document.title = `(${Math.min(unseen, MOST_COUNTED)}${areMore ? '+' : ''}) ${title}`;
+  }
+
+  /** Makes the next page begin where this one now ends, and count on from there. */
+  function leadOn(last, found) {
     const older = document.getElementById('older');
-    if (older === null) return;
-    const query = new URLSearchParams(location.search);
+    if (older === null || (last === undefined && (found === null || older.hidden))) return;
+    const { search } = last === undefined ? older : location;
+    const query = new URLSearchParams(search);
     query.set('events', '');
-    query.set('before', BigInt(last));
+    if (last !== undefined) query.set('before', BigInt(last));
+    if (found !== null) query.set('found', Number(found.textContent) - removed);
     older.href = `?${query}`;
     older.hidden = false;
   }

@@ -4,7 +4,7 @@ import { indentedXml } from '../../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
   html
-    .replace(/<\/?span[^>]*>/g, '')
+    .replace(/<\/?(?:span|details|summary)[^>]*>/g, '')
     .replace(
       /&(lt|gt|quot|amp|#39);/g,
       (_all, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&' })[name] ?? "'",
@@ -12,7 +12,7 @@ const text = (html: string): string =>
 
 /** The coloured parts of an event's data, each with its colour. */
 const coloursOf = async (data: string): Promise<(readonly [string, string])[]> =>
-  [...(await dataView(eventData(data), false)).html.matchAll(/<span class="(\w+)">(.*?)<\/span>/g)].map(
+  [...(await dataView(eventData(data), false)).html.matchAll(/<span class="(\w+)">(.+?)<\/span>/g)].map(
     ([, colour = '', html = '']) => [colour, text(html)] as const,
   );
 
@@ -37,6 +37,52 @@ describe('the data of an event', () => {
         '}',
       ].join('\n'),
     );
+  });
+
+  it('that is JSON folds, each object and array behind its first line, without empty lines', async () => {
+    const { html } = await dataView(eventData('"data":[{"a":[],"b":{"c":[1]}},[2],3]'), false);
+    expect(html.replace(/<\/?span[^>]*>/g, '').replace(/<(\/?)(d|s)\w+( open)?>/g, '<$1$2>')).toBe(
+      [
+        '<d><s>[',
+        '</s><d><s>  {',
+        '</s>    &quot;a&quot;: [],',
+        '<d><s>    &quot;b&quot;: {',
+        '</s><d><s>      &quot;c&quot;: [',
+        '</s>        1',
+        '      ]',
+        '</d>    }',
+        '</d>  },',
+        '</d><d><s>  [',
+        '</s>    2',
+        '  ],',
+        '</d>  3',
+        ']</d>',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['is cut in a list', `[${'{"a":['.repeat(10)}${'1,'.repeat(200_000)}1`],
+    ['is cut in a name', `${'{"a":'.repeat(5)}{"${'x'.repeat(300_000)}`],
+    ['is cut before a value', `{"a":[${' '.repeat(262_138)}{"b":[1]}]}`],
+    ['is nested deeply', `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`],
+    ['has many objects', `[${Array(5000).fill('{"a":{"b":1}}').join(',')}]`],
+    [
+      'has names with markup',
+      JSON.stringify(Object.fromEntries(['<details>', '</summary>', '{"', '[', ':{'].map((name) => [name, [name]]))),
+    ],
+  ])('that is JSON and %s has no more that folds than browsers bear, each with its end', async (_what, json) => {
+    const { html } = await dataView(eventData(`"data":${json}`), false);
+    const tags = [...html.matchAll(/<(\/?)(details|summary)[^>]*>/g)].map(([, end = '', name = '']) => end + name);
+    const open: string[] = [];
+    let deepest = 0;
+    for (const tag of tags) {
+      if (tag.startsWith('/')) expect(open.pop()).toBe(tag.slice(1));
+      else deepest = Math.max(deepest, open.push(tag));
+    }
+    expect(open).toEqual([]);
+    expect(deepest).toBeLessThanOrEqual(21);
+    expect(tags.filter((tag) => tag === 'details').length).toBeLessThanOrEqual(1000);
   });
 
   it('that is XML is indented without a change to its texts', async () => {

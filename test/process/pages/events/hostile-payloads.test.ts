@@ -39,6 +39,7 @@ describe('the pages of the events treat what a sender wrote as text', () => {
     for (const query of [
       '?events',
       '?event=1',
+      '?event=1&with=2',
       `?events&text=${encodeURIComponent(MARKUP)}`,
       '?events&type=%3Cscript%3E',
     ]) {
@@ -47,7 +48,7 @@ describe('the pages of the events treat what a sender wrote as text', () => {
       expect(body).not.toMatch(/<script>alert|<\/textarea>|[\u202A-\u202E]/);
       // The rest of a long text is like its beginning, and would take the validator half a minute.
       const start = body.replace(
-        /(<code id="data-text">(?:(?!<\/code>)[^]){50000}(?:(?!<\/code>)[^])*?<\/span>)(?:(?!<\/code>)[^])*/,
+        /(<div [^>]*id="data-text"[^>]*>(?:(?!<\/div>)[^]){50000}(?:(?!<\/div>)[^])*?<\/span>)(?:(?!<\/div>)[^])*/,
         '$1',
       );
       expect(await htmlProblems(start)).toEqual([]);

@@ -1,0 +1,142 @@
+import type { ChangeObject } from 'diff';
+import { arrivalOf, readable } from '../../events/arrival';
+import { eventData } from '../../events/event-data';
+import { sequenceOf } from '../../events/position';
+import type { StoredEvent } from '../../events/stored-event';
+import { letOthersRun } from '../../util/promises';
+import { dataText, MAX_BYTES, type ShownText } from './data-view';
+import { addressQuery, filterValues, type Filter } from './list-query';
+import { coloured, type Token } from './markup';
+import { countText, timeView } from './parts';
+
+/** Most lines of each text that are compared, and most characters of a text that is not data. */
+const MAX_LINES = 20_000;
+const MAX_CHARACTERS = 16 * 1024;
+
+/** Texts that differ in more lines are not compared between the first of these and the last: 10 ms, which grow with the square. */
+const MAX_EDITS = 300;
+
+/** Equal lines that are shown before and after a difference; others are folded if they are more. */
+const CONTEXT = 3;
+
+export type ComparisonView = Awaited<ReturnType<typeof comparisonView>>;
+
+/** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
+export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {
+  const both = [before, after] as const;
+  const parts = [
+    { id: 'data', title: 'Data', texts: [await dataOf(before), await dataOf(after)], maxBytes: MAX_BYTES },
+    { id: 'attributes', title: 'Attributes', texts: both.map(attributesOf), maxBytes: 8 * MAX_CHARACTERS },
+    { id: 'arrival', title: 'How they arrived', texts: both.map(arrivalText), maxBytes: 8 * MAX_CHARACTERS },
+  ];
+  const shown = [];
+  for (const { id, title, texts, maxBytes } of parts) {
+    const [one = [], other = []] = texts.map(({ text }) => linesOf(text));
+    const difference = await differenceView(one, other, maxBytes);
+    const isCut =
+      difference.isCut || texts.some((text) => text.isCut) || Math.max(one.length, other.length) > MAX_LINES;
+    shown.push({ id, title, ...difference, isCut });
+  }
+  const events = both.map(({ position, recordedAt }) => ({
+    position: String(position),
+    href: `?${addressQuery({ event: position, ...filterValues(filter) })}`,
+    ...timeView(recordedAt),
+  }));
+  return { events, parts: shown };
+}
+
+async function dataOf({ data }: StoredEvent): Promise<ShownText> {
+  return data === undefined ? { text: '', isCut: false } : dataText(eventData(data));
+}
+
+function attributesOf({ attributes, position }: StoredEvent): ShownText {
+  const members = Object.entries(JSON.parse(attributes) as Readonly<Record<string, unknown>>);
+  return fieldLines([...members, ['sequence', sequenceOf(position)]]);
+}
+
+function arrivalText(event: StoredEvent): ShownText {
+  const { method, target, remoteAddress, signedBy, headers } = arrivalOf(event);
+  const request = [method, target].filter((part) => part !== undefined).join(' ');
+  return fieldLines([
+    ['Request', request === '' ? undefined : request],
+    ['Sender', remoteAddress],
+    ['Signature verified', signedBy],
+    ...readable(headers),
+  ]);
+}
+
+function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]): ShownText {
+  const known = fields.filter(([, value]) => value !== undefined);
+  const text = known.map(([name, value]) => `${name}: ${String(value)}`).join('\n');
+  return { text: text.slice(0, MAX_CHARACTERS), isCut: text.length > MAX_CHARACTERS };
+}
+
+/** Divides a text into lines: one more than are compared, if it has more. */
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split(/\r?\n/, MAX_LINES + 1);
+}
+
+/** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
+async function differenceView(before: readonly string[], after: readonly string[], maxBytes: number) {
+  const runs = await runsOf(before.slice(0, MAX_LINES), after.slice(0, MAX_LINES));
+  await letOthersRun();
+  const count = (of: Run['of']) => runs.reduce((sum, run) => sum + (run.of === of ? run.lines.length : 0), 0);
+  const [removed, added] = [count('before'), count('after')];
+  if (removed + added === 0) return { html: undefined, isCut: false };
+  return { removed: countText(removed), added: countText(added), ...(await coloured(() => tokensOf(runs), maxBytes)) };
+}
+
+/** Lines that follow each other, of both texts or of one of them. */
+interface Run {
+  readonly of: 'both' | 'before' | 'after';
+  readonly lines: readonly string[];
+}
+
+/** Finds the fewest differences, or, if there are too many, one from the first to the last of them. */
+async function runsOf(before: readonly string[], after: readonly string[]): Promise<Run[]> {
+  // Few services are asked to compare.
+  const { diffArrays } = await import('diff');
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const [removed, added] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  const changes = diffArrays(removed, added, { maxEditLength: MAX_EDITS });
+  const between = changes?.map((change): Run => ({ of: sideOf(change), lines: change.value })) ?? [
+    { of: 'before', lines: removed },
+    { of: 'after', lines: added },
+  ];
+  const runs: Run[] = [
+    { of: 'both', lines: before.slice(0, start) },
+    ...between,
+    { of: 'both', lines: before.slice(before.length - end) },
+  ];
+  return runs.filter(({ lines }) => lines.length > 0);
+}
+
+function sideOf({ added, removed }: ChangeObject<string[]>): Run['of'] {
+  if (added) return 'after';
+  return removed ? 'before' : 'both';
+}
+
+const SIGNS = { both: '  ', before: '- ', after: '+ ' } as const;
+
+function* tokensOf(runs: readonly Run[]): Iterable<Token> {
+  for (const [i, { of, lines }] of runs.entries()) {
+    const text = (some: readonly string[]) => some.map((line) => `${SIGNS[of]}${line}\n`).join('');
+    const first = i === 0 ? 0 : CONTEXT;
+    const last = i === runs.length - 1 ? lines.length : lines.length - CONTEXT;
+    if (of !== 'both') yield [text(lines), of === 'before' ? 'removed' : 'added'];
+    else if (last - first <= CONTEXT) yield [text(lines), undefined];
+    else {
+      yield [text(lines.slice(0, first)), undefined];
+      yield 'folded';
+      yield [`${countText(last - first)} equal lines`, undefined];
+      yield 'rest';
+      yield [text(lines.slice(first, last)), undefined];
+      yield 'end';
+      yield [text(lines.slice(last)), undefined];
+    }
+  }
+}
