@@ -47,7 +47,7 @@ const LONGEST_SETTLING_PAUSE = 30_000;
 type Settling = (streams: LogStreams) => Promise<unknown>;
 
 /** The result of an attempt: the place of the event, and whether this attempt recorded it. */
-type Outcome = Reference & Appended;
+type Stored = Reference & Appended;
 
 /**
  * Records each event once, however many instances receive it. It relies on nothing but writes that the servers put in order:
@@ -170,7 +170,7 @@ class Attempt {
   }
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
-  async claimKeys(): Promise<Outcome | undefined> {
+  async claimKeys(): Promise<Stored | undefined> {
     for (const key of keysOf(this.#message.event)) {
       const found = await this.#claim(key);
       if (found !== undefined) return key[0] === IDEMPOTENCY_KEY ? this.#compared(found) : found;
@@ -179,7 +179,7 @@ class Attempt {
   }
 
   /** Says whether the event that has this one's Idempotency-Key is another. */
-  async #compared(found: Outcome): Promise<Outcome> {
+  async #compared(found: Stored): Promise<Stored> {
     for (;;) {
       const stored = await this.#streams.events.at(found.sequence);
       const first = stored && requireEvent(stored.data).event;
@@ -189,7 +189,7 @@ class Attempt {
   }
 
   /** Records the event, unless its keys have led to one, and settles the claims. */
-  async finish(found: Outcome | undefined): Promise<Outcome> {
+  async finish(found: Stored | undefined): Promise<Stored> {
     const outcome = found ?? (await this.#store());
     for (const { subject, sequence } of this.#claims) {
       // The claims of a repeat are erased: they hold a copy of it.
@@ -201,7 +201,7 @@ class Attempt {
   }
 
   /** Puts the event into its slot, or finds it there. */
-  async #store(): Promise<Outcome> {
+  async #store(): Promise<Stored> {
     const { events } = this.#streams;
     const { event, attempt, body } = this.#message;
     const slot = slotSubject(events, event);
@@ -219,7 +219,7 @@ class Attempt {
   }
 
   /** Claims a key for this attempt, or finds the event that has it, which is recorded if it is not yet. */
-  async #claim(key: Key): Promise<Outcome | undefined> {
+  async #claim(key: Key): Promise<Stored | undefined> {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
@@ -247,7 +247,7 @@ class Attempt {
   }
 
   /** Does what the attempt that has claimed a key is doing, or would have done. */
-  async #complete(claim: EventMessage, claimedAt: Date): Promise<Outcome> {
+  async #complete(claim: EventMessage, claimedAt: Date): Promise<Stored> {
     const attempt = new Attempt(messageOf(claim), this.#streams, this.#afterwards);
     const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
     const found = await attempt.claimKeys();
