@@ -15,6 +15,8 @@ export interface GuardedCall {
   readonly needs: Access | undefined;
   /** Whether the message may contain a key, and name another operation than the header fields do. */
   readonly hasEnvelope: boolean;
+  /** Whether a sender asks whether its webhooks are taken, and can show no credential. */
+  readonly isHandshake?: boolean;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
   /** Why a WS-Security header yields no password. */
@@ -71,7 +73,7 @@ export class AccessControl {
    * @returns the limit on the body of a caller who has shown no valid credential so far, if there is one.
    * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
-  beforeBody({ request, needs, hasEnvelope }: GuardedCall): BodyLimit | undefined {
+  beforeBody({ request, needs, hasEnvelope, isHandshake = false }: GuardedCall): BodyLimit | undefined {
     if (this.#isAnyKey === undefined) return undefined;
     this.#refuseOtherSites(request);
     // Without a name the call may be of any operation; the one with large bodies records.
@@ -81,7 +83,7 @@ export class AccessControl {
     if (isValid === undefined) return undefined;
     const given = presentedKeys(request.headers);
     if (given.some(isValid)) return undefined;
-    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !hasEnvelope))
+    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !(hasEnvelope || isHandshake)))
       throw keyProblem(needs, given);
     return UNAUTHENTICATED_BODY;
   }
@@ -94,7 +96,8 @@ export class AccessControl {
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it, or it
    * came under a name that is not this machine's.
    */
-  afterBody({ request, needs = 'record', password, passwordProblem }: GuardedCall, body: Buffer): SignedBy | undefined {
+  afterBody(call: GuardedCall, body: Buffer): SignedBy | undefined {
+    const { request, needs = 'record', isHandshake = false, password, passwordProblem } = call;
     if (this.#isAnyKey !== undefined) this.#refuseOtherSites(request);
     const isValid = this.#guards[needs];
     if (isValid === undefined) {
@@ -109,6 +112,7 @@ export class AccessControl {
     }
     const given = presentedKeys(request.headers);
     if (password !== undefined) given.push(password);
+    if (isHandshake && given.length === 0) return undefined;
     if (given.some(isValid)) return undefined;
     throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
   }

@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
+import type { Handshake } from '../senders/handshakes';
+import { SENDERS } from '../senders/senders';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
 import { isQuoted, QUOTES, type Read } from './variable';
@@ -157,6 +159,16 @@ export const origins: Read<readonly string[]> = (value) => {
   const names = value.split(',').map((name) => name.trim());
   if (names.every((name) => /^(?:\*|[\w.-]{1,253}(?::\d{1,5})?)$/.test(name))) return names;
   throw new ValueError('must be * or a list of host names, as in eventgrid.azure.net,sender.example.com');
+};
+
+const HANDSHAKES = SENDERS.flatMap(({ handshake }) => handshake ?? []);
+
+/** Names of senders that ask before they deliver, separated by commas. */
+export const handshakes: Read<readonly Handshake[]> = (value) => {
+  const names = value.split(',').map((name) => name.trim().toLowerCase());
+  const chosen = HANDSHAKES.filter(({ name }) => names.includes(name));
+  if (chosen.length === names.length) return chosen;
+  throw new ValueError(`must be a list of ${HANDSHAKES.map(({ name }) => name).join(', ')}, separated by commas`);
 };
 
 /** Host names without ports, separated by commas. */

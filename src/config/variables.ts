@@ -5,6 +5,7 @@ import {
   eventType,
   file,
   flag,
+  handshakes,
   host,
   hostNames,
   keys,
@@ -103,6 +104,10 @@ export const VARIABLES = {
   webhookOrigins: optional('WEBHOOK_ORIGINS', origins, {
     group: 'Events',
     description: 'senders granted the CloudEvents webhook handshake; `*`: all',
+  }),
+  senderHandshakes: optional('SENDER_HANDSHAKES', handshakes, {
+    group: 'Events',
+    description: 'senders whose question about the address is answered',
   }),
   getEventsLimit: required('GET_EVENTS_LIMIT', wholeNumber(1, 10_000), {
     group: 'Events',

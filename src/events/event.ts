@@ -1,4 +1,5 @@
 import { V7Generator } from 'uuidv7';
+import type { Handshake } from '../senders/handshakes';
 import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders/senders';
 import { inParts, type Steps } from '../util/promises';
 import { mayBeSecret, memoized } from '../util/text';
@@ -31,6 +32,8 @@ export interface EventContent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;
   readonly soap?: SoapPayload | undefined;
+  /** The question of a sender that the request is; then it has no attributes. */
+  readonly handshake?: Handshake | undefined;
 }
 
 /** CloudEvents attributes of an event whose sender named none. */
@@ -96,7 +99,7 @@ export class EventFactory {
       : this.#withDefaults(
           binding,
           mediaType,
-          this.#defaults.type ?? (sender && typeOf(sender, headers, body)),
+          content.handshake?.type ?? this.#defaults.type ?? (sender && typeOf(sender, headers, body)),
           trace,
           recordedAt,
         );

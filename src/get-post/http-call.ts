@@ -6,14 +6,16 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { CallContent, ParameterValues } from '../service/call';
+import { handshakeOf } from '../senders/senders';
 import type { Contract } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
+import type { Payload } from '../events/payload';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
-import type { HttpInput } from './http-payload';
-import { errorIn, resultIn, stringElement, type Representation } from './reply-format';
+import { httpPayload, type HttpInput } from './http-payload';
+import { errorIn, NOT_SNIFFED, resultIn, stringElement, type Representation } from './reply-format';
 
 /** The state that the HTTP GET and POST calls share beside the endpoint. */
 interface HttpBindings {
@@ -118,6 +120,7 @@ class HttpCall extends IncomingCall {
   readonly #name: string;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
+  #handshake: ReturnType<typeof handshakeOf>;
   #result: Representation | undefined;
 
   constructor(
@@ -142,7 +145,9 @@ class HttpCall extends IncomingCall {
     const { contract } = this.endpoint;
     const { protocols } = contract;
     const { allow, methodText } = this.#bindings;
-    if (this.method !== (this.binding === 'httpget' ? 'GET' : 'POST')) throw HTTP_ERRORS.method(methodText, allow);
+    this.#handshake = this.#asked();
+    if (this.#handshake === undefined && this.method !== (this.binding === 'httpget' ? 'GET' : 'POST'))
+      throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
   }
@@ -151,12 +156,29 @@ class HttpCall extends IncomingCall {
     this.#body = body;
   }
 
+  /** Whether it is a handshake that consists of method and query: its sender can show no credential. */
+  get isHandshake(): boolean {
+    return this.#handshake?.handshake.isOpen === true && this.#body.length === 0;
+  }
+
+  /** The handshake that this is, of those with a payload or of the open ones, if it calls to record. */
+  #asked(payload?: Payload): ReturnType<typeof handshakeOf> {
+    const { config, service } = this.endpoint;
+    if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return undefined;
+    const wanted = config.senderHandshakes.filter(({ isOpen }) => isOpen === (payload === undefined));
+    const { method, headers, signedBy, request } = this;
+    return handshakeOf(wanted, { method, headers, query: request.query, payload }, signedBy);
+  }
+
   override async invoke(name: string): Promise<string> {
     const operation = this.endpoint.service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
     const parameters = this.#parameters(name);
     const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
-    this.#result = resultIn(this.headers.accept, result, operation.resultType, this.#bindings.writeString);
+    const answer = this.#handshake?.answer;
+    this.#result = answer
+      ? { ...answer, headers: NOT_SNIFFED }
+      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.writeString);
     return this.#result.body;
   }
 
@@ -174,7 +196,18 @@ class HttpCall extends IncomingCall {
   }
 
   protected override readContent(): Steps<CallContent> {
-    return httpContent(this.#input());
+    const input = this.#input();
+    return this.endpoint.config.senderHandshakes === undefined ? httpContent(input) : this.#contentOrHandshake(input);
+  }
+
+  *#contentOrHandshake(input: HttpInput): Steps<CallContent> {
+    // Its header fields are those of anybody: they make no CloudEvent of it.
+    if (this.isHandshake) return { payload: yield* httpPayload(input), handshake: this.#handshake?.handshake };
+    const content = yield* httpContent(input);
+    this.#handshake = undefined;
+    if (content.batch !== undefined || content.attributes !== undefined) return content;
+    this.#handshake = content.payload && this.#asked(content.payload);
+    return { ...content, handshake: this.#handshake?.handshake };
   }
 
   protected override forgetMessage(): void {

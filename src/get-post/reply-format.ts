@@ -24,7 +24,7 @@ export interface Representation {
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Keeps a browser from taking what a caller wrote for a page. */
-const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
+export const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
 
 const JSON_TYPE = 'application/json';
 const PROBLEM = 'application/problem+json';

@@ -2,7 +2,7 @@ import { replaceInvisible, shellWord } from '../util/text';
 
 /** A request for curl to send. */
 export interface CurlRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: CurlBody | undefined;
@@ -38,6 +38,7 @@ export function curlCommand({ method, url, headers, body }: CurlRequest, file: s
   if (body !== undefined && !headers.some(([name]) => name.toLowerCase() === 'content-type')) {
     options.push(`-H 'content-type:'`);
   }
+  if (method === 'HEAD') options.unshift('-I');
   if (method === 'POST' && body === undefined) options.unshift('-X POST');
   // curl would read brackets and braces as a list of URLs.
   const start = /[[\]{}]/.test(url) ? 'curl -g' : 'curl';

@@ -9,7 +9,7 @@ import { SHORT_BODY, type CurlBody } from './curl-command';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
 export interface ReceivedRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
   readonly target: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
@@ -54,7 +54,8 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   }
   if (binding === 'soap11' || binding === 'soap12')
     return post(withUtf8(headers), () => soapBody(data, arrival.soap, contract, binding));
-  if (arrival.method === 'GET') return { method: 'GET', target, headers, body: undefined };
+  if (arrival.method === 'GET' || arrival.method === 'HEAD')
+    return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || isQuery(data, arrival.target)) return post(headers);
   return post(withUtf8(headers), () => httpBody(data, arrival));
 }

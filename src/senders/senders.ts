@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import {
+  EVENT_GRID_HANDSHAKE,
+  GRAPH_HANDSHAKE,
+  SALESFORCE_HANDSHAKE,
+  SLACK_HANDSHAKE,
+  TRELLO_HANDSHAKE,
+  WEBSUB_HANDSHAKE,
+  type Handshake,
+  type Question,
+} from './handshakes';
 import { bodySignature, isTime, tokenIn, type Signature } from './signature';
 
 /** The members of a JSON object; none if a body is anything else. */
@@ -8,8 +18,8 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A service that is known to send webhooks. */
 export interface Sender {
   readonly name: string;
-  /** The header field, in lower case, by which its calls are recognised. */
-  readonly field: string;
+  /** The header field, in lower case, by which its calls are recognised, if there is one. */
+  readonly field?: string;
   /** The CloudEvents `type` of a call; {@link typeOf} checks it. */
   readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; {@link keyOf} checks it. */
@@ -20,6 +30,7 @@ export interface Sender {
     of(headers: IncomingHttpHeaders, body: Members, signed?: Buffer): unknown;
   };
   readonly signature?: Signature;
+  readonly handshake?: Handshake;
 }
 
 /** Who has proved to have sent a call, and the body by which. */
@@ -144,14 +155,30 @@ export const SENDERS: readonly Sender[] = [
         'x-slack-signature': `v0=${hexOf(signature)}`,
       }),
     }),
+    handshake: SLACK_HANDSHAKE,
   },
+  { name: 'WebSub', handshake: WEBSUB_HANDSHAKE },
+  { name: 'Microsoft Graph', handshake: GRAPH_HANDSHAKE },
+  { name: 'Azure Event Grid', handshake: EVENT_GRID_HANDSHAKE },
+  { name: 'Salesforce', handshake: SALESFORCE_HANDSHAKE },
+  { name: 'Trello', handshake: TRELLO_HANDSHAKE },
 ];
 
-const FIELDS = SENDERS.map((sender) => [sender.field, sender] as const);
+const FIELDS = SENDERS.flatMap((sender) => (sender.field === undefined ? [] : [[sender.field, sender] as const]));
 
 /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
 export function senderOf(headers: IncomingHttpHeaders): Sender | undefined {
   for (const [field, sender] of FIELDS) if (headers[field] !== undefined) return sender;
+  return undefined;
+}
+
+/** Finds the handshake, among `wanted`, that a request is, and its answer. A signed one is its sender's own. */
+export function handshakeOf(wanted: readonly Handshake[], question: Question, signedBy?: SignedBy) {
+  for (const handshake of wanted) {
+    if (signedBy !== undefined && signedBy.sender.handshake !== handshake) continue;
+    const answer = handshake.answer(question);
+    if (answer !== undefined) return { handshake, answer };
+  }
   return undefined;
 }
 

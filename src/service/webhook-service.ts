@@ -123,7 +123,7 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
     const made = events.make(call, content);
     const event = made instanceof Promise ? await made : made;
     call.forget();
-    const { id, conflict } = await log.append(event);
+    const { id, conflict } = await log.append(content.handshake?.isOpen === true ? withoutKeys(event) : event);
     if (conflict === true) throw new KeyReuseError();
     return id;
   }
@@ -131,6 +131,11 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   call.forget();
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
+}
+
+/** An event that no key of its request makes known: anybody may send an open handshake, and must not use up the key of another call. */
+function withoutKeys(event: NewEvent): NewEvent {
+  return { ...event, idempotencyKey: undefined, webhookId: undefined };
 }
 
 /**
@@ -152,7 +157,7 @@ async function batchOf(call: Call, batch: readonly ParsedCloudEvent[], events: E
   const made: NewEvent[] = [];
   for (const event of batch) {
     const own = await events.make(made.length === 0 ? call : brief, event);
-    made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
+    made.push(withoutKeys(own));
     if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
   }
   return made;

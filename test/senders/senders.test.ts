@@ -179,7 +179,18 @@ describe('a known sender', () => {
       name,
       field.toLowerCase(),
     ]);
-    expect(rows).toEqual(SENDERS.map(({ name, field }) => [name, field]));
+    const recognised = SENDERS.filter(({ field }) => field !== undefined);
+    expect(rows).toEqual(recognised.map(({ name, field }) => [name, field]));
+  });
+
+  it('has a row in docs/events.md for its handshake', async () => {
+    const page = await readFile(join(__dirname, '..', '..', 'docs', 'events.md'), 'utf8');
+    const [table = ''] = /^\| `SENDER_HANDSHAKES` .*\n(?:\|.*\n)+/m.exec(page) ?? [];
+    const rows = [...table.matchAll(/^\| `([a-z]+)` +\| (\w[^|]*?) +\|.*\| `([\w.]+)` +\| (\w+) +\|$/gm)].map(
+      ([, ...cells]) => cells,
+    );
+    const asking = SENDERS.flatMap(({ name, handshake }) => (handshake ? [{ sender: name, ...handshake }] : []));
+    expect(rows).toEqual(asking.map(({ name, sender, type, isOpen }) => [name, sender, type, isOpen ? 'no' : 'yes']));
   });
 
   it.each<[string, Record<string, string>, Members, string | undefined, string | undefined]>([

@@ -8,7 +8,7 @@ import { fileError } from '../terminal';
 
 /** A request with an event. */
 export interface PostedMessage {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   /** Path and query; undefined: those of the address. */
   readonly path: string | undefined;
   readonly body: Buffer | undefined;

@@ -57,7 +57,7 @@ export function lostType(event: StoredEvent): string | undefined {
   const { headers } = arrivalOf(event);
   const body = JSON.parse(data.encoded) as Members | null;
   const isItsType = (sender: Sender) => typeOf(sender, Object.fromEntries(headers), body ?? {}) === type;
-  const lost = SENDERS.some((sender) => mayBeSecret(sender.field) && isItsType(sender));
+  const lost = SENDERS.some((sender) => mayBeSecret(sender.field ?? '') && isItsType(sender));
   return lost && headerOf({ headers }, 'ce-id') === undefined ? type : undefined;
 }
 

@@ -245,7 +245,7 @@ describe('a request that is sent as it arrived', () => {
     'is accepted by the check of $name when it is signed anew',
     async (sender) => {
       const secret =
-        sender.field.endsWith('webhook-signature') || sender.name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
+        sender.name === 'Standard Webhooks' || sender.name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
       const secretFile = join(folder.path, 'secret');
       await writeFile(secretFile, `${secret}\n`);
       const event = await recorded(
