@@ -5,6 +5,7 @@ import { HTTP_ERRORS } from '../http/errors';
 import type { CallContent } from '../service/call';
 import type { Steps } from '../util/promises';
 import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
+import { multipartPayload } from './multipart';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
@@ -24,7 +25,8 @@ export function* httpContent(input: HttpInput): Steps<CallContent> {
   if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* bodyText(mediaType, body)) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
   const attributes = signedBy === undefined ? binaryModeAttributes(headers) : undefined;
-  if (attributes === undefined) return { payload: yield* httpPayload(input) };
+  if (attributes === undefined)
+    return { payload: (yield* multipartPayload(mediaType, body)) ?? (yield* httpPayload(input)) };
   return { attributes, payload: body.length === 0 ? undefined : yield* bodyPayload(input) };
 }
 

@@ -116,7 +116,8 @@ function* jsonPieces(values: NamedValues): Generator<string> {
   yield before === '{' ? '{}' : '}';
 }
 
-function* stringPieces(text: string): Generator<string> {
+/** Writes a text as JSON does. */
+export function* stringPieces(text: string): Generator<string> {
   yield '"';
   for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
   yield '"';

@@ -4,6 +4,7 @@ import { VERSION } from '../../config/package-info';
 import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { FORM, isJsonType } from '../../get-post/http-payload';
+import { MULTIPART, multipartBody } from '../../get-post/multipart';
 import { standardHeaders } from '../../senders/senders';
 import { receivedMessage, type PostedMessage, type ReceivedForm } from './received-message';
 
@@ -83,6 +84,8 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): PostedCo
   const json = texts.get('data')?.value.trim();
   if (json === undefined) return content(Buffer.alloc(0), undefined);
 
+  const files = type !== undefined && essenceOf(type) === MULTIPART ? multipartBody(JSON.parse(json), type) : undefined;
+  if (files !== undefined) return content(files, type);
   const isQuery = given === undefined && path.includes('?');
   const isForm = essenceOf(type) === FORM && headers['content-length'] !== String(Buffer.byteLength(json));
   const value: unknown = JSON.parse(json);

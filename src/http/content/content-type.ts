@@ -11,6 +11,8 @@ export interface MediaType {
   readonly charset: string | undefined;
   /** The `action` parameter of SOAP 1.2 (RFC 3902). */
   readonly action: string | undefined;
+  /** The `boundary` parameter of a form with files (RFC 7578). */
+  readonly boundary: string | undefined;
   /** Whether it is an XML media type (RFC 7303). */
   readonly isXml: boolean;
 }
@@ -26,6 +28,7 @@ export function parseMediaType(value: string | undefined): MediaType | undefined
     essence: parsed.essence,
     charset: parsed.parameters.get('charset')?.toLowerCase(),
     action: parsed.parameters.get('action'),
+    boundary: parsed.parameters.get('boundary'),
     isXml: XML_TYPE.test(parsed.essence),
   };
 }

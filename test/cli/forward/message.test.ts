@@ -42,7 +42,12 @@ describe('the payload that --raw sends', () => {
     ['text', 'text/plain; charset=UTF-8', utf8('ä\r\n"b"\t\\')],
     ['text of no type', undefined, 'some text'],
     ['bytes', 'application/octet-stream', '\u0000\u00ff\u0080'],
-    ['a form with files', 'multipart/form-data; boundary=x', '--x\r\n\r\n\u00ff\r\n--x--'],
+    ['a form with files that cannot be read', 'multipart/form-data; boundary=x', '--x\r\n\r\n\u00ff\r\n--x--'],
+    [
+      'a form with files',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n\u00ff\r\n--x--\r\n',
+    ],
     ['a form', FORM, 'b=1+2&b=%26&a=%C3%A4'],
     ['a form that is JSON', FORM, '{"order":"19"}'],
     ['a form that cannot be decoded', FORM, 'a=%FF'],

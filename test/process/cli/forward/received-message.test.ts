@@ -144,7 +144,16 @@ const SENT: Readonly<Record<string, Sent>> = {
     body: '{"order":"19"}',
     differs: [],
   },
-  multipart: {
+  'a form with files': {
+    headers: { 'content-type': 'multipart/form-data; boundary=----WebKitFormBoundaryAbc' },
+    body: Buffer.from(
+      '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="a%22b"\r\n\r\nä\r\n' +
+        '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="f"; filename="ö.png"\r\n' +
+        'Content-Type: image/png\r\n\r\n\u0089PNG\r\n\r\n------WebKitFormBoundaryAbc--\r\n',
+    ),
+    differs: [],
+  },
+  'a form with files that cannot be read': {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
     body: Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
     differs: [],

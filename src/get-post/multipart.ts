@@ -1,0 +1,167 @@
+import { MIMEType } from 'whatwg-mimetype';
+import { decode, type MediaType } from '../http/content/content-type';
+import type { Payload } from '../events/payload';
+import type { Steps } from '../util/promises';
+import { stringPieces } from './http-payload';
+
+/** The media type of a form with files (RFC 7578). */
+export const MULTIPART = 'multipart/form-data';
+
+/** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
+const MAX_PARTS = 1000;
+const MAX_HEADER = 1024;
+
+/** RFC 2046, section 5.1.1 */
+const BOUNDARY = /^[\x20-\x7e]{1,70}$/;
+
+/** Parts that say so are read as they came: no other encodings are in use (RFC 7578, section 4.7). */
+const AS_IT_IS = /^(?:7bit|8bit|binary)$/i;
+
+interface Part {
+  readonly name: string;
+  /** Files have one, perhaps an empty one. */
+  readonly filename: string | undefined;
+  readonly contentType: string | undefined;
+  readonly content: Buffer;
+}
+
+/**
+ * Reads a form with files as a JSON object: a string for each text, an object with `filename`, `contentType` and `base64` for each file
+ * and for what is not UTF-8; a repeated name has a list. Returns undefined for any other body, and for one that cannot be read in
+ * full: nothing of it may be lost.
+ */
+export function* multipartPayload(mediaType: MediaType | undefined, body: Buffer): Steps<Payload | undefined> {
+  if (mediaType?.essence !== MULTIPART || mediaType.boundary === undefined) return undefined;
+  const parts = BOUNDARY.test(mediaType.boundary) ? yield* partsOf(body, mediaType.boundary) : undefined;
+  const json = parts && (yield* formJson(parts, body.length));
+  return json === undefined ? undefined : { mediaType: 'application/json', json };
+}
+
+const LINE_END = Buffer.from('\r\n');
+const HEADER_END = Buffer.from('\r\n\r\n');
+const CLOSE = Buffer.from('--');
+
+function* partsOf(body: Buffer, boundary: string): Steps<Part[] | undefined> {
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const follows = (bytes: Buffer, at: number) => body.subarray(at, at + bytes.length).equals(bytes);
+  const parts: Part[] = [];
+  let at = delimiter.length - LINE_END.length;
+  if (!follows(delimiter.subarray(LINE_END.length), 0)) return undefined;
+  while (follows(LINE_END, at)) {
+    const length = body.subarray(at, at + MAX_HEADER).indexOf(HEADER_END);
+    if (length === -1 || parts.length === MAX_PARTS) return undefined;
+    const start = at + length + HEADER_END.length;
+    // The line break of a delimiter may be that of the header, if a part is empty.
+    const end = yield* placeOf(delimiter, body, start - LINE_END.length);
+    const content = body.subarray(start, Math.max(start, end));
+    const part = partWith(body.toString('latin1', at + LINE_END.length, at + length), content);
+    if (end === -1 || part === undefined) return undefined;
+    parts.push(part);
+    at = end + delimiter.length;
+    yield;
+  }
+  const isWhole = follows(CLOSE, at) && ['', '\r\n'].includes(body.toString('latin1', at + CLOSE.length));
+  return isWhole && parts.length > 0 ? parts : undefined;
+}
+
+/** How many bytes are searched at a time, or written as base64; a multiple of 3. */
+const PART_LENGTH = 48 * 1024;
+
+/** Where bytes begin in a body, from a place on; -1 if they do not. */
+function* placeOf(bytes: Buffer, body: Buffer, from: number): Steps<number> {
+  for (let start = from; start < body.length; start += PART_LENGTH) {
+    const place = body.subarray(start, start + PART_LENGTH + bytes.length).indexOf(bytes);
+    if (place !== -1) return start + place;
+    yield;
+  }
+  return -1;
+}
+
+function partWith(header: string, content: Buffer): Part | undefined {
+  const fields = new Map<string, string>();
+  for (const line of header.split('\r\n')) {
+    const [, name = '', value = ''] = /^([\w-]+):[ \t]*(.*)$/.exec(line) ?? [];
+    if (name === '' || fields.has(name.toLowerCase())) return undefined;
+    fields.set(name.toLowerCase(), value);
+  }
+  const disposition = MIMEType.parse(fields.get('content-disposition')?.replace(/^form-data/i, MULTIPART) ?? '');
+  const parameter = (name: string) => {
+    const value = disposition?.parameters.get(name);
+    return value === undefined ? undefined : (decode(Buffer.from(value, 'latin1'), 'utf-8') ?? value);
+  };
+  const name = parameter('name');
+  if (name === undefined || disposition?.essence !== MULTIPART) return undefined;
+  if (!AS_IT_IS.test(fields.get('content-transfer-encoding') ?? 'binary')) return undefined;
+  return { name, filename: parameter('filename'), contentType: fields.get('content-type'), content };
+}
+
+/** Returns undefined if the JSON would be more than twice as long as the form: full of escapes. */
+function* formJson(parts: readonly Part[], length: number): Steps<string | undefined> {
+  const fields = new Map<string, Part[]>();
+  for (const part of parts) {
+    const others = fields.get(part.name);
+    if (others === undefined) fields.set(part.name, [part]);
+    else others.push(part);
+  }
+  const pieces: string[] = [];
+  let written = 0;
+  for (const piece of formPieces(fields)) {
+    pieces.push(piece);
+    written += piece.length;
+    if (written > 2 * length) return undefined;
+    yield;
+  }
+  return pieces.join('');
+}
+
+function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<string> {
+  let before = '{';
+  for (const [name, parts] of fields) {
+    yield before;
+    before = ',';
+    yield* stringPieces(name);
+    yield parts.length > 1 ? ':[' : ':';
+    for (const [i, part] of parts.entries()) {
+      if (i > 0) yield ',';
+      yield* partPieces(part);
+    }
+    if (parts.length > 1) yield ']';
+  }
+  yield '}';
+}
+
+function* partPieces({ filename, contentType, content }: Part): Generator<string> {
+  const text = filename === undefined ? decode(content, 'utf-8') : undefined;
+  if (text !== undefined) {
+    yield* stringPieces(text);
+    return;
+  }
+  yield JSON.stringify({ filename, contentType, base64: '' }).slice(0, -2);
+  for (let start = 0; start < content.length; start += PART_LENGTH)
+    yield content.toString('base64', start, start + PART_LENGTH);
+  yield '"}';
+}
+
+/** Writes an object of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */
+export function multipartBody(value: unknown, contentType: string): Buffer | undefined {
+  const boundary = MIMEType.parse(contentType)?.parameters.get('boundary');
+  if (boundary === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const pieces: (string | Buffer)[] = [];
+  for (const [name, part] of Object.entries(value).flatMap(([key, one]) =>
+    [one].flat().map((each) => [key, each] as const),
+  )) {
+    const { filename, contentType: type, base64 } = Object(part) as Partial<Record<string, unknown>>;
+    if (typeof part !== 'string' && typeof base64 !== 'string') return undefined;
+    pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`);
+    if (typeof filename === 'string') pieces.push(`; filename="${quoted(filename)}"`);
+    if (typeof type === 'string') pieces.push(`\r\nContent-Type: `, Buffer.from(type, 'latin1'));
+    pieces.push('\r\n\r\n', typeof part === 'string' ? part : Buffer.from(String(base64), 'base64'), '\r\n');
+  }
+  pieces.push(`--${boundary}--\r\n`);
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+/** As browsers write it (HTML, section 4.10.21.8). */
+function quoted(text: string): string {
+  return text.replace(/[\r\n"]/g, encodeURIComponent);
+}
