@@ -13,7 +13,7 @@ import { progressBar } from './progress';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
 import { fileError, print, quoted } from './terminal';
 
-/** What is printed of the events that are followed. */
+/** How followed events are printed, and which. */
 export interface FollowForm extends EventFilter {
   /** Each as one CloudEvent, on a terminal, too. */
   readonly json: boolean;

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { constants, createInflate } from 'node:zlib';
 import { parseArchiveLine } from '../events/archive';
 import { parseJsonObject } from '../events/cloudevents/cloud-event';
 import { LAST_POSITION, positionIn } from '../events/position';
@@ -165,7 +167,11 @@ export class RemoteLog implements ReadableLog {
 
   async #tried(url: URL, method: 'GET' | 'HEAD'): Promise<{ response?: IncomingMessage; problem: string }> {
     const { key } = this.#source;
-    const headers = { Accept: 'application/x-ndjson', ...(key && { Authorization: `Bearer ${key}` }) };
+    const headers = {
+      Accept: 'application/x-ndjson',
+      'Accept-Encoding': 'deflate',
+      ...(key && { Authorization: `Bearer ${key}` }),
+    };
     const connection = new AbortController();
     const late = setTimeout(() => {
       connection.abort();
@@ -240,9 +246,10 @@ function lastIn({ headers }: IncomingMessage): number {
  * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
  */
 async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly StoredEvent[]> {
+  const body = bodyOf(response);
   let hasEnded = false;
   const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield* response as AsyncIterable<Buffer>;
+    yield* body as AsyncIterable<Buffer>;
     hasEnded = true;
   };
   let page: StoredEvent[] = [];
@@ -252,12 +259,20 @@ async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly Sto
     // It has no line feed.
     if (hasEnded) break;
     if (!isWhole) page.push(await eventIn(line.toString()));
-    if (page.length < PAGE_EVENTS && response.readableLength > 0) continue;
+    if (page.length < PAGE_EVENTS && body.readableLength > 0) continue;
     if (page.length > 0) yield page;
     page = [];
   }
   if (page.length > 0) yield page;
   if (!isWhole) throw new Error('The answer was cut off.');
+}
+
+/** The content of an answer, decoded. Ends without an error if the answer was cut off within its coding. */
+function bodyOf(response: IncomingMessage): Readable {
+  if (response.headers['content-encoding'] !== 'deflate') return response;
+  const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
+  pipeline(response, inflate, () => undefined);
+  return inflate;
 }
 
 async function eventIn(line: string): Promise<StoredEvent> {

@@ -142,6 +142,12 @@ export function replyText(response: ServerResponse, status: number, text: string
   });
 }
 
+/** Returns the one of some content codings that a caller likes best; undefined if that is none of them. */
+export function preferredCoding(request: IncomingMessage, codings: readonly string[]): string | undefined {
+  if (request.headers['accept-encoding'] === undefined) return undefined;
+  return new Negotiator(request).encoding([...codings, 'identity']);
+}
+
 /** Compressing fewer characters saves less than the header field costs. */
 const MIN_LENGTH = 1024;
 
@@ -175,10 +181,7 @@ export function replyCompressed(
     return;
   }
   const fields = { Vary: 'Accept-Encoding', ...headers };
-  const coding =
-    request.headers['accept-encoding'] === undefined
-      ? undefined
-      : new Negotiator(request).encoding(['br', 'gzip', 'identity']);
+  const coding = preferredCoding(request, ['br', 'gzip']);
   if (coding !== 'br' && coding !== 'gzip') {
     reply(response, 200, contentType, body, fields);
     return;

@@ -5,7 +5,7 @@ import { localAuthority } from '../../http/callers';
 import { HttpServer } from '../../http/server';
 import { within } from '../../util/promises';
 import { reasonOf } from '../../util/reason';
-import { OUTCOMES, type TargetProgress } from './progress';
+import type { TargetProgress } from './progress';
 
 /** Where the figures of a forwarder are served. */
 export interface MetricsAddress extends ListenAddress {
@@ -86,7 +86,7 @@ function metricsOf(targets: readonly TargetProgress[]): Registry {
     collect() {
       this.reset();
       for (const { name, attempts } of targets)
-        for (const outcome of OUTCOMES) this.inc({ target: name, outcome }, attempts[outcome]);
+        for (const [outcome, count] of Object.entries(attempts)) this.inc({ target: name, outcome }, count);
     },
   });
   return registry;

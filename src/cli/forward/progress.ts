@@ -35,14 +35,10 @@ export class ForwardProgress {
   }
 }
 
-/** The results of attempts to post an event; after `failed` there is another. */
-export const OUTCOMES = ['delivered', 'failed', 'refused', 'redirected'] as const;
-type Outcome = (typeof OUTCOMES)[number];
-
 /** The figures of one target. */
 export class TargetProgress {
-  /** The attempts so far. */
-  readonly attempts: Record<Outcome, number> = { delivered: 0, failed: 0, refused: 0, redirected: 0 };
+  /** The attempts so far, by their outcome; after one that failed there is another. */
+  readonly attempts = { delivered: 0, failed: 0, refused: 0, redirected: 0 };
   /** The position up to which events were forwarded or passed over; undefined for selected events. */
   position: number | undefined;
   /** When an attempt did not deliver its event last, in milliseconds since 1970-01-01T00:00Z. */
@@ -92,7 +88,7 @@ export class TargetProgress {
   }
 
   /** Counts any other attempt. */
-  undelivered(outcome: Exclude<Outcome, 'delivered'>, problem: string): void {
+  undelivered(outcome: 'failed' | 'refused' | 'redirected', problem: string): void {
     this.attempts[outcome]++;
     this.problem = problem;
     this.lastErrorAt = Date.now();

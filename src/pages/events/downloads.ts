@@ -6,7 +6,8 @@ import { archiveLine, archiveProblem } from '../../events/archive';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
-import { replyInParts } from '../../http/reply';
+import { AnswerPart, deflated } from '../../http/content/deflate';
+import { preferredCoding, replyInParts } from '../../http/reply';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { eventAt, foundEvents, pagesOf } from '../../log/readers';
 import { EventWaiters } from '../../service/event-reader';
@@ -33,6 +34,8 @@ const SILENCE = 2000;
 
 /** The longest that a caller can wait for more events, in seconds; then it asks again. */
 const MAX_WAIT = 600;
+
+const EMPTY_LINE = new AnswerPart('\n');
 
 /** Most damaged events that are named. */
 const MAX_NAMED = 10;
@@ -80,7 +83,7 @@ function wholeNumber(parameters: URLSearchParams, name: string, most: number): n
 
 /** Events as a caller gets them. */
 interface ExportPage {
-  readonly lines: Buffer;
+  readonly lines: AnswerPart;
   /** The position of its last event; undefined if it is empty. */
   readonly last: number | undefined;
   readonly damaged: readonly number[];
@@ -118,11 +121,13 @@ export class Downloads {
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
-        const parts =
-          wait === undefined
-            ? linesOf(this.#events(query, last, stop), query, damaged)
-            : this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
-        return replyInParts(response, 'application/x-ndjson', parts, headers, stop);
+        const answer = (parts: AsyncIterable<string | Buffer>, fields = {}) =>
+          replyInParts(response, 'application/x-ndjson', parts, { ...headers, ...fields }, stop);
+        if (wait === undefined) return answer(linesOf(this.#events(query, last, stop), query, damaged));
+        const parts = this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
+        const vary = { Vary: 'Accept-Encoding' };
+        if (preferredCoding(response.req, ['deflate']) !== 'deflate') return answer(plain(parts), vary);
+        return answer(deflated(parts), { 'Content-Encoding': 'deflate', ...vary });
       });
     } finally {
       this.#searches -= Number(isSearch);
@@ -155,14 +160,9 @@ export class Downloads {
     }
   }
 
-  async *#followed(
-    after: number,
-    until: number,
-    stop: AbortSignal,
-    damaged: number[],
-  ): AsyncGenerator<string | Buffer> {
+  async *#followed(after: number, until: number, stop: AbortSignal, damaged: number[]): AsyncGenerator<AnswerPart> {
     // Lets the caller see the header.
-    yield '\n';
+    yield EMPTY_LINE;
     // The newest position that was told of; its event may be forgotten already.
     let seen = after;
     for (let position = after; !stop.aborted;) {
@@ -177,11 +177,11 @@ export class Downloads {
         if (left <= 0) break;
         const newest = await this.#waiters.wait(seen, Math.min(SILENCE, left), stop);
         seen = newest ?? seen;
-        if (newest === undefined) yield '\n';
+        if (newest === undefined) yield EMPTY_LINE;
         else await delay(GATHERING);
       }
     }
-    yield '\n';
+    yield EMPTY_LINE;
   }
 
   /** Returns the same page to all who ask for it within a moment: those who follow the log do so at the same place. */
@@ -198,9 +198,13 @@ export class Downloads {
   }
 }
 
+async function* plain(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Buffer> {
+  for await (const { bytes } of parts) yield bytes;
+}
+
 function pageOf(events: readonly StoredEvent[]): ExportPage {
   const damaged: number[] = [];
-  return { lines: Buffer.from(textOf(events, damaged)), last: events.at(-1)?.position, damaged };
+  return { lines: new AnswerPart(textOf(events, damaged)), last: events.at(-1)?.position, damaged };
 }
 
 function textOf(events: readonly StoredEvent[], damaged: number[]): string {
