@@ -139,7 +139,7 @@ export class AccessControl {
   }
 
   #isSigned({ method, headers }: IncomingMessage): boolean {
-    return method === 'POST' && this.#signatures.isSigned(headers);
+    return method !== 'GET' && method !== 'HEAD' && this.#signatures.isSigned(headers);
   }
 
   #refuseOtherSites(request: IncomingMessage): void {

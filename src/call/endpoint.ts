@@ -12,7 +12,7 @@ import type { Admission } from './admission';
 
 /** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
 export interface Endpoint {
-  readonly config: Pick<Config, 'limits' | 'webhookOrigins' | 'senderHandshakes'>;
+  readonly config: Pick<Config, 'limits' | 'webhookOrigins' | 'senderHandshakes' | 'recordPaths'>;
   /** Path of the endpoint, with a leading slash. */
   readonly path: string;
   readonly contract: Contract;

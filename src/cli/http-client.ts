@@ -2,6 +2,7 @@ import { constants } from 'node:crypto';
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
+import type { Method } from '../pages/curl-command';
 import { reasonOf } from '../util/reason';
 
 /** The answer of a server. */
@@ -16,7 +17,7 @@ export interface HttpResponse {
 
 /** One request. */
 export interface OutgoingRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: Method;
   /** Path and query, sent as they are, in place of those of the address. */
   readonly path?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -105,7 +106,7 @@ export class HttpClient {
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const isTls = url.protocol === 'https:';
-    const contentLength = method === 'POST' && { 'Content-Length': Buffer.byteLength(body) };
+    const contentLength = (method === 'POST' || body.length > 0) && { 'Content-Length': Buffer.byteLength(body) };
     const agent = isTls && this.#tlsAgent;
     const place = path === undefined ? {} : { path };
     const options = {

@@ -191,6 +191,7 @@ function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): P
     wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
   if (settings.webhookOrigins !== undefined && !protocols.has('httppost'))
     wrong(VARIABLES.webhookOrigins, 'needs httppost in PROTOCOLS');
+  if (settings.recordPaths && !protocols.has('httppost')) wrong(VARIABLES.recordPaths, 'needs httppost in PROTOCOLS');
   for (const { name, binding } of settings.senderHandshakes ?? [])
     if (!protocols.has(binding)) wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
   const signed = new Set(SENDERS.flatMap(({ signature }) => signature?.setting ?? []));

@@ -109,6 +109,11 @@ export const VARIABLES = {
     group: 'Events',
     description: 'senders whose question about the address is answered',
   }),
+  recordPaths: required('RECORD_PATHS', flag, {
+    group: 'Events',
+    default: 'false',
+    description: '`true`: records addresses below `RecordEvent/`',
+  }),
   getEventsLimit: required('GET_EVENTS_LIMIT', wholeNumber(1, 10_000), {
     group: 'Events',
     default: '100',

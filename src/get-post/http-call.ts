@@ -51,10 +51,20 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     .head(answer('httpget'))
     .get(answer('httpget'))
     .options((request, response) => {
-      answerOptions(request, response, allow, endpoint);
+      answerOptions(request, response, recordsBelow(request, endpoint) ? ALLOW_BELOW : allow, endpoint);
     })
     // Methods other than POST are refused.
     .all(answer('httppost'));
+}
+
+const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
+const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
+
+/** Whether a request names something below an operation that records, and such paths are recorded (RECORD_PATHS). */
+function recordsBelow({ params }: OperationRequest, { config, service }: Endpoint): boolean {
+  if (!config.recordPaths) return false;
+  const [name = '', ...below] = (params.operation ?? '').split('/', 2);
+  return below.length > 0 && service[name]?.access === 'record';
 }
 
 /**
@@ -71,18 +81,14 @@ function operationPath(path: string): RegExp {
  *
  * @throws {RequestError} 405: it may not.
  */
-function answerOptions(
-  request: OperationRequest,
-  response: ServerResponse,
-  allow: string,
-  { service, config }: Endpoint,
-): void {
+function answerOptions(request: OperationRequest, response: ServerResponse, allow: string, endpoint: Endpoint): void {
+  const { service, config } = endpoint;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     replyWithoutBody(response, 204, { Allow: allow });
     return;
   }
-  const isRecording = service[request.params.operation ?? '']?.access === 'record';
+  const isRecording = service[request.params.operation ?? '']?.access === 'record' || recordsBelow(request, endpoint);
   const granted = isRecording ? grantedFields(String(origin), config) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
@@ -118,6 +124,8 @@ class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly hasEnvelope = false;
   readonly #name: string;
+  /** Whether any of {@link METHODS_BELOW} is that of its operation. */
+  readonly #isBelow: boolean;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof handshakeOf>;
@@ -134,7 +142,9 @@ class HttpCall extends IncomingCall {
     super(request as OperationRequest & HttpRequest, response, endpoint);
     this.binding = binding;
     this.#bindings = bindings;
-    this.#name = request.params.operation ?? '';
+    const name = request.params.operation ?? '';
+    this.#isBelow = METHODS_BELOW.includes(this.method) && recordsBelow(request, endpoint);
+    this.#name = this.#isBelow ? name.slice(0, name.indexOf('/')) : name;
   }
 
   override get hasBody(): boolean {
@@ -146,8 +156,8 @@ class HttpCall extends IncomingCall {
     const { protocols } = contract;
     const { allow, methodText } = this.#bindings;
     this.#handshake = this.#asked();
-    if (this.#handshake === undefined && this.method !== (this.binding === 'httpget' ? 'GET' : 'POST'))
-      throw HTTP_ERRORS.method(methodText, allow);
+    const isItsMethod = this.#isBelow || this.method === (this.binding === 'httpget' ? 'GET' : 'POST');
+    if (this.#handshake === undefined && !isItsMethod) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
   }

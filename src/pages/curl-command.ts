@@ -1,8 +1,11 @@
 import { replaceInvisible, shellWord } from '../util/text';
 
+/** The method of a request that may be recorded; the last three with RECORD_PATHS. */
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** A request for curl to send. */
 export interface CurlRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: Method;
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: CurlBody | undefined;
@@ -39,7 +42,7 @@ export function curlCommand({ method, url, headers, body }: CurlRequest, file: s
     options.push(`-H 'content-type:'`);
   }
   if (method === 'HEAD') options.unshift('-I');
-  if (method === 'POST' && body === undefined) options.unshift('-X POST');
+  else if (method !== 'GET' && (method !== 'POST' || body === undefined)) options.unshift(`-X ${method}`);
   // curl would read brackets and braces as a list of URLs.
   const start = /[[\]{}]/.test(url) ? 'curl -g' : 'curl';
   const command = (...more: string[]) => [`${start} ${shellWord(url)}`, ...options, ...more].join(' \\\n  ');

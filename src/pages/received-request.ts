@@ -7,11 +7,11 @@ import type { StoredEvent } from '../events/stored-event';
 import { FORM, parseFormFields } from '../get-post/http-payload';
 import { MULTIPART, multipartBody } from '../get-post/multipart';
 import { SOAP_11, SOAP_12, soapRequest } from '../soap/soap-version';
-import { SHORT_BODY, type CurlBody } from './curl-command';
+import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
 export interface ReceivedRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: Method;
   /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
   readonly target: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
@@ -44,7 +44,7 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   const isLong = data !== undefined && isLongData(data);
   const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
   const post = (fields: HeaderFields, bytes?: () => Buffer): ReceivedRequest => ({
-    method: 'POST',
+    method: binding === 'httppost' && isBelow(arrival.method) ? arrival.method : 'POST',
     target,
     headers: fields,
     body: bytes && { isLong, bytes },
@@ -52,7 +52,7 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   if (headerOf(arrival, 'host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
     const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
-    return { ...post(own, () => structuredEvent(event)), target: undefined };
+    return { ...post(own, () => structuredEvent(event)), method: 'POST', target: undefined };
   }
   if (binding === 'soap11' || binding === 'soap12')
     return post(withUtf8(headers), () => soapBody(data, arrival.soap, contract, binding));
@@ -60,6 +60,11 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
     return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || isQuery(data, arrival.target)) return post(headers);
   return post(withUtf8(headers), () => httpBody(data, arrival));
+}
+
+/** An import may have brought any text. */
+function isBelow(method: string | undefined): method is 'PUT' | 'PATCH' | 'DELETE' {
+  return method === 'PUT' || method === 'PATCH' || method === 'DELETE';
 }
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */

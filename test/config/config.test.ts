@@ -17,6 +17,7 @@ describe('the configuration', () => {
       eventLog: expect.objectContaining({ name: resolve('data/events.db'), engine: 'SQLite' }) as unknown,
       eventLogTimeout: 5000,
       eventType: undefined,
+      recordPaths: false,
       getEventsLimit: 100,
       getEventsMaxBytes: 60_000,
       retentionMaxEvents: undefined,

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { unescapeBuffer } from 'node:querystring';
 import { loadContract, type Contract } from '../../contract/contract';
 import type { StoredEvent } from '../../events/stored-event';
+import type { Method } from '../../pages/curl-command';
 import { receivedRequest } from '../../pages/received-request';
 import type { Sender } from '../../senders/senders';
 import type { Signature } from '../../senders/signature';
@@ -8,7 +10,7 @@ import { fileError } from '../terminal';
 
 /** A request with an event. */
 export interface PostedMessage {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: Method;
   /** Path and query; undefined: those of the address. */
   readonly path: string | undefined;
   readonly body: Buffer | undefined;
@@ -58,6 +60,30 @@ const NOT_SENT =
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** More rounds of percent-encoding than anybody needs. */
+const MAX_ROUNDS = 5;
+
+/**
+ * What came after the operation's name in a path; undefined if there is nothing, or if a target could read it as another path than one
+ * below the address: its sender chose it.
+ */
+function suffixOf(path: string): string | undefined {
+  const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1];
+  let plain = suffix ?? '';
+  for (let round = 0; plain.includes('%'); round++) {
+    const decoded = unescapeBuffer(plain).toString('latin1');
+    if (decoded === plain) break;
+    if (round === MAX_ROUNDS) return undefined;
+    plain = decoded;
+  }
+  const segments = plain.split(/[/\\]/).slice(1);
+  // Some servers drop what follows a semicolon (RFC 3986, section 3.3).
+  const leadsOut = (segment: string, index: number) =>
+    /^\.{0,2}(?:;|$)/.test(segment) && !(segment === '' && index === segments.length - 1);
+  // Two bytes that are never in UTF-8 begin a dot or a slash for some servers.
+  return /[^ -~\x80-\xbf\xc2-\xff]/.test(plain) || segments.some(leadsOut) ? undefined : suffix;
+}
+
 /** Returns the request that brought an event, for an address: its path is followed by what came after the operation's name. */
 export function receivedMessage(
   event: StoredEvent,
@@ -67,7 +93,7 @@ export function receivedMessage(
 ): PostedMessage {
   const { method, target = '', headers, body } = receivedRequest(event, contract);
   const [, path = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
-  const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1];
+  const suffix = suffixOf(path);
   const named = headers
     .filter(([name]) => name === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));

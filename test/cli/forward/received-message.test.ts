@@ -1,0 +1,73 @@
+import { receivedForm, receivedMessage } from '../../../src/cli/forward/received-message';
+import type { StoredEvent } from '../../../src/events/stored-event';
+
+const EVENT: StoredEvent = {
+  position: 1,
+  id: '1',
+  source: '/s',
+  attributes: '{"specversion":"1.0","id":"1","source":"/s","type":"t","binding":"httppost"}',
+  data: '"data":{"order":19}',
+  arrival: '',
+  recordedAt: 0,
+  idempotencyKey: undefined,
+  webhookId: undefined,
+};
+const ENDPOINT = '/webhooks/Services/WebHooks.asmx/RecordEvent';
+
+async function sent(method: unknown, suffix: string, address = 'http://127.0.0.1/hook') {
+  const headers = { host: 'a', 'content-type': 'application/json' };
+  const arrival = JSON.stringify({ method, path: ENDPOINT + suffix, headers });
+  return receivedMessage(
+    { ...EVENT, arrival },
+    new URL(address),
+    await receivedForm('http://tempuri.org/', undefined),
+    'id',
+  );
+}
+
+describe('a request that is sent as it arrived', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'has its method %s, its path below RecordEvent and its query',
+    async (method) => {
+      expect(await sent(method, '/orders/17%2F1?a=1')).toMatchObject({ method, path: '/hook/orders/17%2F1?a=1' });
+    },
+  );
+
+  it.each(['TRACE', 'CONNECT', 'GET / HTTP/1.1\r\nHost: b', 7, undefined])(
+    'is a POST if its method is %j',
+    async (method) => {
+      expect(await sent(method, '')).toMatchObject({ method: 'POST', path: '/hook' });
+    },
+  );
+
+  it.each(['/', '/a/', '/a..b/.c', '/a%2Fb', '/%25', '/a%20b', '/a:b', '/a;b=1/c'])(
+    'keeps the path %s',
+    async (suffix) => {
+      expect(await sent('PUT', suffix)).toMatchObject({ path: `/hook${suffix}` });
+    },
+  );
+
+  it.each([
+    ...['/..', '/../admin', '/a/../../admin', '/.', '/a/./b', '//evil.example/a', '/a//b', '/http://evil.example'],
+    ...[
+      '/%2e%2e/admin',
+      '/%2E./admin',
+      '/..%2fadmin',
+      '/%2f%2fevil.example',
+      '/%2fevil.example',
+      '/a%2f..%2f..%2fadmin',
+    ],
+    ...[
+      '/%252e%252e/admin',
+      '/%25252e%25252e%25252fadmin',
+      '/..\\admin',
+      '/..%5cadmin',
+      '/%5c%5cevil.example',
+      '/..;/admin',
+    ],
+    ...['/..;a=b/admin', '/%c0%ae%c0%ae/admin', '/a%00', '/a%0d%0ab', `/%${'25'.repeat(9)}2e`],
+  ])('leaves out the path %s, which may lead elsewhere', async (suffix) => {
+    for (const address of ['http://127.0.0.1/hook', 'http://127.0.0.1/'])
+      expect(await sent('PUT', suffix, address)).toMatchObject({ path: new URL(address).pathname });
+  });
+});

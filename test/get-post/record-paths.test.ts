@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto';
+import { arrivalOf } from '../../src/events/arrival';
+import { BINDINGS, callOperation, resultOf } from '../support/bindings';
+import { send } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+const KEY = 'record-key-0123456789';
+const GITHUB_SECRET = 'the-text-of-a-GitHub-secret';
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
+const BODY = '{"order":19}';
+const PLACE = '/RecordEvent/orders/17%2F1?a=1';
+
+const call = (service: TestService, method: string, headers: Record<string, string> = {}, place = PLACE, body = BODY) =>
+  send(service.url + place, {
+    method,
+    headers: { 'Content-Type': 'application/json', 'Content-Length': String(body.length), ...headers },
+    body,
+  });
+const arrivals = async ({ log }: TestService) =>
+  (await log.scan({ after: 0, limit: 100 })).map((event) => {
+    const { method, target } = arrivalOf(event);
+    return [method, target, event.data];
+  });
+
+describe.each(METHODS)('%s below RecordEvent', (method) => {
+  it('is recorded with method and path, and answered as RecordEvent is', async () => {
+    const service = await startService({ RECORD_PATHS: 'true' });
+    expect(resultOf(await call(service, method))).toMatch(/^[\da-f-]{36}$/);
+    expect(resultOf(await call(service, method, {}, '/RecordEvent/', ''))).toMatch(/^[\da-f-]{36}$/);
+    const path = '/webhooks/Services/WebHooks.asmx';
+    expect(await arrivals(service)).toEqual([
+      [method, path + PLACE, `"data":${BODY}`],
+      [method, `${path}/RecordEvent/`, undefined],
+    ]);
+    await service.stop();
+  });
+
+  it('is refused as the original did without the setting', async () => {
+    const service = await startService();
+    const { status, body } = await call(service, method);
+    if (method === 'POST')
+      expect([status, body]).toEqual([500, 'RecordEvent/orders/17/1 Web Service method name is not valid.\n']);
+    else expect([status, body]).toEqual([405, 'Call an operation with GET or POST.\n']);
+    expect(await arrivals(service)).toEqual([]);
+    await service.stop();
+  });
+
+  it('needs a key or a signature, and is bounded and limited as POST of RecordEvent is', async () => {
+    const service = await startService({
+      RECORD_PATHS: 'true',
+      RECORD_KEYS: KEY,
+      WEBHOOK_SECRETS: GITHUB_SECRET,
+      MAX_REQUEST_BYTES: '1024',
+      RATE_LIMIT: '6/1h',
+    });
+    const signature = createHmac('sha256', GITHUB_SECRET).update(BODY).digest('hex');
+    const statusOf = async (headers?: Record<string, string>, body?: string) =>
+      (await call(service, method, headers, PLACE, body)).status;
+    expect(await statusOf()).toBe(401);
+    expect(await statusOf({ 'X-API-Key': KEY })).toBe(200);
+    expect(await statusOf({ 'X-Hub-Signature-256': `sha256=${signature}` })).toBe(200);
+    expect(await statusOf({ 'X-Hub-Signature-256': `sha256=${signature.replace(/./, 'x')}`, 'X-API-Key': KEY })).toBe(
+      401,
+    );
+    expect(await statusOf({ 'X-API-Key': KEY, 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+    expect(await statusOf({ 'X-API-Key': KEY }, 'x'.repeat(1025))).toBe(413);
+    expect(await statusOf({ 'X-API-Key': KEY })).toBe(429);
+    expect(await arrivals(service)).toHaveLength(2);
+    await service.stop();
+  });
+});
+
+it('other methods, other operations and RecordEvent itself stay as they are', async () => {
+  const [service, without] = [await startService({ RECORD_PATHS: 'true' }), await startService()];
+  const places = ['/RecordEvent', '/recordevent/a', '/HelloWorld/a', '/GetEvents/a', '/a/RecordEvent/b', ''];
+  const calls = [
+    ...places.flatMap((place) => [...METHODS, 'GET', 'OPTIONS'].map((method) => [method, place])),
+    ['GET', PLACE],
+    ['HEAD', PLACE],
+  ];
+  for (const [method = '', place] of calls) {
+    if (method === 'POST' && place === '/RecordEvent') continue;
+    const [one, other] = await Promise.all(
+      [service, without].map((each) => call(each, method, {}, place, method === 'GET' ? '' : BODY)),
+    );
+    expect([method, place, one?.status, one?.headers.allow]).toEqual([
+      method,
+      place,
+      other?.status,
+      other?.headers.allow,
+    ]);
+  }
+  expect((await call(service, 'OPTIONS')).headers.allow).toBe('DELETE, OPTIONS, PATCH, POST, PUT');
+  for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+  await service.stop();
+  await without.stop();
+});
+
+it('a path that would lead out of RecordEvent is another one', async () => {
+  const service = await startService({ RECORD_PATHS: 'true' });
+  for (const place of ['/RecordEvent/../HelloWorld', '/RecordEvent/%2e%2e/HelloWorld'])
+    expect(resultOf(await call(service, 'POST', {}, place))).toBe('Hello World');
+  expect(await arrivals(service)).toEqual([]);
+  await service.stop();
+});
+
+it('needs httppost', async () => {
+  await expect(startService({ RECORD_PATHS: 'true', PROTOCOLS: 'soap11,httpget' })).rejects.toThrow(
+    'RECORD_PATHS=true: needs httppost in PROTOCOLS',
+  );
+});
+
+it('the page of the event shows the request and the command that sends it again', async () => {
+  const service = await startService({ RECORD_PATHS: 'true' });
+  await call(service, 'PUT', {}, '/RecordEvent/orders/17');
+  await call(service, 'DELETE', {}, '/RecordEvent/orders/17', '');
+  const [put, deleted] = await Promise.all(
+    [1, 2].map(async (sequence) => (await send(`${service.url}?event=${String(sequence)}`)).body),
+  );
+  expect(put).toContain('PUT /webhooks/Services/WebHooks.asmx/RecordEvent/orders/17');
+  expect(put).toMatch(/-X PUT \\\n[^]*--data-raw/);
+  expect(deleted).toContain('-X DELETE');
+  await service.stop();
+});
