@@ -29,6 +29,13 @@ const post = (type, body, { path = '/RecordEvent', ...headers } = {}) => ({
 });
 const get = (path, headers = {}) => ({ method: 'GET', path, headers, body: '' });
 const FORM = 'application/x-www-form-urlencoded';
+const BOUNDARY = '-'.repeat(69);
+/** A form with files, of parts that go on after their names. */
+const multipart = (parts) =>
+  post(
+    `multipart/form-data; boundary=${BOUNDARY}`,
+    `${parts.map((part) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="n"; ${part}\r\n`).join('')}--${BOUNDARY}--`,
+  );
 const EVENT = { specversion: '1.0', source: '/s', type: 't' };
 
 /** Bytes that stand for letters in character sets, and no ASCII. */
@@ -106,6 +113,11 @@ export const MESSAGES = Object.entries({
       [`text, 4 MB in ${charset}`, () => post(`text/plain; charset=${charset}`, letters(charset, 4.1 * MEGABYTE))],
     ]),
   ),
+  'multipart, a file of 4 MB': () => multipart(['filename="a"\r\n\r\n' + filled('x', 4.1 * MEGABYTE)]),
+  'multipart, a text of 4 MB with escapes': () => multipart(['x="y"\r\n\r\n' + filled('"ä', 2.7 * MEGABYTE)]),
+  'multipart, 1,000 files of 4 KB': () => multipart(range(1000, () => 'filename="a"\r\n\r\n' + filled('x', 4000))),
+  'multipart, beginnings of delimiters': () =>
+    multipart(['filename="a"\r\n\r\n' + filled(`\r\n--${BOUNDARY.slice(1)}`, 4 * MEGABYTE)]),
   'form, 64 KB, 10,000 fields': () => post(FORM, filled('a%41=&', 60_000)),
   'form, 10,000 fields in Big5': () => post(`${FORM}; charset=big5`, 'a%a4%a4=%a4%a4&'.repeat(9_999)),
   'form, raw control characters': () => post(FORM, filled('\u0001', 4.1 * MEGABYTE)),
