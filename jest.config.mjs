@@ -14,6 +14,6 @@ export default {
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
   testTimeout: 30_000,
-  // Tests wait a quarter of their time, for limits, disks and processes: two cores have room for three at once.
-  maxWorkers: Math.max(3, availableParallelism() - 1),
+  // Jest leaves one core idle by default; of two that is half.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
 };

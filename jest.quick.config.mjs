@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import base from './jest.config.mjs';
 
 /**
@@ -9,4 +10,6 @@ import base from './jest.config.mjs';
 export default {
   ...base,
   testPathIgnorePatterns: ['process', 'system', 'attacks', 'interop'].map((folder) => `<rootDir>/test/${folder}/`),
+  // These tests wait a quarter of their time, for limits and disks: two cores have room for three at once.
+  maxWorkers: Math.max(3, availableParallelism() - 1),
 };
