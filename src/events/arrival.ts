@@ -46,7 +46,7 @@ export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalVie
 /** An import may have brought anything. */
 function soapPayload(value: unknown): SoapPayload | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { of, added } = value as Readonly<Record<string, unknown>>;
+  const { of = 'operation', added = [] } = value as Readonly<Record<string, unknown>>;
   if ((of !== 'operation' && of !== 'body') || !Array.isArray(added)) return undefined;
   const isSpan = (span: unknown) => Array.isArray(span) && span.length === 2 && span.every(Number.isInteger);
   return added.every(isSpan) ? { of, added: added as TextSpan[] } : undefined;

@@ -179,7 +179,7 @@ export class EventFactory {
       remoteAddress: arrival.remoteAddress(),
       signedBy: signedBy?.sender.name,
       headers: this.#withoutSecrets(headers),
-      soap,
+      soap: soap && unusual(soap),
     });
   }
 
@@ -187,6 +187,11 @@ export class EventFactory {
     if (!Object.keys(headers).some(this.#mayBeSecret)) return headers;
     return Object.fromEntries(Object.entries(headers).filter(([name]) => !this.#mayBeSecret(name)));
   }
+}
+
+/** Returns the members that are not as `arrivalOf` supplies them: what an arrival has is in every event. */
+function unusual({ of, added }: SoapPayload) {
+  return { of: of === 'operation' ? undefined : of, added: added.length === 0 ? undefined : added };
 }
 
 /** Whether a content type becomes the `datacontenttype`; any other stays readable among the header fields of the arrival. */
