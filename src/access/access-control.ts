@@ -15,7 +15,7 @@ export interface GuardedCall {
   readonly needs: Access | undefined;
   /** Whether the message may contain a key, and name another operation than the header fields do. */
   readonly hasEnvelope: boolean;
-  /** Whether a sender asks whether its webhooks are taken, and can show no credential. */
+  /** Whether this is a sender's question about the address, which comes without a credential. */
   readonly isHandshake?: boolean;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;

@@ -62,7 +62,7 @@ export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
   #hasAnswered = false;
-  /** Whether it was said that the service does not answer. */
+  /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
 
   /** @param stop - ends what is under way. */

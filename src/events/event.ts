@@ -189,7 +189,7 @@ export class EventFactory {
   }
 }
 
-/** Returns the members that are not as `arrivalOf` supplies them: what an arrival has is in every event. */
+/** Returns only the members that differ from the defaults of `arrivalOf`: an arrival is stored with every event. */
 function unusual({ of, added }: SoapPayload) {
   return { of: of === 'operation' ? undefined : of, added: added.length === 0 ? undefined : added };
 }

@@ -60,7 +60,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
 const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
 
-/** Whether a request names something below an operation that records, and such paths are recorded (RECORD_PATHS). */
+/** Whether a request is for a path below an operation that records, and RECORD_PATHS is on. */
 function recordsBelow({ params }: OperationRequest, { config, service }: Endpoint): boolean {
   if (!config.recordPaths) return false;
   const [name = '', ...below] = (params.operation ?? '').split('/', 2);
@@ -124,7 +124,7 @@ class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly hasEnvelope = false;
   readonly #name: string;
-  /** Whether any of {@link METHODS_BELOW} is that of its operation. */
+  /** Whether the path goes on below the operation, and the method is one of {@link METHODS_BELOW}. */
   readonly #isBelow: boolean;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
@@ -166,7 +166,7 @@ class HttpCall extends IncomingCall {
     this.#body = body;
   }
 
-  /** Whether it is a handshake that consists of method and query: its sender can show no credential. */
+  /** Whether the call is an open handshake: method and query alone, without a credential. */
   get isHandshake(): boolean {
     return this.#handshake?.handshake.isOpen === true && this.#body.length === 0;
   }

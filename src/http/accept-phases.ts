@@ -22,7 +22,7 @@ export class AcceptPhases {
   #isAlternating = false;
   #isAccepting = false;
 
-  /** Whether a call on this connection waits: connections are accepted now, or an earlier call on it waits. {@link AcceptPhases.defer}. */
+  /** Whether a call on this connection has to be deferred: connections are being accepted, or an earlier call on it still waits. */
   mustWait(connection: object): boolean {
     return this.#isAccepting || this.#waiting.has(connection);
   }

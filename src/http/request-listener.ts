@@ -61,7 +61,7 @@ export class RequestListener {
     // After an answer with which the connection ends, nothing is acted on that could not be answered.
     if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
       connection?.ignored();
-      // When the connection closes, Node destroys each of them with an error and its stack, for some 20 µs.
+      // Node would destroy each of these requests with an error and its stack when the connection closes: some 20 µs each.
       request.destroy = () => request;
       return;
     }

@@ -22,7 +22,9 @@ export class GroupCommit<Request, Result> {
   readonly #maxSize: number;
   readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Request, Result>[] = [];
+  /** Those that are larger than a group. */
   #largeWaiting: Waiting<Request, Result>[] = [];
+  /** Whether the last commit was of one of these. */
   #wasLarge = false;
   #committing: Promise<void> | undefined;
 

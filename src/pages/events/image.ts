@@ -72,7 +72,7 @@ function jpegSize(bytes: Buffer): Size | undefined {
 
 const START_OF_SCAN = 0xda;
 
-/** Whether a marker begins a frame: the others in this range define tables and extensions. */
+/** Whether a marker begins a frame; the other markers of its range define tables and extensions. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }

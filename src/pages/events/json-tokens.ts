@@ -20,7 +20,7 @@ export function* jsonTokens(json: string): Iterable<Token> {
   let folds = 0;
   let isLineStart = true;
   let isInFirstLine = false;
-  /** Whether one that folds has ended, but not its last line. */
+  /** Whether a part that folds has ended, but its last line has not. */
   let hasEnded = false;
   const indentation = (): Token => [INDENT.repeat(Math.min(open.length, MAX_DEPTH)), undefined];
   for (const [token, colon = ''] of json.matchAll(TOKEN)) {
