@@ -10,7 +10,7 @@ import { callersOf, rateLimit } from './http/callers';
 import { Readiness } from './http/admin';
 import { AccessControl } from './access/access-control';
 import { BodyReader } from './http/content/body';
-import { parseMediaType } from './http/content/content-type';
+import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -105,7 +105,7 @@ export async function startApp(
     access,
     admission: calls,
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
-    mediaType: memoized(parseMediaType),
+    mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => refusalsOfAll(refusedCalls),
   });

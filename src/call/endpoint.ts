@@ -3,7 +3,7 @@ import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers, RateLimit } from '../http/callers';
 import type { BodyReader } from '../http/content/body';
-import type { MediaType } from '../http/content/content-type';
+import type { MediaType } from '../http/content/media-type';
 import type { EventLog } from '../log/event-log';
 import type { Service } from '../service/call';
 import type { Observer } from '../telemetry/observer';

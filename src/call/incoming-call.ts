@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { Access } from '../config/config';
 import { SMALL_BODY } from '../http/content/body';
-import type { MediaType } from '../http/content/content-type';
+import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import { EventTooLargeError } from '../log/event-log';

@@ -1,18 +1,10 @@
 import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from '../events/cloudevents/json-text';
+import type { Charset } from '../http/content/charset';
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
 import type { Steps } from '../util/promises';
 import type { GivenTexts } from '../contract/schema';
-import {
-  bodyCharset,
-  bodyText,
-  FORM,
-  formFields,
-  isJsonType,
-  jsonForm,
-  type HttpInput,
-  type NamedValues,
-} from './http-payload';
+import { bodyCharset, bodyText, formFields, jsonForm, type HttpInput, type NamedValues } from './http-payload';
 
 /**
  * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
@@ -35,8 +27,8 @@ function* bodyParameters(
   names: readonly string[],
 ): Steps<((parameter: NamedParameter) => readonly string[] | undefined) | undefined> {
   if (mediaType === undefined || body.length === 0) return undefined;
-  const isForm = mediaType.essence === FORM;
-  if (!isForm && !isJsonType(mediaType.essence)) return undefined;
+  const { isForm, isJson } = mediaType;
+  if (!isForm && !isJson) return undefined;
   const json = isForm ? (yield* jsonForm(mediaType, body))?.json : ((yield* bodyText(mediaType, body)) ?? '');
   if (json === undefined)
     return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
@@ -58,7 +50,7 @@ function formParameters(fields: NamedValues): (parameter: NamedParameter) => rea
   };
 }
 
-function* fieldValues(encoded: string, charset?: string): Steps<NamedValues> {
+function* fieldValues(encoded: string, charset?: Charset): Steps<NamedValues> {
   const fields = yield* formFields(encoded, charset);
   if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;

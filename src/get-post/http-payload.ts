@@ -1,16 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { unescapeBuffer } from 'node:querystring';
-import {
-  charsetOfMark,
-  charsetOfXml,
-  decode,
-  decoderOf,
-  decodeSteps,
-  isDenied,
-  isKnownCharset,
-  isPlainText,
-  type MediaType,
-} from '../http/content/content-type';
+import { Charset, isPlainText } from '../http/content/charset';
+import type { MediaType } from '../http/content/media-type';
 import { hasTooManyParts, parsedSteps, type ParsedJson } from '../events/cloudevents/json-text';
 import { slicesOf, type Payload } from '../events/payload';
 import type { SignedBy } from '../senders/senders';
@@ -18,7 +9,6 @@ import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
 /** The media type of a form (HTML, section 4.10.21). */
 export const FORM = 'application/x-www-form-urlencoded';
-const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
@@ -42,14 +32,14 @@ export function* httpPayload(input: HttpInput): Steps<Payload | undefined> {
   const { query, mediaType, body } = input;
   if (body.length === 0)
     return query === '' ? undefined : yield* fieldsPayload(yield* formFields(query), query.length, () => query);
-  if (mediaType?.essence !== FORM) return yield* bodyPayload(input);
+  if (mediaType?.isForm !== true) return yield* bodyPayload(input);
   const json = yield* jsonForm(mediaType, body);
   if (json !== undefined) return { mediaType: 'application/json', ...json };
   yield;
   const encoded = body.toString('latin1');
   const fields = yield* formFields(encoded, bodyCharset(mediaType, body));
   yield;
-  return yield* fieldsPayload(fields, encoded.length, () => decode(body, 'utf-8') ?? encoded);
+  return yield* fieldsPayload(fields, encoded.length, () => Charset.utf8.decode(body) ?? encoded);
 }
 
 /**
@@ -61,14 +51,14 @@ export function* bodyPayload({ headers, mediaType, body }: Omit<HttpInput, 'quer
   const text = yield* bodyText(mediaType, body);
   yield;
   if (text === undefined) return { mediaType: contentType, bytes: body };
-  if (!isJsonType(mediaType?.essence ?? '')) return { mediaType: contentType, text };
+  if (mediaType?.isJson !== true) return { mediaType: contentType, text };
   const json = yield* readJson(text);
   return json === undefined ? { mediaType: 'text/plain', text } : { mediaType: contentType, ...json };
 }
 
 /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
 export function* bodyText(mediaType: MediaType | undefined, body: Buffer): Steps<string | undefined> {
-  return (yield* isText(mediaType, body)) ? yield* decodeSteps(body, bodyCharset(mediaType, body)) : undefined;
+  return (yield* isText(mediaType, body)) ? yield* bodyCharset(mediaType, body).decodeSteps(body) : undefined;
 }
 
 function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
@@ -126,7 +116,7 @@ export function* stringPieces(text: string): Generator<string> {
 /** Returns the JSON object or array that a form consists of, if it does. */
 export function* jsonForm(mediaType: MediaType, body: Buffer): Steps<ParsedJson | undefined> {
   if (!mayBeginJson(body)) return undefined;
-  const text = (yield* decodeSteps(body, bodyCharset(mediaType, body)))?.trim();
+  const text = (yield* bodyCharset(mediaType, body).decodeSteps(body))?.trim();
   yield;
   return text !== undefined && /^[[{]/.test(text) ? yield* readJson(text) : undefined;
 }
@@ -145,8 +135,8 @@ const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
 
 function* isText(mediaType: MediaType | undefined, body: Buffer): Steps<boolean> {
   if (mediaType === undefined || mediaType.charset !== undefined) return true;
-  const { essence, isXml } = mediaType;
-  if (isXml || isJsonType(essence) || TEXT_TYPE.test(essence)) return true;
+  const { essence, isXml, isJson } = mediaType;
+  if (isXml || isJson || TEXT_TYPE.test(essence)) return true;
   // Many such types are text: `application/jwt`, `application/csp-report`.
   return essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* isPlainText(body));
 }
@@ -155,19 +145,12 @@ function* isText(mediaType: MediaType | undefined, body: Buffer): Steps<boolean>
  * The character set: the one that the content type names, else the one that the body announces itself, else UTF-8. In XML a
  * byte order mark comes first (RFC 7303, section 3).
  */
-export function bodyCharset(mediaType: MediaType | undefined, body: Buffer): string {
-  const isXml = mediaType?.isXml === true;
-  const mark = charsetOfMark(body);
-  const beginsWithAscii = isXml || isJsonType(mediaType?.essence ?? '');
-  const given = mediaType?.charset;
-  const named = given !== undefined && beginsWithAscii && isDenied(given, body) ? undefined : given;
-  const candidates = isXml ? [mark, named, charsetOfXml(body)] : [named, mark];
-  return candidates.find((charset) => charset !== undefined && isKnownCharset(charset)) ?? 'utf-8';
-}
-
-/** Whether a media type is that of JSON (RFC 8259, or RFC 6839, section 3.1). */
-export function isJsonType(essence: string): boolean {
-  return JSON_TYPE.test(essence);
+export function bodyCharset(mediaType: MediaType | undefined, body: Buffer): Charset {
+  const { charset: given, isXml = false, isJson = false } = mediaType ?? {};
+  const mark = Charset.ofMark(body);
+  const named = (isXml || isJson) && given?.isDeniedBy(body) ? undefined : given;
+  const candidates = isXml ? [mark, named, Charset.ofXml(body)] : [named, mark];
+  return candidates.find((charset) => charset?.isKnown) ?? Charset.utf8;
 }
 
 function* readJson(json: string): Steps<ParsedJson | undefined> {
@@ -206,11 +189,11 @@ const PLAIN = /^[ -$&-*,-~]*$/;
  * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Returns undefined for more than 10,000
  * fields.
  */
-export function* formFields(encoded: string, charset = 'utf-8'): Steps<FormFields | undefined> {
+export function* formFields(encoded: string, charset = Charset.utf8): Steps<FormFields | undefined> {
   const fields = encoded.split('&', MAX_FIELDS + 1);
   if (fields.length > MAX_FIELDS) return undefined;
   const values = Object.create(null) as NamedValues;
-  const decoder = decoderOf(charset);
+  const decoder = charset.decoder();
   let hasUndecodable = false;
   const known = (text: string | undefined): string => {
     if (text === undefined) hasUndecodable = true;
@@ -220,7 +203,7 @@ export function* formFields(encoded: string, charset = 'utf-8'): Steps<FormField
   function* decodedInSteps(part: string): Steps<string> {
     const bytes = yield* unescaped(part);
     yield;
-    return known(yield* decodeSteps(bytes, charset));
+    return known(yield* charset.decodeSteps(bytes));
   }
   for (const [i, field] of fields.entries()) {
     if (i % FIELDS_AT_ONCE === FIELDS_AT_ONCE - 1) yield;
@@ -257,6 +240,6 @@ function* unescaped(text: string): Steps<Buffer> {
 }
 
 /** Parses a form or query string in one go, as {@link formFields} does. */
-export function parseFormFields(encoded: string, charset?: string): FormFields | undefined {
+export function parseFormFields(encoded: string, charset?: Charset): FormFields | undefined {
   return atOnce(formFields(encoded, charset));
 }

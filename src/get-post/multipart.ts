@@ -1,11 +1,11 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { decode, type MediaType } from '../http/content/content-type';
+import { Charset } from '../http/content/charset';
+import type { MediaType } from '../http/content/media-type';
 import type { Payload } from '../events/payload';
 import type { Steps } from '../util/promises';
 import { stringPieces } from './http-payload';
 
-/** The media type of a form with files (RFC 7578). */
-export const MULTIPART = 'multipart/form-data';
+const MULTIPART = 'multipart/form-data';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
 const MAX_PARTS = 1000;
@@ -31,7 +31,7 @@ interface Part {
  * full: nothing of it may be lost.
  */
 export function* multipartPayload(mediaType: MediaType | undefined, body: Buffer): Steps<Payload | undefined> {
-  if (mediaType?.essence !== MULTIPART || mediaType.boundary === undefined) return undefined;
+  if (!mediaType?.isMultipart || mediaType.boundary === undefined) return undefined;
   const parts = BOUNDARY.test(mediaType.boundary) ? yield* partsOf(body, mediaType.boundary) : undefined;
   const json = parts && (yield* formJson(parts, body.length));
   return json === undefined ? undefined : { mediaType: 'application/json', json };
@@ -87,7 +87,7 @@ function partWith(header: string, content: Buffer): Part | undefined {
   const disposition = MIMEType.parse(fields.get('content-disposition')?.replace(/^form-data/i, MULTIPART) ?? '');
   const parameter = (name: string) => {
     const value = disposition?.parameters.get(name);
-    return value === undefined ? undefined : (decode(Buffer.from(value, 'latin1'), 'utf-8') ?? value);
+    return value === undefined ? undefined : (Charset.utf8.decode(Buffer.from(value, 'latin1')) ?? value);
   };
   const name = parameter('name');
   if (name === undefined || disposition?.essence !== MULTIPART) return undefined;
@@ -131,7 +131,7 @@ function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<st
 }
 
 function* partPieces({ filename, contentType, content }: Part): Generator<string> {
-  const text = filename === undefined ? decode(content, 'utf-8') : undefined;
+  const text = filename === undefined ? Charset.utf8.decode(content) : undefined;
   if (text !== undefined) {
     yield* stringPieces(text);
     return;

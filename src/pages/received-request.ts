@@ -1,11 +1,11 @@
-import { MIMEType } from 'whatwg-mimetype';
 import type { Contract } from '../contract/contract';
 import { arrivalOf, headerOf, type SoapPayload, type HeaderFields } from '../events/arrival';
 import { memberTexts } from '../events/cloudevents/json-text';
 import { dataBytes, eventData, isForm, type EventData } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
+import { MediaType } from '../http/content/media-type';
 import { FORM, parseFormFields } from '../get-post/http-payload';
-import { MULTIPART, multipartBody } from '../get-post/multipart';
+import { multipartBody } from '../get-post/multipart';
 import { SOAP_11, SOAP_12, soapRequest } from '../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
 
@@ -125,7 +125,7 @@ const RECORD_EVENT = 'RecordEvent';
 function httpBody(data: EventData, arrival: { readonly headers: HeaderFields }): Buffer {
   const bytes = dataBytes(data);
   const type = headerOf(arrival, 'content-type') ?? '';
-  if (data.kind === 'json' && MIMEType.parse(type)?.essence === MULTIPART)
+  if (data.kind === 'json' && MediaType.parse(type)?.isMultipart)
     return multipartBody(JSON.parse(data.encoded), type) ?? bytes;
   const isJson = headerOf(arrival, 'content-length') === String(bytes.length);
   if (data.kind !== 'json' || isJson || !type.toLowerCase().startsWith(FORM)) return bytes;

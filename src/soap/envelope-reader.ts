@@ -1,12 +1,4 @@
-import {
-  charsetOfMark,
-  charsetOfXml,
-  decode,
-  decodeAnyway,
-  decodeSteps,
-  isDenied,
-  isKnownCharset,
-} from '../http/content/content-type';
+import { Charset } from '../http/content/charset';
 import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
 import { XmlSyntaxError, XmlReader } from '../xml/xml-reader';
@@ -22,34 +14,35 @@ import { FAULTS } from './fault';
  *
  * @param hint - called with what the sender should change.
  */
-export function decodeMessage(body: Buffer, charset: string | undefined, hint?: Hint): string {
-  const name = charsetOf(body, charset, hint);
-  return withoutNulsAtEnd(decode(body, name) ?? atOnce(decodeInvalid(body, name, hint)));
+export function decodeMessage(body: Buffer, given: Charset | undefined, hint?: Hint): string {
+  const charset = charsetOf(body, given, hint);
+  return withoutNulsAtEnd(charset.decode(body) ?? atOnce(decodeInvalid(body, charset, hint)));
 }
 
 /** Decodes the body of a SOAP message as {@link decodeMessage} does, in steps. */
-export function* decodingSteps(body: Buffer, charset: string | undefined, hint?: Hint): Steps<string> {
-  const name = charsetOf(body, charset, hint);
-  return withoutNulsAtEnd((yield* decodeSteps(body, name)) ?? (yield* decodeInvalid(body, name, hint)));
+export function* decodingSteps(body: Buffer, given: Charset | undefined, hint?: Hint): Steps<string> {
+  const charset = charsetOf(body, given, hint);
+  return withoutNulsAtEnd((yield* charset.decodeSteps(body)) ?? (yield* decodeInvalid(body, charset, hint)));
 }
 
 type Hint = (message: string) => void;
 
-function charsetOf(body: Buffer, charset: string | undefined, hint: Hint | undefined): string {
-  const given = charset && !isDenied(charset, body) ? charset : undefined;
-  const named = charsetOfMark(body) ?? given ?? charsetOfXml(body) ?? 'utf-8';
-  if (isKnownCharset(named)) return named;
-  const announced = charsetOfXml(body);
-  const name = announced !== undefined && isKnownCharset(announced) ? announced : 'utf-8';
-  hint?.(`A SOAP message has the character set ${shortened(named)}, which is not known. It was read as ${name}.`);
-  return name;
+function charsetOf(body: Buffer, given: Charset | undefined, hint: Hint | undefined): Charset {
+  const charset = Charset.ofXml(body, given?.name && !given.isDeniedBy(body) ? given : undefined);
+  if (charset.isKnown) return charset;
+  const announced = Charset.ofXml(body);
+  const taken = announced.isKnown ? announced : Charset.utf8;
+  hint?.(
+    `A SOAP message has the character set ${shortened(charset.name)}, which is not known. It was read as ${taken.name}.`,
+  );
+  return taken;
 }
 
-function decodeInvalid(body: Buffer, charset: string, hint: Hint | undefined): Steps<string> {
+function decodeInvalid(body: Buffer, charset: Charset, hint: Hint | undefined): Steps<string> {
   hint?.(
-    `A SOAP message is not valid ${shortened(charset)}, its character set. What could not be read may be recorded wrong.`,
+    `A SOAP message is not valid ${shortened(charset.name)}, its character set. What could not be read may be recorded wrong.`,
   );
-  return decodeAnyway(body, charset);
+  return charset.decodeAnyway(body);
 }
 
 function withoutNulsAtEnd(text: string): string {

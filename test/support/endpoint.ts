@@ -6,7 +6,7 @@ import type { EndedCall } from '../../src/telemetry/observer';
 import { endpointPath, readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
-import { parseMediaType } from '../../src/http/content/content-type';
+import { MediaType } from '../../src/http/content/media-type';
 import { HttpServer } from '../../src/http/server';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import type { Operation, Service } from '../../src/service/call';
@@ -52,7 +52,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     service,
     log: openMemoryLog(),
     callers,
-    mediaType: parseMediaType,
+    mediaType: MediaType.parse,
     admission: admission(limits),
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
     rate: () => undefined,

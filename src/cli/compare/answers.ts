@@ -1,5 +1,6 @@
 import { MIMEType } from 'whatwg-mimetype';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
+import { Charset } from '../../http/content/charset';
+import { MediaType } from '../../http/content/media-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
@@ -41,9 +42,8 @@ type Field = (typeof COMPARED_FIELDS)[number];
 
 /** Reads an answer as a client does. */
 export function seen({ status, headers, body }: HttpResponse): SeenAnswer {
-  const type = MIMEType.parse(headers.get('content-type') ?? '');
-  const charset = charsetOfMark(body) ?? type?.parameters.get('charset') ?? charsetOfXml(body) ?? 'utf-8';
-  const text = (isKnownCharset(charset) ? decode(body, charset) : undefined) ?? body.toString('latin1');
+  const charset = Charset.ofXml(body, MediaType.parse(headers.get('content-type') ?? '')?.charset);
+  const text = charset.decode(body) ?? body.toString('latin1');
   return { status, headers, text, xml: xmlOf(text) };
 }
 

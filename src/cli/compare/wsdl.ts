@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
-import { charsetOfMark, charsetOfXml, decode, isKnownCharset } from '../../http/content/content-type';
+import { Charset } from '../../http/content/charset';
+import { MediaType } from '../../http/content/media-type';
 import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
 import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
@@ -52,7 +53,7 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   const { url, answer } = await follow(given, client);
   const name = nameOf(url);
   if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
-  const charset = /;\s*charset="?([\w.:-]+)/i.exec(answer.headers.get('content-type') ?? '')?.[1];
+  const { charset } = MediaType.parse(answer.headers.get('content-type') ?? '') ?? {};
   const wsdl = wsdlOf(answer.body, charset, name);
   const endpoint = new URL(url);
   endpoint.search = '';
@@ -121,10 +122,10 @@ function refusal(name: string, { status, headers }: HttpResponse): string {
   return `${answered}. If it shows no WSDL to other machines, save ?WSDL on its own machine and give the file instead.`;
 }
 
-function wsdlOf(bytes: Buffer, charset: string | undefined, name: string): Wsdl {
-  const known = charsetOfMark(bytes) ?? charset ?? charsetOfXml(bytes) ?? 'utf-8';
-  const text = isKnownCharset(known) ? decode(bytes, known) : undefined;
-  if (text === undefined) throw new WsdlError(`${name} is not valid ${quoted(known)}.`);
+function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
+  const charset = Charset.ofXml(bytes, given);
+  const text = charset.decode(bytes);
+  if (text === undefined) throw new WsdlError(`${name} is not valid ${quoted(charset.name)}.`);
   try {
     return new Wsdl(text);
   } catch (error) {

@@ -3,8 +3,9 @@ import { MIMEType } from 'whatwg-mimetype';
 import { VERSION } from '../../config/package-info';
 import { memberTexts } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
-import { FORM, isJsonType } from '../../get-post/http-payload';
-import { MULTIPART, multipartBody } from '../../get-post/multipart';
+import { MediaType } from '../../http/content/media-type';
+import { FORM } from '../../get-post/http-payload';
+import { multipartBody } from '../../get-post/multipart';
 import { standardHeaders } from '../../senders/senders';
 import { receivedMessage, type PostedMessage, type ReceivedForm } from './received-message';
 
@@ -84,14 +85,16 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): PostedCo
   const json = texts.get('data')?.value.trim();
   if (json === undefined) return content(Buffer.alloc(0), undefined);
 
-  const files = type !== undefined && essenceOf(type) === MULTIPART ? multipartBody(JSON.parse(json), type) : undefined;
+  const files =
+    type !== undefined && MediaType.parse(type)?.isMultipart ? multipartBody(JSON.parse(json), type) : undefined;
   if (files !== undefined) return content(files, type);
   const isQuery = given === undefined && path.includes('?');
-  const isForm = essenceOf(type) === FORM && headers['content-length'] !== String(Buffer.byteLength(json));
+  const isForm =
+    MediaType.parse(type)?.isForm === true && headers['content-length'] !== String(Buffer.byteLength(json));
   const value: unknown = JSON.parse(json);
   const form = isQuery || isForm ? formOf(value) : undefined;
   if (form !== undefined) return content(Buffer.from(form), inUtf8(isForm ? (type ?? FORM) : FORM, form));
-  const isText = typeof value === 'string' && !isJsonType(essenceOf(datacontenttype) ?? '');
+  const isText = typeof value === 'string' && MediaType.parse(datacontenttype)?.isJson !== true;
   const body = isText ? value : json;
   const named = type ?? (isText ? undefined : 'application/json');
   return content(Buffer.from(body), named === undefined ? undefined : inUtf8(named, body));
@@ -105,10 +108,6 @@ function stringMembers(value: unknown): Readonly<Record<string, string | undefin
 
 function content(body: Buffer, contentType: string | undefined): PostedContent {
   return { body, contentType: contentType !== undefined && FIELD_VALUE.test(contentType) ? contentType : undefined };
-}
-
-function essenceOf(type: string | undefined): string | undefined {
-  return type === undefined ? undefined : MIMEType.parse(type)?.essence;
 }
 
 /** Writes fields as a form. Returns undefined for anything else. */

@@ -13,7 +13,7 @@ import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
 import { inParts, Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
-import { isKnownCharset, isPlainText } from './content-type';
+import { Charset, isPlainText } from './charset';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -202,7 +202,7 @@ export function isCoding(name: string): name is Coding {
 const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
 function isNoCoding(name: string): boolean {
-  return NOT_CODINGS.has(name) || isKnownCharset(name);
+  return NOT_CODINGS.has(name) || Charset.named(name).isKnown;
 }
 
 /** Returns the decoder for a body by its first bytes, since senders confuse the three formats of zlib. Undefined: it is not coded. */

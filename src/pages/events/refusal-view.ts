@@ -1,5 +1,5 @@
 import { keyOf, SENDERS } from '../../senders/senders';
-import { decodeAnyway } from '../../http/content/content-type';
+import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
 import {
   KEPT_BYTES,
@@ -125,6 +125,6 @@ function bodyText(body: Buffer, contentType: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     const charset = /;\s*charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-    return charset === undefined ? hexDump(body) : atOnce(decodeAnyway(body, charset));
+    return charset === undefined ? hexDump(body) : atOnce(Charset.named(charset).decodeAnyway(body));
   }
 }

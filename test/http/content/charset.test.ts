@@ -1,5 +1,7 @@
 import { encode } from 'iconv-lite';
-import { charsetOfXml, decode, isKnownCharset } from '../../../src/http/content/content-type';
+import { Charset } from '../../../src/http/content/charset';
+
+const decode = (bytes: Buffer, charset: string) => Charset.named(charset).decode(bytes);
 
 const TEXT = 'Grüße 日本 \u{1F600} \uFFFD.';
 
@@ -43,7 +45,7 @@ it.each([
   'iso_8859-2:1987',
   'koi8-u',
 ])('%s is known', (charset) => {
-  expect(isKnownCharset(charset)).toBe(true);
+  expect(Charset.named(charset).isKnown).toBe(true);
 });
 
 it.each([
@@ -74,25 +76,27 @@ it.each([
   'constructor',
   '_internals',
 ])('%s is not known', (charset) => {
-  expect(isKnownCharset(charset)).toBe(false);
+  expect(Charset.named(charset).isKnown).toBe(false);
 });
 
 describe('XML announces its character set', () => {
   const document = (encoding: string, space = '') =>
     `${space}<?xml version="1.0"${encoding && ` encoding='${encoding}'`}?><a/>`;
+  const nameOf = (body: Buffer) => Charset.ofXml(body).name;
+
   it.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])('by the zero bytes of %s', (charset) => {
-    expect(charsetOfXml(encode(document(''), charset))).toBe(charset);
-    expect(charsetOfXml(encode(document('utf-8'), charset))).toBe(charset);
-    expect(charsetOfXml(encode('\n<a/>', charset))).toBe(charset);
-    expect(charsetOfXml(encode(document(''), charset, { addBOM: true }))).toBe(charset);
+    expect(nameOf(encode(document(''), charset))).toBe(charset);
+    expect(nameOf(encode(document('utf-8'), charset))).toBe(charset);
+    expect(nameOf(encode('\n<a/>', charset))).toBe(charset);
+    expect(nameOf(encode(document(''), charset, { addBOM: true }))).toBe(charset);
   });
 
   it('by its declaration', () => {
-    expect(charsetOfXml(Buffer.from(document('ISO-8859-1')))).toBe('iso-8859-1');
-    expect(charsetOfXml(Buffer.from(document('')))).toBeUndefined();
-    expect(charsetOfXml(Buffer.from('<a encoding="iso-8859-1"/>'))).toBeUndefined();
-    expect(charsetOfXml(Buffer.alloc(0))).toBeUndefined();
+    expect(nameOf(Buffer.from(document('ISO-8859-1')))).toBe('iso-8859-1');
+    expect(nameOf(Buffer.from(document('')))).toBe('utf-8');
+    expect(nameOf(Buffer.from('<a encoding="iso-8859-1"/>'))).toBe('utf-8');
+    expect(nameOf(Buffer.alloc(0))).toBe('utf-8');
     for (const charset of ['utf-16', 'UTF-16LE', 'unicode', 'utf16', 'ucs-2'])
-      expect(charsetOfXml(Buffer.from(document(charset)))).toBeUndefined();
+      expect(nameOf(Buffer.from(document(charset)))).toBe('utf-8');
   });
 });

@@ -1,0 +1,222 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+import type { Steps } from '../../util/promises';
+
+/** How many bytes are decoded at a time. */
+const PART_LENGTH = 16 * 1024;
+
+/** No XML declaration that is read is longer, in bytes. */
+const MAX_DECLARATION = 200;
+
+const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+
+const LESS = 0x3c;
+const QUESTION = 0x3f;
+
+/** Names that are no labels of the Encoding standard. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['csutf8', 'utf-8'],
+  ['cp65001', 'utf-8'],
+]);
+
+/**
+ * A label of the Encoding standard. Some senders put it in single quotes, which are not quotes to HTTP, and some write another
+ * hyphen, or none, before a number (`utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`).
+ */
+function labelOf(charset: string): string {
+  const name = charset.toLowerCase().replace(/['"]/g, '');
+  return (
+    OTHER_NAMES.get(name) ??
+    name
+      .replace(/^(utf|ucs|windows)[-_]?(?=\d)/, '$1-')
+      .replace(/^iso[-_]?8859[-_]?(\d+)(?::\d+)?/, 'iso-8859-$1')
+      .replace(/^latin-(?=\d)/, 'latin')
+  );
+}
+
+/** Labels that the Encoding standard takes for Windows-1252. */
+const ISO_8859_1 = /^(?:iso-8859-1(?!\d)|csisolatin1|iso-ir-100|latin1$|l1$|cp819|ibm819)/;
+const ASCII = /^(?:us-)?ascii$|^ansi_x3/;
+
+/** The name of the encoding with this label; undefined if there is none. */
+function encodingWith(label: string): string | undefined {
+  if (ASCII.test(label)) return 'us-ascii';
+  if (ISO_8859_1.test(label)) return 'iso-8859-1';
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Decodes bytes. `isPart`: more come. Returns undefined if they are not valid. */
+type Decoder = (bytes: Buffer, isPart?: boolean) => string | undefined;
+
+/** A character set, by any label of the Encoding standard or by a name that is not known. */
+export class Charset {
+  static readonly utf8 = new this('utf-8');
+
+  /** The name that was given. */
+  readonly name: string;
+  /** Whether texts can be decoded from it. */
+  readonly isKnown: boolean;
+  readonly #label: string;
+  readonly #encoding: string | undefined;
+
+  private constructor(name: string) {
+    this.name = name;
+    this.#label = labelOf(name);
+    this.#encoding = encodingWith(this.#label);
+    this.isKnown = this.#encoding !== undefined;
+  }
+
+  static named(name: string): Charset {
+    return name === 'utf-8' ? Charset.utf8 : new Charset(name);
+  }
+
+  /** Returns the character set of the byte order mark at the start of a body, if it has one. */
+  static ofMark(body: Buffer): Charset | undefined {
+    const first = body[0] ?? 0;
+    if (first !== 0 && first < 0xef) return undefined;
+    return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
+  }
+
+  /**
+   * Returns the character set of an XML document: that of its byte order mark, the given one, or the one which the document
+   * announces by the zero bytes of UTF-16 or UTF-32 or by its XML declaration, whichever comes first in this list, or else UTF-8
+   * (RFC 7303, section 3; XML 1.0, appendix F).
+   */
+  static ofXml(body: Buffer, given?: Charset): Charset {
+    const named = Charset.ofMark(body) ?? given;
+    if (named !== undefined) return named;
+    const [first, second] = body;
+    if (first === LESS && second !== QUESTION && second !== 0) return Charset.utf8;
+    const beginning = body.toString('latin1', 0, MAX_DECLARATION);
+    const byZeros = XML_BEGINNINGS.find(([pattern]) => pattern.test(beginning))?.[1];
+    if (byZeros !== undefined) return byZeros;
+    const declared = Charset.named(DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase() ?? 'utf-8');
+    return declared.isDeniedBy(body) ? Charset.utf8 : declared;
+  }
+
+  get #isUtf16(): boolean {
+    return this.#encoding?.startsWith('utf-16') === true;
+  }
+
+  /**
+   * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
+   * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
+   */
+  isDeniedBy([first = 0, second = 0]: Buffer): boolean {
+    return this.#isUtf16 && first !== 0 && first < 0x80 && second !== 0;
+  }
+
+  /** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
+  decode(body: Buffer): string | undefined {
+    return this.#encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
+  }
+
+  /** Decodes bytes as {@link decode} does, in steps. */
+  *decodeSteps(body: Buffer): Steps<string | undefined> {
+    const charset = this.#inOrderOf(body);
+    if (charset.#encoding === 'utf-8' || body.length <= PART_LENGTH) return charset.decode(body);
+    const decoder = charset.decoder();
+    const parts: string[] = [];
+    for (let start = 0; start < body.length; start += PART_LENGTH) {
+      const end = start + PART_LENGTH;
+      const part = decoder?.(body.subarray(start, end), end < body.length);
+      if (part === undefined) return undefined;
+      parts.push(part);
+      yield;
+    }
+    return parts.join('');
+  }
+
+  /**
+   * Decodes bytes that are not valid in this character set: UTF-16 with U+FFFD for what is wrong, all else as UTF-8 if it is that,
+   * or as Windows-1252, in which any bytes are a text.
+   */
+  *decodeAnyway(body: Buffer): Steps<string> {
+    if (this.#isUtf16) return new TextDecoder(this.#label).decode(body);
+    return decodeUtf8(body) ?? (yield* WINDOWS_1252.decodeSteps(body)) ?? '';
+  }
+
+  /** Returns a function that decodes one text after another; undefined if the character set is not known. */
+  decoder(): Decoder | undefined {
+    switch (this.#encoding) {
+      case undefined:
+        return undefined;
+      case 'utf-8':
+        return decodeUtf8;
+      case 'us-ascii':
+        return (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : undefined);
+      case 'iso-8859-1':
+        return (bytes) => bytes.toString('latin1');
+      case 'windows-1252':
+        return decodeWindows1252;
+    }
+    const decoder = new TextDecoder(this.#label, { fatal: true });
+    return (bytes, isPart = false) => {
+      try {
+        return decoder.decode(bytes, { stream: isPart });
+      } catch {
+        return undefined;
+      }
+    };
+  }
+
+  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): little where the body has no mark, as in Windows. */
+  #inOrderOf(body: Buffer): Charset {
+    return this.#label === 'utf-16' ? (Charset.ofMark(body) ?? UTF_16LE) : this;
+  }
+}
+
+function decodeUtf8(body: Buffer): string | undefined {
+  return isUtf8(body) ? body.toString('utf8', Charset.ofMark(body) === Charset.utf8 ? 3 : 0) : undefined;
+}
+
+/** The characters of Windows-1252 from 0x80 on that ISO 8859-1 does not have. */
+const FROM_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+/** `TextDecoder` takes it for ISO 8859-1 in some versions of Node (https://github.com/nodejs/node/issues/56542). */
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
+}
+
+const WINDOWS_1252 = Charset.named('windows-1252');
+const UTF_16LE = Charset.named('utf-16le');
+const UTF_16BE = Charset.named('utf-16be');
+const UTF_32LE = Charset.named('utf-32le');
+const UTF_32BE = Charset.named('utf-32be');
+
+const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: Charset])[] = [
+  [Buffer.from([0xef, 0xbb, 0xbf]), Charset.utf8],
+  // Before UTF-16, since the mark of UTF-16 begins it.
+  [Buffer.from([0xff, 0xfe, 0, 0]), UTF_32LE],
+  [Buffer.from([0, 0, 0xfe, 0xff]), UTF_32BE],
+  [Buffer.from([0xff, 0xfe]), UTF_16LE],
+  [Buffer.from([0xfe, 0xff]), UTF_16BE],
+];
+
+/** How an XML document without a mark begins, in white space or a tag, by the size and order of its code units. */
+const XML_BEGINNINGS: readonly (readonly [beginning: RegExp, charset: Charset])[] = [
+  [/^[<\t\r\n ]\0\0\0/, UTF_32LE],
+  [/^\0\0\0[<\t\r\n ]/, UTF_32BE],
+  [/^[<\t\r\n ]\0/, UTF_16LE],
+  [/^\0[<\t\r\n ]/, UTF_16BE],
+];
+
+/** Control characters, except white space, in UTF-8 that is read as Latin-1. */
+const NOT_IN_TEXT = /(?![\t\n\v\f\r])[^ -~\x80-\xff]|\xc2[\x80-\x9f]/;
+
+/** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
+export function* isPlainText(body: Buffer): Steps<boolean> {
+  if (!isUtf8(body)) return false;
+  for (let start = 0; start < body.length; start += PART_LENGTH) {
+    // With the first byte of the next part, which may be the second of a character.
+    if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
+    yield;
+  }
+  return true;
+}
