@@ -16,7 +16,7 @@ import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-even
 import { DEFAULT_TYPE, UuidGenerator } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
-import { followedPages } from './log/readers';
+
 import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
 
@@ -195,7 +195,7 @@ async function* followed(
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   try {
     if (signal.aborted) return;
-    const pages = followedPages(log, { after: await start }, signal, (change, position, newest) =>
+    const pages = log.follow({ after: await start }, signal, (change, position, newest) =>
       change === 'ends before' ? newest : position,
     );
     for await (const page of pages) {

@@ -6,7 +6,7 @@ import { sequenceOf } from '../events/position';
 import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import { followedPages, pagesOf, type LogChange, type ReadableLog, type Start } from '../log/readers';
+import type { LogChange, LogReader, Start } from '../log/log-reader';
 import { writeNewFile } from '../util/files';
 import { eventLine } from './event-line';
 import { progressBar } from './progress';
@@ -20,8 +20,8 @@ export interface FollowForm extends EventFilter {
 }
 
 /** Prints the events from a start on. */
-export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
-  return printPages(pagesOf(log, start), archiveLine, filter, stop);
+export function printEvents(log: LogReader, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
+  return printPages(log.pages(start), archiveLine, filter, stop);
 }
 
 /**
@@ -29,14 +29,14 @@ export function printEvents(log: ReadableLog, start: Start, filter: EventFilter,
  * unless they are wanted as JSON.
  */
 export async function followEvents(
-  log: ReadableLog,
+  log: LogReader,
   start: Start,
   { json, ...filter }: FollowForm,
   stop: AbortSignal,
 ): Promise<void> {
   const after = await positionBefore(log, start);
   const lineOf = process.stdout.isTTY && !json ? eventLine : archiveLine;
-  await printPages(followedPages(log, { after }, stop, sayChange), lineOf, filter, stop);
+  await printPages(log.follow({ after }, stop, sayChange), lineOf, filter, stop);
 }
 
 async function printPages(
@@ -75,17 +75,12 @@ function sayChange(change: LogChange, position: number, newest: number): number 
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
  */
-export async function exportEvents(
-  file: string,
-  log: ReadableLog,
-  start: Start,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function exportEvents(file: string, log: LogReader, start: Start, signal: AbortSignal): Promise<boolean> {
   let events = 0;
   let damaged = 0;
   const progress = progressBar('exported', (await log.stats()).events);
   const lines = async function* (): AsyncGenerator<string> {
-    for await (const page of pagesOf(log, start)) {
+    for await (const page of log.pages(start)) {
       const whole = page.filter(isWhole);
       yield pageText(whole);
       damaged += page.length - whole.length;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { standardSecrets, wholeNumber } from '../config/values';
-import type { Start } from '../log/readers';
+import type { Start } from '../log/log-reader';
 import {
   filterOf,
   filterOptions,

@@ -1,8 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
 import { PROTOCOLS } from '../config/values';
-import { MAX_SEARCH_TEXT } from '../log/event-log';
-import type { Start } from '../log/readers';
+import { MAX_SEARCH_TEXT, type Start } from '../log/log-reader';
 import { parseSince, type EventFilter } from './scan';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, type ToolCommand } from './tool-command';

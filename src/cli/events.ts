@@ -9,7 +9,7 @@ import type { MetricsAddress } from './forward/metrics';
 import { inCommands } from './old-spelling';
 import { endOf } from './scan';
 import { fileError, misuse, runProgram, stopSignal, UsageError } from './terminal';
-import type { ReadableLog } from '../log/readers';
+import type { LogReader } from '../log/log-reader';
 import { readFile } from 'node:fs/promises';
 
 /** How a command opens the log; `import` makes one if there is none. */
@@ -101,7 +101,7 @@ function configOfLog(): Config {
 /** Works on the log of a service elsewhere, or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
 async function withSource(
   { from: url, keyFile, ca }: LogSource,
-  work: (log: ReadableLog, stop: AbortSignal) => Promise<void>,
+  work: (log: LogReader, stop: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = stopSignal();
   if (url === undefined) {

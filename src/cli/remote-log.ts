@@ -7,16 +7,7 @@ import { parseArchiveLine } from '../events/archive';
 import { parseJsonObject } from '../events/cloudevents/cloud-event';
 import { LAST_POSITION, positionIn } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
-import type {
-  EventQuery,
-  FoundEvent,
-  LoggedEvent,
-  LogStats,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from '../log/event-log';
-import type { ReadableLog } from '../log/readers';
+import { LogReader, type EventQuery, type SearchQuery, type Start } from '../log/log-reader';
 import { reasonOf } from '../util/reason';
 import { linesOf } from './archive';
 import { HttpClient } from './http-client';
@@ -57,7 +48,7 @@ class RemoteLogError extends Error {
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages. Once the service has answered, a connection
  * that ends is taken up again where it ended, for as long as it takes.
  */
-export class RemoteLog implements ReadableLog {
+export class RemoteLog extends LogReader {
   readonly #source: RemoteSource;
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
@@ -67,17 +58,18 @@ export class RemoteLog implements ReadableLog {
 
   /** @param stop - ends what is under way. */
   constructor(source: RemoteSource, stop: AbortSignal) {
+    super();
     this.#source = source;
     this.#http = new HttpClient({ timeout: SILENCE, ca: source.ca }, 0);
     this.#stop = stop;
   }
 
-  async scan({ after, limit, since }: ScanQuery): Promise<StoredEvent[]> {
+  async scan({ after, limit, since }: Start & { readonly limit: number }) {
     const from = since === undefined ? undefined : new Date(since).toISOString();
     return this.#all({ after, from, limit });
   }
 
-  async read({ id, position, limit }: Pick<EventQuery, 'id' | 'position' | 'limit'>): Promise<LoggedEvent[]> {
+  async read({ id, position, limit }: EventQuery) {
     const found = position === undefined ? await this.#all({ id }) : await this.scan({ after: position - 1, limit: 1 });
     return found
       .filter((event) => position === undefined || event.position === position)
@@ -85,17 +77,17 @@ export class RemoteLog implements ReadableLog {
       .map((event) => ({ ...event, dataOmitted: false }));
   }
 
-  async search({ from, to, limit, ...query }: SearchQuery): Promise<SearchResult> {
+  async search({ from, to, limit, ...query }: SearchQuery) {
     const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
     const found = await this.#all({ ...query, from: time(from), to: time(to), limit });
-    const events = found.map(({ position, id, recordedAt }): FoundEvent => ({
+    const events = found.map(({ position, id, recordedAt }) => ({
       ...{ position, id, recordedAt },
       ...{ binding: undefined, type: undefined, remoteAddress: undefined, data: undefined },
     }));
     return { events: events.reverse(), reached: found.at(-1), more: found.length === limit };
   }
 
-  async stats(): Promise<LogStats> {
+  async stats() {
     const response = await this.#asked({ after: LAST_POSITION }, 'HEAD');
     response.resume();
     return { events: 0, bytes: 0, last: lastIn(response) };
@@ -106,7 +98,7 @@ export class RemoteLog implements ReadableLog {
     return () => undefined;
   }
 
-  async *stream(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+  override async *stream(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
     const response = await this.#asked({ after, wait: WAIT });
     const end = (): void => void response.destroy();
     stop.addEventListener('abort', end);

@@ -1,7 +1,7 @@
 import { positionIn, SEQUENCE_DIGITS, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
-import type { EventLog, LoggedEvent, SearchQuery } from '../log/event-log';
-import { eventAt, foundEvents, type ReadableLog, type Start } from '../log/readers';
+import type { EventLog } from '../log/event-log';
+import type { LoggedEvent, LogReader, SearchQuery, Start } from '../log/log-reader';
 import { eventMatcher } from '../log/search';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
@@ -72,13 +72,13 @@ export type Selection =
 const SAME_ID = 10;
 
 /**
- * Reads the selected events in log order, each once; a search as {@link foundEvents} does.
+ * Reads the selected events in log order, each once; a search as {@link LogReader.find} does.
  *
  * @param stop - ends a search after the step that is under way.
  * @param missing - called with a line for each name that does not name exactly one event, and each event that was removed meanwhile.
  */
 export async function* selectedEvents(
-  log: ReadableLog,
+  log: LogReader,
   selection: Selection,
   stop: AbortSignal,
   missing: (problem: string) => void,
@@ -88,13 +88,13 @@ export async function* selectedEvents(
   };
   if ('search' in selection) {
     const matches = matcherOf({ headers: selection.headers });
-    for await (const event of foundEvents(log, selection.search, stop, gone)) if (matches(event)) yield event;
+    for await (const event of log.find(selection.search, stop, gone)) if (matches(event)) yield event;
     return;
   }
   const { positions, problems } = await positionsOf(selection.names, log);
   problems.forEach(missing);
   for (const position of positions.sort((one, other) => one - other)) {
-    const event = await eventAt(log, position);
+    const event = await log.at(position);
     if (event === undefined) gone(position);
     else yield event;
   }

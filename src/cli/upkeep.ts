@@ -2,7 +2,7 @@ import { sequenceOf } from '../events/position';
 import { eventProblem } from '../events/archive';
 import type { EventLogLocation } from '../log/engines';
 import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
-import { pagesOf } from '../log/readers';
+
 import { plainReason, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
 import { FROM_THE_FIRST, positionsOf } from './scan';
@@ -100,7 +100,7 @@ async function verifyEvents(log: EventLog, findings: Findings): Promise<number> 
   await findings.during('Reading the events: ', async () => {
     const progress = progressBar('verified', (await log.stats()).events);
     try {
-      for await (const page of pagesOf(log, FROM_THE_FIRST)) {
+      for await (const page of log.pages(FROM_THE_FIRST)) {
         for (const event of page) {
           const problem = event.position > last ? eventProblem(event) : 'it does not come after the event before it';
           if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);

@@ -8,20 +8,23 @@ import {
   EventTooLargeError,
   type Appended,
   type EventLog,
-  type EventQuery,
   type FileLog,
-  type FoundEvent,
-  type LoggedEvent,
   type LogObserver,
-  type LogStats,
   type Progress,
   type Rate,
   type RatesQuery,
+} from './event-log';
+import { GroupCommit } from './group-commit';
+import {
+  LogReader,
+  type EventQuery,
+  type FoundEvent,
+  type LoggedEvent,
+  type LogStats,
   type ScanQuery,
   type SearchQuery,
   type SearchResult,
-} from './event-log';
-import { GroupCommit } from './group-commit';
+} from './log-reader';
 import { requireSearchable } from './search';
 
 /** How long a search goes on, in milliseconds. */
@@ -44,7 +47,7 @@ export function fileLogOn(engine: FileEngine): FileLog {
 }
 
 /** Refuses calls after `close`, wraps errors, waits for calls in progress, groups commits, and drives searches, watches and retention. */
-class EngineLog implements EventLog {
+class EngineLog extends LogReader implements EventLog {
   readonly #engine: Engine;
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
@@ -61,6 +64,7 @@ class EngineLog implements EventLog {
   #searchTurn: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine) {
+    super();
     this.#engine = engine;
     this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)

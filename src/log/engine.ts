@@ -1,14 +1,6 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import type {
-  Appended,
-  EventQuery,
-  LoggedEvent,
-  LogStats,
-  Progress,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from './event-log';
+import type { Appended, Progress } from './event-log';
+import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
 
 /**
  * The version of the messages between the threads and processes of a service, and of what they write. A worker of another version than

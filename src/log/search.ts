@@ -1,14 +1,14 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
+import { EventLogError } from './event-log';
 import {
   DATA_START,
-  EventLogError,
   MAX_SEARCH_TEXT,
   type DataSummary,
   type FoundEvent,
   type Match,
   type SearchQuery,
-} from './event-log';
+} from './log-reader';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;

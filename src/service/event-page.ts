@@ -1,6 +1,7 @@
 import { SEQUENCE_DIGITS } from '../events/position';
 import { wireBytes } from '../events/stored-event';
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog } from '../log/event-log';
+import type { EventQuery, LoggedEvent } from '../log/log-reader';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */

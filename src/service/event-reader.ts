@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog } from '../log/event-log';
+import type { EventQuery, LoggedEvent } from '../log/log-reader';
 import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { ParameterError, UnfinishedSearchError, type Call, type ParameterValues } from './call';

@@ -1,4 +1,5 @@
-import type { EventLog, EventQuery, LoggedEvent } from '../log/event-log';
+import type { EventLog } from '../log/event-log';
+import type { EventQuery, LoggedEvent } from '../log/log-reader';
 import { sizeOf } from '../log/page';
 import { readPage, type PageQuery } from './event-page';
 

@@ -1,5 +1,6 @@
 import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
-import type { EventLog, LoggedEvent } from '../log/event-log';
+import type { EventLog } from '../log/event-log';
+import type { LoggedEvent } from '../log/log-reader';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import type { PageQuery } from './event-page';

@@ -5,7 +5,7 @@ import { inflateSync } from 'node:zlib';
 import { RemoteLog } from '../../src/cli/remote-log';
 import { matcherOf, selectedEvents } from '../../src/cli/scan';
 import type { StoredEvent } from '../../src/events/stored-event';
-import { followedPages, pagesOf } from '../../src/log/readers';
+
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
@@ -66,12 +66,12 @@ describe('the log of a service over HTTP', () => {
     const kept = { idempotencyKey: 'k', arrival: '{"remoteAddress":"192.0.2.1"}', data: '"data":{"a": 1.0}' };
     await service.log.append(newEvent(kept));
     await record(1200, { data: '"data":"\u2028 é"' });
-    const stored = await all(pagesOf(service.log, { after: 0 }));
-    expect(await all(pagesOf(log, { after: 0 }))).toEqual(stored);
+    const stored = await all(service.log.pages({ after: 0 }));
+    expect(await all(log.pages({ after: 0 }))).toEqual(stored);
     expect(await log.scan({ after: 1199, limit: 1 })).toEqual([stored[1199]]);
     expect((await log.stats()).last).toBe(1201);
     const since = { after: 0, since: (stored[0]?.recordedAt ?? 0) + 1 };
-    expect(await all(pagesOf(log, since))).toEqual(await all(pagesOf(service.log, since)));
+    expect(await all(log.pages(since))).toEqual(await all(service.log.pages(since)));
   });
 
   it('finds events by id, by sequence and by a search', async () => {
@@ -93,7 +93,7 @@ describe('the log of a service over HTTP', () => {
     const seen: number[] = [];
     const remote = new RemoteLog({ url: proxy.url, key: KEY }, stop.signal);
     const following = (async () => {
-      for await (const page of followedPages(remote, { after: 0 }, stop.signal, () => -1))
+      for await (const page of remote.follow({ after: 0 }, stop.signal, () => -1))
         seen.push(...page.map(({ position }) => position));
     })();
     for (let i = 0; i < 8; i++) {
@@ -178,7 +178,7 @@ describe('the log of a service over HTTP', () => {
     const stop = new AbortController();
     const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
     const remote = new RemoteLog({ url }, stop.signal);
-    const following = valuesOf(followedPages(remote, { after: 0 }, stop.signal, () => -1));
+    const following = valuesOf(remote.follow({ after: 0 }, stop.signal, () => -1));
     await delay(1000);
     stop.abort();
     await following.catch(() => undefined);

@@ -1,15 +1,13 @@
 import { LAST_POSITION } from '../../src/events/position';
 import type { NewEvent } from '../../src/events/stored-event';
+import { EventLogError, type EventLog, type Retention } from '../../src/log/event-log';
 import {
-  EventLogError,
   MAX_SEARCH_TEXT,
-  type EventLog,
   type EventQuery,
   type Match,
-  type Retention,
   type SearchQuery,
   type SearchResult,
-} from '../../src/log/event-log';
+} from '../../src/log/log-reader';
 import { eventually } from '../support/eventually';
 import { everyEvent, newEvent } from '../support/events';
 import { watching } from '../support/watching';

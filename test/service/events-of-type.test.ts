@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { EventLog, SearchQuery } from '../../src/log/event-log';
+import type { EventLog } from '../../src/log/event-log';
+import type { SearchQuery } from '../../src/log/log-reader';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { UnfinishedSearchError, type Call } from '../../src/service/call';

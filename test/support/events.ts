@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../src/events/stored-event';
-import type { EventQuery } from '../../src/log/event-log';
+import type { EventQuery } from '../../src/log/log-reader';
 
 let made = 0;
 

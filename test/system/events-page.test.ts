@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expectFit, launchChromium, SCREENS } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import type { SearchQuery } from '../../src/log/event-log';
+import type { SearchQuery } from '../../src/log/log-reader';
 import { deferred } from '../../src/util/promises';
 import { startService, type TestService } from '../support/service';
 import { newEvent } from '../support/events';

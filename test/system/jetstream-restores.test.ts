@@ -35,7 +35,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
       ),
     );
     expect((await after.read(everyEvent)).map(({ id }) => id)).toEqual(['kept-0', 'kept-1']);
-    return Object.assign(after, { stream: under.stream });
+    return Object.assign(after, { streamName: under.stream });
   }
 
   const repeats = (log: Awaited<ReturnType<typeof restored>>, id: string) =>
@@ -70,7 +70,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
     const log = await restored();
     const clock = aMinuteLater();
     const lost = (count: number) =>
-      `The stream ${log.stream} has lost events that keys name: ${String(count)}, the first of them lost-0 at 3. ` +
+      `The stream ${log.streamName} has lost events that keys name: ${String(count)}, the first of them lost-0 at 3. ` +
       'What their senders deliver again is recorded.';
     expect(await log.verify()).toEqual([lost(6)]);
     await log.append(recentEvent({ id: 'other' }));
@@ -78,7 +78,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
     expect(await log.verify()).toEqual([lost(6)]);
     await Promise.all(['lost-0', 'lost-1'].map((id) => repeats(log, id)));
     expect(await log.verify()).toEqual([lost(2).replace('lost-0 at 3', 'lost-2 at 5')]);
-    await nats.directly(({ streams }) => streams.purge(log.stream));
+    await nats.directly(({ streams }) => streams.purge(log.streamName));
     expect(await log.verify()).toEqual([]);
     clock.mockRestore();
   });

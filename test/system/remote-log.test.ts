@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pagesOf } from '../../src/log/readers';
+
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
@@ -59,7 +59,7 @@ describe('the log of a service elsewhere', () => {
 
       const log = await openSqliteLog({ file: join(there, 'events.db') });
       const payloads: string[] = [];
-      for await (const page of pagesOf(log, { after: 0 }))
+      for await (const page of log.pages({ after: 0 }))
         payloads.push(...page.map(({ data = '' }) => data.slice('"data":'.length)));
       await log.close();
       const lines = () => followed.split('\n').slice(0, -1);

@@ -4,7 +4,7 @@ import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
-import { firstFrom, type LogChange, type ReadableLog } from '../../log/readers';
+import type { LogChange, LogReader } from '../../log/log-reader';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
@@ -139,9 +139,9 @@ export function refuseChange(change: LogChange, position: number): never {
  * Says which positions between the one that was forwarded last and the next event retention has taken. It takes the lowest
  * first: holes above the oldest event are those of repetitions, or of events that were removed on purpose.
  */
-export async function missingBetween(log: ReadableLog, sequence: number, next: number): Promise<string | undefined> {
+export async function missingBetween(log: LogReader, sequence: number, next: number): Promise<string | undefined> {
   if (next === sequence + 1) return undefined;
-  const found = await firstFrom(log, 0);
+  const found = await log.firstFrom(0);
   const oldest = found === undefined ? next : found.position;
   if (oldest <= sequence + 1) return undefined;
   const end = oldest < next ? oldest : next;

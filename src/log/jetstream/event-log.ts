@@ -2,19 +2,16 @@ import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import {
-  EventLogError,
-  type EventLog,
-  type EventQuery,
-  type FoundEvent,
-  type LoggedEvent,
-  type LogStats,
-  type Progress,
-  type Retention,
-  type ScanQuery,
-  type SearchQuery,
-  type SearchResult,
-} from '../event-log';
+import { EventLogError, type EventLog, type Progress, type Retention } from '../event-log';
+import type {
+  EventQuery,
+  FoundEvent,
+  LoggedEvent,
+  LogStats,
+  ScanQuery,
+  SearchQuery,
+  SearchResult,
+} from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
 import type { JetStreamAddress } from './address';

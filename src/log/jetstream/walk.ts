@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../events/stored-event';
-import type { EventQuery } from '../event-log';
+import type { EventQuery } from '../log-reader';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 

@@ -1,19 +1,16 @@
 import { isRepetition, type NewEvent, type StoredEvent } from '../../events/stored-event';
 import type { Engine, Recorded, RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
+import type { Appended, EventLog, Progress, Retention } from '../event-log';
 import type {
-  Appended,
-  EventLog,
   EventQuery,
   FoundEvent,
   LoggedEvent,
   LogStats,
-  Progress,
-  Retention,
   ScanQuery,
   SearchQuery,
   SearchResult,
-} from '../event-log';
+} from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent } from '../search';
 

@@ -2,18 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import {
-  EventLogError,
-  type EventLog,
-  type EventQuery,
-  type LoggedEvent,
-  type LogStats,
-  type Progress,
-  type Retention,
-  type ScanQuery,
-  type SearchQuery,
-  type SearchResult,
-} from '../event-log';
+import { EventLogError, type EventLog, type Progress, type Retention } from '../event-log';
+import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import { isWithoutRoom, PostgresConnection, type ConnectionOptions } from './connection';
 import { PostgresNotifications } from './notifications';
 import { PostgresReader } from './reader';

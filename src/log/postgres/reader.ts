@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../event-log';
+import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import { SCAN_BYTES } from '../page';
 import { dataMemberOf, eventMatcher, foundEvent, textForms } from '../search';
 import type { PostgresConnection } from './connection';

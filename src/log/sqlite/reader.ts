@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, LoggedEvent, ScanQuery } from '../event-log';
+import type { EventQuery, LoggedEvent, ScanQuery } from '../log-reader';
 import { Page, SCAN_BYTES, type EventSize } from '../page';
 import type { ReadableConnection } from './read-only';
 import { BYTES, MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';

@@ -1,4 +1,4 @@
-import type { FoundEvent, SearchQuery, SearchResult } from '../event-log';
+import type { FoundEvent, SearchQuery, SearchResult } from '../log-reader';
 import {
   DATA_HEAD,
   DATA_TAIL,

@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Remote } from '../../util/remote';
-import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../event-log';
+import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../log-reader';
 import { withoutPath } from './binding';
 import { SqliteConnection } from './connection';
 import { LostFileError } from './files/database-files';

@@ -9,7 +9,7 @@ import { HTTP_ERRORS } from '../../http/errors';
 import { AnswerPart, deflated } from '../../http/content/deflate';
 import { preferredCoding, replyInParts } from '../../http/reply';
 import { EventLogError, type EventLog } from '../../log/event-log';
-import { eventAt, foundEvents, pagesOf } from '../../log/readers';
+
 import { EventWaiters } from '../../service/event-reader';
 import { letOthersRun } from '../../util/promises';
 import { downloadHeaders } from './event-view';
@@ -138,8 +138,8 @@ export class Downloads {
   /** @param newest - later events are not among them: there would be no end while events are recorded. */
   async *#events({ filter, place, id, limit, isSearch }: DownloadQuery, newest: number, stop: AbortSignal) {
     if (id !== undefined) yield* this.#named(id);
-    else if (isSearch) yield* foundEvents(this.#log, { ...filter, ...place }, stop, () => undefined);
-    else yield* this.#upTo(newest, pagesOf(this.#log, { after: place.after ?? 0, since: filter.from }, limit), stop);
+    else if (isSearch) yield* this.#log.find({ ...filter, ...place }, stop, () => undefined);
+    else yield* this.#upTo(newest, this.#log.pages({ after: place.after ?? 0, since: filter.from }, limit), stop);
   }
 
   async *#upTo(newest: number, pages: AsyncIterable<readonly StoredEvent[]>, stop: AbortSignal) {
@@ -155,7 +155,7 @@ export class Downloads {
   async *#named(id: string): AsyncGenerator<StoredEvent> {
     const query = { id, position: undefined, after: undefined, limit: SAME_ID, maxBytes: Infinity };
     for (const { position } of await this.#log.read(query)) {
-      const event = await eventAt(this.#log, position);
+      const event = await this.#log.at(position);
       if (event !== undefined) yield event;
     }
   }

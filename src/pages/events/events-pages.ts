@@ -2,7 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { Router } from 'express';
 import { positionIn } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import { eventAt } from '../../log/readers';
+
 import { reply } from '../../http/reply';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
@@ -158,7 +158,7 @@ class EventsPages {
   async #namedBy(text: string): Promise<number[]> {
     const { log } = this.#endpoint;
     const position = positionIn(text);
-    const withSequence = position === undefined ? undefined : await eventAt(log, position);
+    const withSequence = position === undefined ? undefined : await log.at(position);
     const found = [withSequence?.position, await positionOf(log, text)];
     return [...new Set(found)].filter((one) => one !== undefined);
   }
@@ -230,7 +230,7 @@ class EventsPages {
 
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
-    const event = position === undefined ? undefined : await eventAt(this.#endpoint.log, position);
+    const event = position === undefined ? undefined : await this.#endpoint.log.at(position);
     if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
     return event;
   }

@@ -1,6 +1,6 @@
 import { positionIn, sequenceOf } from '../../events/position';
 import { join } from 'node:path';
-import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/event-log';
+import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/log-reader';
 import { shellWord, shortened } from '../../util/text';
 import { parseTime } from '../../util/time';
 import { isVisible } from '../curl-command';

@@ -1,5 +1,6 @@
 import { sequenceOf } from '../../events/position';
-import type { EventLog, FoundEvent, Match, SearchResult } from '../../log/event-log';
+import type { EventLog } from '../../log/event-log';
+import type { FoundEvent, Match, SearchResult } from '../../log/log-reader';
 import { isVisible } from '../curl-command';
 import {
   forwardCommand,

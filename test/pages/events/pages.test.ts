@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ScanQuery, SearchQuery } from '../../../src/log/event-log';
+import type { ScanQuery, SearchQuery } from '../../../src/log/log-reader';
 import { deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';

@@ -1,7 +1,8 @@
 import type { NewEvent } from '../../src/events/stored-event';
-import type { EventLog, SearchQuery } from '../../src/log/event-log';
+import type { EventLog } from '../../src/log/event-log';
+import type { SearchQuery } from '../../src/log/log-reader';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { foundEvents } from '../../src/log/readers';
+
 import { newEvent } from '../support/events';
 
 describe('the events that a search finds', () => {
@@ -16,7 +17,7 @@ describe('the events that a search finds', () => {
   const read = async (search: Omit<SearchQuery, 'limit'> = {}, stop = new AbortController().signal) => {
     const positions: number[] = [];
     const gone: number[] = [];
-    for await (const { position } of foundEvents(log, search, stop, (missing) => gone.push(missing))) {
+    for await (const { position } of log.find(search, stop, (missing) => gone.push(missing))) {
       positions.push(position);
     }
     return { positions, gone };

@@ -1,6 +1,6 @@
 import { openMemoryLog, MemoryStore } from '../../src/log/memory/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import { followedPages, type LogChange } from '../../src/log/readers';
+import type { LogChange } from '../../src/log/log-reader';
 import { eventually } from '../support/eventually';
 import { newEvent } from '../support/events';
 
@@ -28,7 +28,7 @@ describe('a log that is followed', () => {
         changes.push(change);
         return change[2];
       };
-      for await (const page of followedPages(log, { after: 0 }, stop.signal, changed)) {
+      for await (const page of log.follow({ after: 0 }, stop.signal, changed)) {
         seen.push(...page.map(({ id }) => id));
       }
     })();

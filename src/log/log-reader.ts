@@ -1,0 +1,296 @@
+import type { StoredEvent } from '../events/stored-event';
+import { deferred } from '../util/promises';
+
+/** The place in a log from which its events are read. */
+export interface Start {
+  /** Only events after this position. */
+  readonly after: number;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly since?: number | undefined;
+}
+
+/** Which events {@link LogReader.scan} returns. */
+export interface ScanQuery extends Start {
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+}
+
+/** Which events {@link LogReader.read} returns. */
+export interface EventQuery {
+  /** Only events with this id; the first of them whole, whatever its size. */
+  readonly id: string | undefined;
+  /** Only the event at this position, whole, whatever its size. */
+  readonly position: number | undefined;
+  /** Only events after this position, oldest first; without it, the newest. */
+  readonly after: number | undefined;
+  /** Only events before this position. */
+  readonly before?: number | undefined;
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. */
+  readonly maxBytes: number;
+}
+
+/** An event as readers of the log get it. */
+export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attributes' | 'data'> {
+  /** True where `data` is left out because the event alone has more than `maxBytes`. */
+  readonly dataOmitted: boolean;
+}
+
+/** Longest text that can be searched for, in characters. */
+export const MAX_SEARCH_TEXT = 200;
+
+/** Maximum characters of an event's data that a search returns. */
+export const DATA_START = 120;
+
+/** Which events {@link LogReader.search} looks for, and where. */
+export interface SearchQuery {
+  /** Only events before this position. */
+  readonly before?: number | undefined;
+  /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
+  readonly after?: number | undefined;
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+  /**
+   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
+   * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
+   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
+   */
+  readonly text?: string | undefined;
+  /** Only events whose `binding` and `type` are exactly these. */
+  readonly binding?: string | undefined;
+  readonly type?: string | undefined;
+  /** Only events whose sender had exactly this address. */
+  readonly sender?: string | undefined;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly from?: number | undefined;
+  /** Only events recorded before this time, likewise. */
+  readonly to?: number | undefined;
+}
+
+/** An event in a list. A text with more than some 200 characters is cut and ends with `…`. */
+export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
+  readonly binding: string | undefined;
+  readonly type: string | undefined;
+  /** The sender's address, unless the event was imported without one. */
+  readonly remoteAddress: string | undefined;
+  readonly data: DataSummary | undefined;
+  /** Where the text that was searched for stands, if one was. */
+  readonly match?: Match | undefined;
+}
+
+/** The first place with a text that was searched for: in the data, else the attributes, else the arrival. */
+export interface Match {
+  readonly in: 'data' | 'attributes' | 'arrival';
+  /** Some 24 characters before the text, after `…` if there are more. Data that is a string is shown as that string. */
+  readonly before: string;
+  /** The text as it stands there. */
+  readonly text: string;
+  /** Some 96 characters after the text, and `…` if there are more. */
+  readonly after: string;
+}
+
+/** An event's data in a list. */
+export interface DataSummary {
+  /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
+  readonly kind: 'json' | 'text' | 'bytes';
+  /** Size in bytes. A string counts as JSON writes it in UTF-8, without its quotes. */
+  readonly bytes: number;
+  /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
+  readonly start: string;
+  /** Whether there is more data than `start`. */
+  readonly cut: boolean;
+}
+
+/** The result of {@link LogReader.search}. */
+export interface SearchResult {
+  /** Those with the highest positions first, whichever way the search went. */
+  readonly events: readonly FoundEvent[];
+  /** The last event that was looked at, if any. */
+  readonly reached: { readonly position: number; readonly recordedAt: number } | undefined;
+  /** Whether events are left to look at, `before` (or `after`) the position reached. */
+  readonly more: boolean;
+}
+
+/** The size of a log. */
+export interface LogStats {
+  readonly events: number;
+  /** Bytes of storage. */
+  readonly bytes: number;
+  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
+  readonly last: number;
+}
+
+/** How a log differs from the one in which a position was seen: it was restored or replaced. */
+export type LogChange = 'ends before' | 'another event';
+
+/** The event that was seen at a position, by which a reader finds out that it has another log. */
+type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
+
+/** The most events that are read at a time, and that a search finds at a time. */
+const PAGE_EVENTS = 1000;
+const FOUND = 100;
+
+/** How long to wait for a commit before looking again without one, in milliseconds. */
+const WAIT = 60_000;
+
+/** A log to read: that of this service, or of a service elsewhere. */
+export abstract class LogReader {
+  /**
+   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
+   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log.
+   */
+  abstract read(query: EventQuery): Promise<LoggedEvent[]>;
+
+  /**
+   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
+   * if they are large, at least one if there is one. Imported events may have times that do not grow with positions.
+   */
+  abstract scan(query: ScanQuery): Promise<StoredEvent[]>;
+
+  /**
+   * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for half a second
+   * or little more and says how far it came, so it may find nothing and still leave `more`. Recording an event waits for a few
+   * milliseconds of it at most, or for as long as one large event takes.
+   *
+   * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
+   */
+  abstract search(query: SearchQuery): Promise<SearchResult>;
+
+  abstract stats(): Promise<LogStats>;
+
+  /**
+   * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
+   * A read that begins after the call finds the events up to that position. For a log without events the position is 0, or that
+   * of the last one that was forgotten. While the log cannot be read the listener is not called.
+   *
+   * @returns ends the watch, as closing the log does; the listener is not called afterwards.
+   */
+  abstract watch(listener: (newest: number) => void): () => void;
+
+  /**
+   * Reads as {@link pages} does, and then events as they are recorded, until the signal, or until the way to the log is
+   * interrupted. Without it {@link follow} watches the log.
+   */
+  stream?(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]>;
+
+  /** Reads all events from a start on, in pages that are never empty, and have `most` events at most. */
+  async *pages({ after, since }: Start, most = PAGE_EVENTS): AsyncGenerator<readonly StoredEvent[]> {
+    const limit = Math.min(most, PAGE_EVENTS);
+    let page = await this.scan({ after, since, limit });
+    for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+      yield page;
+      page = await this.scan({ after: last.position, since, limit });
+    }
+  }
+
+  /**
+   * Reads the events after a position as {@link pages} does, and then events as they are recorded, until the signal. Before each look
+   * it compares the event at the position, and whether the log still reaches it.
+   *
+   * @param start.event - the event that was seen at the position.
+   * @param changed - called if the log is another one; returns the position after which to go on.
+   */
+  async *follow(
+    start: { readonly after: number; readonly event?: SeenEvent },
+    stop: AbortSignal,
+    changed: (change: LogChange, position: number, newest: number) => number,
+  ): AsyncGenerator<readonly StoredEvent[]> {
+    let { after, event } = start;
+    let hasReached = false;
+    let news = deferred();
+    const wake = (): void => {
+      news.resolve();
+    };
+    const endWatch = this.watch(wake);
+    // The watch keeps the process alive; a reader that never comes back must not.
+    const timer = setInterval(wake, WAIT).unref();
+    stop.addEventListener('abort', wake);
+    try {
+      while (!stop.aborted) {
+        news = deferred();
+        // The user asked for a start after the end of the log.
+        const change = hasReached ? await this.changeAt(after, event) : undefined;
+        if (change !== undefined) {
+          after = changed(change, after, (await this.stats()).last);
+          event = undefined;
+        }
+        hasReached ||= (await this.stats()).last >= after;
+        for await (const page of this.stream?.(after, stop) ?? this.pages({ after })) {
+          yield page;
+          const last = page.at(-1);
+          event = last;
+          after = last?.position ?? after;
+          hasReached = true;
+        }
+        if (!stop.aborted && this.stream === undefined) await news.promise;
+      }
+    } finally {
+      endWatch();
+      clearInterval(timer);
+      stop.removeEventListener('abort', wake);
+    }
+  }
+
+  /** How the log differs from the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
+  async changeAt(position: number, event: SeenEvent): Promise<LogChange | undefined> {
+    const found = await this.firstFrom(position);
+    if (found === undefined) return (await this.stats()).last < position ? 'ends before' : undefined;
+    if (event === undefined || found.position !== position) return undefined;
+    return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
+  }
+
+  /** The first event from a position on, with everything that the log keeps of it. */
+  async firstFrom(position: number): Promise<StoredEvent | undefined> {
+    const [event] = await this.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
+    return event;
+  }
+
+  /** The event at a position, if the log has it. */
+  async at(position: number): Promise<StoredEvent | undefined> {
+    const found = await this.firstFrom(position);
+    return found !== undefined && found.position === position ? found : undefined;
+  }
+
+  /**
+   * Reads all events that a search finds, in log order, each once. Ends with the event that was the newest when it began, so that it
+   * does not find what is recorded because its events are sent.
+   *
+   * @param stop - ends it after the step that is under way.
+   * @param gone - called with the position of each event that was removed meanwhile.
+   */
+  async *find(
+    search: Omit<SearchQuery, 'limit'>,
+    stop: AbortSignal,
+    gone: (position: number) => void,
+  ): AsyncGenerator<StoredEvent> {
+    const end = (await this.stats()).last + 1;
+    const before = search.before !== undefined && search.before < end ? search.before : end;
+    let after = search.after ?? 0;
+    for (let isLeft = true; isLeft;) {
+      const { events, reached, more } = await this.search({ ...search, after, before, limit: FOUND });
+      yield* this.#eventsAt(events.map(({ position }) => position).reverse(), gone);
+      after = reached?.position ?? after;
+      isLeft = more && !stop.aborted;
+    }
+  }
+
+  /** Reads the events at some positions, which rise; neighbours are read together. */
+  async *#eventsAt(positions: readonly number[], gone: (position: number) => void): AsyncGenerator<StoredEvent> {
+    for (let next = 0; next < positions.length;) {
+      const first = positions[next] ?? 0;
+      let limit = 1;
+      while (positions[next + limit] === first + limit) limit++;
+      const read = await this.scan({ after: first - 1, limit });
+      const events = new Map(read.map((event) => [event.position, event]));
+      const last = read.at(-1)?.position;
+      for (; next < positions.length; next++) {
+        const position = positions[next] ?? 0;
+        if (last !== undefined && position > last) break;
+        const event = events.get(position);
+        if (event === undefined) gone(position);
+        else yield event;
+      }
+    }
+  }
+}
