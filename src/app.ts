@@ -4,7 +4,7 @@ import { loadContract, maxBytesAroundResult } from './contract/contract';
 import { Protocols } from './contract/protocols';
 import { endpointHandler } from './endpoint';
 import { admission } from './call/admission';
-import { endpointPath, type Config } from './config/config';
+import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { callersOf, rateLimit } from './http/callers';
 import { Readiness } from './http/admin';
@@ -89,14 +89,14 @@ export async function startApp(
   log.observe(observer);
   const access = new AccessControl(config, callers);
   const service = webhookService(log, {
-    defaults: { source: endpointPath(config), type: config.eventType },
+    defaults: { source: config.path, type: config.eventType },
     limit: config.getEventsLimit,
     maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
   });
   const rate = rateLimit(limits.rate, addressOf);
   const handler = await endpointHandler({
     config,
-    path: endpointPath(config),
+    path: config.path,
     contract,
     service,
     log,
@@ -124,7 +124,7 @@ export async function startApp(
     },
   });
   return {
-    url: `${servers.url}${endpointPath(config)}`,
+    url: servers.url + config.path,
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
     refusedCalls,

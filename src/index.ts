@@ -1,14 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
-import {
-  ConfigError as SettingsError,
-  endpointPath,
-  eventLogSettings,
-  readConfig,
-  unknownSettings,
-  type Config,
-} from './config/config';
-import { withinDescriptors } from './config/descriptors';
+import { ConfigError as SettingsError, eventLogSettings, type Config } from './config/config';
+import { embeddedConfig } from './config/process-config';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { parseCloudEvent } from './events/archive';
@@ -113,8 +106,7 @@ export interface WebHook {
  * system where the address cannot be listened on (`EADDRINUSE`). Then nothing stays open.
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
-  const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...textsOf(settings) }));
-  if (config.workers !== 1) throw new SettingsError('WORKERS must be 1 here: asmx-webhook runs several processes.');
+  const config = embeddedConfig(settings);
   const { log, app } = await start(config).catch(async (cause: unknown) => {
     const problem = await startProblem(cause, config);
     if (problem === undefined) throw cause;
@@ -158,7 +150,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       const { data, ...attributes }: Partial<CloudEvent> = {
         specversion: '1.0',
         id: uuids.next(),
-        source: endpointPath(config),
+        source: config.path,
         type: config.eventType ?? DEFAULT_TYPE,
         time: new Date().toISOString(),
         ...Object.fromEntries(given),
@@ -231,11 +223,4 @@ async function start(config: Config): Promise<{ readonly log: EventLog; readonly
     await log.close();
     throw error;
   }
-}
-
-function textsOf(settings: WebHookSettings): Readonly<Record<string, string>> {
-  const unknown = unknownSettings(Object.keys(settings));
-  if (unknown.size > 0) throw new SettingsError([...unknown.values()].join('\n'));
-  const set = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
 }

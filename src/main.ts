@@ -8,17 +8,10 @@ import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
-import {
-  ConfigError,
-  eventLogSettings,
-  loadConfig,
-  switchedOff,
-  type Config,
-  type ProcessConfig,
-} from './config/config';
-import { withinDescriptors } from './config/descriptors';
+import { ConfigError, eventLogSettings, type Config, type ProcessConfig } from './config/config';
+import { processConfig } from './config/process-config';
 import { openServiceWarnings } from './access/open-service';
-import { notifier, withInheritedSockets, type Notify } from './config/service-manager';
+import { notifier, type Notify } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Writer } from './log/engine';
 import { startLean } from './lean-start';
@@ -47,8 +40,7 @@ async function main(): Promise<void> {
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
-  const warn = (warning: string) => warnings.push(warning);
-  const config = withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
+  const config = processConfig((warning) => warnings.push(warning));
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger, warnings);
@@ -138,11 +130,8 @@ async function startService(
 
 function started(app: App, config: Config, logger: Logger): void {
   const { url, adminUrl } = app;
-  const off = switchedOff(config);
-  logger.info(
-    { version: VERSION, url, adminUrl, eventLog: config.eventLog.name, ...(off.length > 0 && { off }) },
-    'started',
-  );
+  const { eventLog, off } = config;
+  logger.info({ version: VERSION, url, adminUrl, eventLog: eventLog.name, ...(off.length > 0 && { off }) }, 'started');
 }
 
 type Stop = (why: string, finish: () => Promise<void>) => void;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { standardSecrets, wholeNumber } from '../config/values';
+import { VARIABLES } from '../config/variables';
 import type { Start } from '../log/log-reader';
 import {
   filterOf,
@@ -19,7 +19,6 @@ import type { FollowForm } from './archive';
 import type { ForwardTask } from './forward/forward';
 import type { SignerName } from './forward/received-message';
 import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
-import { ValueError } from '../util/text';
 import { SENDERS, type Sender } from '../senders/senders';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
@@ -177,14 +176,14 @@ function addForward(program: ToolCommand, log: LogCommands): void {
       option(
         '--metrics-port <port>',
         'serve figures for Prometheus at this port of 127.0.0.1, or of ADMIN_HOST',
-        setting('metrics-port', wholeNumber(0, 65535)),
+        setting('metrics-port', VARIABLES.admin.port),
       ),
     )
     .addOption(
       option(
         '--secret <secret>',
         'sign what is posted (Standard Webhooks) with whsec_ and base64',
-        setting('secret', standardSecrets),
+        setting('secret', VARIABLES.forwardSecrets),
       ),
     )
     .addOption(
@@ -260,13 +259,14 @@ function target(text: string): URL {
   throw misuse('forward needs http or https addresses, as in http://127.0.0.1:3000/hook.');
 }
 
-/** Returns a parser for the value of an option that is that of a setting, too. */
-function setting(name: string, read: (text: string) => unknown): (text: string) => unknown {
+/** Returns a parser for the value of an option that a setting has, too. */
+function setting(
+  name: string,
+  variable: typeof VARIABLES.forwardSecrets | typeof VARIABLES.admin.port,
+): (text: string) => unknown {
   return (text) => {
-    try {
-      return read(text);
-    } catch (error) {
-      throw error instanceof ValueError ? misuse(`--${name} ${error.message}.`) : error;
-    }
+    const parsed = variable.parse(text);
+    if ('problem' in parsed) throw misuse(`--${name} ${parsed.problem}.`);
+    return parsed.value;
   };
 }

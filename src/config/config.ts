@@ -50,6 +50,10 @@ export interface ListenAddress {
 
 /** The service's configuration, checked and in the units that the code uses. */
 export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
+  /** Path of the endpoint, which is also the source of its own events. */
+  readonly path: string;
+  /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
+  readonly off: readonly string[];
   /** The socket that a service manager bound to `host` and `port`; without it the service binds one. */
   readonly inherited?: InheritedSocket | undefined;
   /** Without it the service speaks plain HTTP. */
@@ -87,11 +91,13 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
   const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
 
-  const { tls, limits, admin, maxRequestBytes } = settings;
+  const { tls, limits, admin, maxRequestBytes, protocols, documentation } = settings;
   const { cert, key } = tls;
   const { port } = admin;
   return {
     ...settings,
+    path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
+    off: [...PROTOCOLS.filter((protocol) => !protocols.has(protocol)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
     limits: { ...limits, maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes },
     admin: port === undefined ? undefined : { ...admin, port },
@@ -155,17 +161,6 @@ function digest(text = ''): string {
 function withNamesOfSystem(texts: Texts): Texts {
   if (process.platform !== 'win32') return texts;
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text]));
-}
-
-/** Path of the endpoint, which is also the source of its own events. */
-export function endpointPath({ serviceRoot }: Pick<Config, 'serviceRoot'>): string {
-  return `/${serviceRoot}/Services/WebHooks.asmx`;
-}
-
-/** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
-export function switchedOff({ protocols, documentation }: Pick<Config, 'protocols' | 'documentation'>): string[] {
-  const off = PROTOCOLS.filter((protocol) => !protocols.has(protocol));
-  return documentation ? off : [...off, 'documentation'];
 }
 
 /** The settings of the event log other than its location. */

@@ -232,8 +232,8 @@ export interface Common {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Writes what a supervisor adds to the environment of its workers. */
-export function environmentOfWorkers(common: Common): Readonly<Record<string, string>> {
+/** The variable in which {@link ofSupervisor} finds what a worker shares with its supervisor. */
+export function environmentOfCommon(common: Common): Readonly<Record<string, string>> {
   return { [SUPERVISOR]: JSON.stringify(common) };
 }
 

@@ -13,17 +13,6 @@ export class ConfigError extends Error {
  */
 export type Read<Value> = (text: string) => Value;
 
-/** Whether a text stands for a value. */
-export function isValue(read: Read<unknown>, text: string): boolean {
-  try {
-    read(text);
-    return true;
-  } catch (error) {
-    if (error instanceof ValueError) return false;
-    throw error;
-  }
-}
-
 /** The problem of a text in quotes: they would become part of the value. */
 export const QUOTES =
   'must not begin and end with a quote; remove the quotes, which belong to the value here, as with docker run --env-file';
@@ -95,6 +84,11 @@ export class Variable<Value> {
       if (!(error instanceof ValueError)) throw error;
       return { problem: error.message };
     }
+  }
+
+  /** Whether the variable may have this text. */
+  accepts(text: string): boolean {
+    return 'value' in this.parse(text);
   }
 
   /** Says what is wrong with the text of the variable, which it shows unless it is secret. */

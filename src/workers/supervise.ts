@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import type { IncomingMessage } from 'node:http';
 import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
-import { environmentOfInherited, type Notify } from '../config/service-manager';
-import { environmentOfWorkers } from '../config/environment';
+import { environmentOfWorkers } from '../config/process-config';
+import type { Notify } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
@@ -46,13 +46,10 @@ export async function supervise(
   log?.observe({ retained: observer.retained, lost: observer.lost });
   let port = config.port;
   const fork = (): WorkerProcess => {
-    const worker = forkWorker(
-      {
-        ...environmentOfWorkers({ port, writerProtocol: PROTOCOL, settings: config.settings }),
-        ...(inherited && environmentOfInherited()),
-      },
-      (closed) => ({ ...(log && writerFor(log, closed)), refusals: () => reports.refusals() }),
-    );
+    const worker = forkWorker(environmentOfWorkers(config, port, PROTOCOL), (closed) => ({
+      ...(log && writerFor(log, closed)),
+      refusals: () => reports.refusals(),
+    }));
     reports.add(worker);
     return worker;
   };

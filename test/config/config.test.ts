@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ConfigError, readConfig, switchedOff } from '../../src/config/config';
+import { ConfigError, readConfig } from '../../src/config/config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the configuration', () => {
@@ -9,6 +9,8 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       serviceRoot: 'webhooks',
+      path: '/webhooks/Services/WebHooks.asmx',
+      off: [],
       namespace: 'http://tempuri.org/',
       baseUrl: undefined,
       trustProxy: 0,
@@ -55,8 +57,7 @@ describe('the configuration', () => {
   it('reads PROTOCOLS in any letter case, and tells what is switched off', () => {
     const config = readConfig({ PROTOCOLS: 'HttpPost, soap11,soap11', DOCUMENTATION: 'false' });
     expect([...config.protocols]).toEqual(['soap11', 'httppost']);
-    expect(switchedOff(config)).toEqual(['soap12', 'httpget', 'documentation']);
-    expect(switchedOff(readConfig({}))).toEqual([]);
+    expect(config.off).toEqual(['soap12', 'httpget', 'documentation']);
   });
 
   it('refuses settings that need a protocol which is off', () => {

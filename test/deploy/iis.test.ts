@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readXml, type XmlElement } from '../../src/xml/xml-tree';
-import { endpointPath, readConfig } from '../../src/config/config';
+import { readConfig } from '../../src/config/config';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -31,7 +31,7 @@ describe('the web.config for IIS', () => {
 
   it('sends the endpoint of a service with default settings there, and nothing else', () => {
     const config = readConfig({});
-    const path = endpointPath(config);
+    const path = config.path;
     const service = `http://${config.host}:${String(config.port)}`;
     for (const each of [path, path.toLowerCase(), `${path}/HelloWorld`]) expect(target(each)).toBe(service + each);
     for (const each of ['/', '/webhooks/', `${path}x`, `/a${path}`]) expect(target(each)).toBeUndefined();

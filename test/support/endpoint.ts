@@ -3,7 +3,7 @@ import { AccessControl } from '../../src/access/access-control';
 import { admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
 import type { EndedCall } from '../../src/telemetry/observer';
-import { endpointPath, readConfig } from '../../src/config/config';
+import { readConfig } from '../../src/config/config';
 import { callersOf } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaType } from '../../src/http/content/media-type';
@@ -39,7 +39,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const contract = given ?? (await loadContract(NAMESPACE));
   const service = { ...Object.fromEntries(contract.operations.map(({ name }) => [name, silent])), ...operations };
   const config = readConfig({ PORT: '0' });
-  const path = endpointPath(config);
+  const path = config.path;
   const reports: EndedCall[] = [];
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });

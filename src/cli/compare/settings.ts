@@ -1,7 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { parseEnvFile, readEnvFile } from '../../config/environment';
-import { baseUrl, namespace, pathSegment } from '../../config/values';
-import { isValue } from '../../config/variable';
+import { VARIABLES } from '../../config/variables';
 import { BINDING_NAMES, BINDINGS } from '../../contract/protocols';
 import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
@@ -56,7 +55,7 @@ export async function addSettings(
 }
 
 function namespaceLines(targetNamespace: string): Replacement {
-  if (isValue(namespace, targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
+  if (VARIABLES.namespace.accepts(targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
   const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
   return incomplete(`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI.`);
 }
@@ -65,14 +64,14 @@ function addressLines({ ports }: Wsdl): Replacement {
   const address = ports.find((port) => port.address !== undefined)?.address ?? '';
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
-  if (url === undefined || !isValue(pathSegment, root)) {
+  if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {
     const path =
       'The path of this service is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
     return incomplete(`# The old address is ${quoted(address) || 'not in the WSDL'}. ${path}`);
   }
   const base = url.origin + prefix;
   const later = ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`];
-  return complete(entry('SERVICE_ROOT', root), ...(isValue(baseUrl, base) ? later : []));
+  return complete(entry('SERVICE_ROOT', root), ...(VARIABLES.baseUrl.accepts(base) ? later : []));
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { wsdlWith } from '../../../src/contract/protocols';
 import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
-import { endpointPath, readConfig } from '../../../src/config/config';
+import { readConfig } from '../../../src/config/config';
 import { readEnvFile } from '../../../src/config/environment';
 import { protocols } from '../../../src/config/values';
 import { RECORDED_WSDL } from '../../support/recorded-service';
@@ -31,7 +31,7 @@ describe('the settings that an old WSDL asks for', () => {
     const config = readConfig(Object.fromEntries(values) as Record<string, string>);
     expect(config.namespace).toBe(namespace);
     expect(config.baseUrl).toBe(new URL(address).origin + prefix);
-    expect(`${config.baseUrl ?? ''}${endpointPath(config)}`.toLowerCase()).toBe(address.toLowerCase());
+    expect(`${config.baseUrl ?? ''}${config.path}`.toLowerCase()).toBe(address.toLowerCase());
   });
 
   it('are comments where the service cannot have what the old one had', () => {

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config/config';
-import { withinDescriptors } from '../../src/config/descriptors';
+import { withinDescriptors } from '../../src/config/process-config';
 
 describe('the connections of a process that may open few files', () => {
   const bounded = (limit: number, settings = {}) => {
