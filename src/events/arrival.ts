@@ -2,7 +2,7 @@ import type { TextSpan } from '../util/text';
 import type { StoredEvent } from './stored-event';
 
 /** Header fields in their order. */
-export type HeaderFields = readonly (readonly [name: string, value: string])[];
+type HeaderFields = readonly (readonly [name: string, value: string])[];
 
 /** What the payload of a SOAP call was in its message. */
 export interface SoapPayload {
@@ -12,8 +12,8 @@ export interface SoapPayload {
   readonly added: readonly TextSpan[];
 }
 
-/** How an event arrived. Events that were imported may have none of it. */
-export interface ArrivalView {
+/** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
+export class Arrival {
   readonly method: string | undefined;
   /** Path and query. */
   readonly target: string | undefined;
@@ -24,23 +24,30 @@ export interface ArrivalView {
   readonly headers: HeaderFields;
   /** Of a SOAP call; undefined in events of earlier versions. */
   readonly soap: SoapPayload | undefined;
-}
 
-/** Reads how an event arrived. */
-export function arrivalOf({ arrival }: Pick<StoredEvent, 'arrival'>): ArrivalView {
-  const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-  const { method, path, remoteAddress, signedBy, headers, soap } = members;
-  const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
-  return {
-    method: text(method),
-    target: text(path),
-    remoteAddress: text(remoteAddress),
-    signedBy: text(signedBy),
-    headers: fields.flatMap(([name, value]) =>
+  constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
+    const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
+    const { method, path, remoteAddress, signedBy, headers, soap } = members;
+    const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
+    this.method = text(method);
+    this.target = text(path);
+    this.remoteAddress = text(remoteAddress);
+    this.signedBy = text(signedBy);
+    this.headers = fields.flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
-    ),
-    soap: soapPayload(soap),
-  };
+    );
+    this.soap = soapPayload(soap);
+  }
+
+  /** The value of a header field, by its name in lower case. */
+  header(name: string): string | undefined {
+    return this.headers.find(([field]) => field === name)?.[1];
+  }
+
+  /** Returns header fields as a person reads them: most that are not ASCII were meant as UTF-8. */
+  static readable(headers: HeaderFields): HeaderFields {
+    return headers.map(([name, value]) => [name, asUtf8(value)]);
+  }
 }
 
 /** An import may have brought anything. */
@@ -56,18 +63,8 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Header fields as a person reads them: most that are not ASCII were meant as UTF-8. */
-export function readable(headers: HeaderFields): HeaderFields {
-  return headers.map(([name, value]) => [name, asUtf8(value)]);
-}
-
 function asUtf8(value: string): string {
   const bytes = Buffer.from(value, 'latin1');
   const read = bytes.toString();
   return bytes.toString('latin1') === value && Buffer.from(read).equals(bytes) ? read : value;
-}
-
-/** The value of a header field, by its name in lower case. */
-export function headerOf({ headers }: { readonly headers: HeaderFields }, name: string): string | undefined {
-  return headers.find(([field]) => field === name)?.[1];
 }

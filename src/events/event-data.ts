@@ -1,60 +1,70 @@
-/** The payload of an event, as the log keeps it. */
-export interface EventData {
-  /** `json`: a JSON value other than a string; `text`: a string; `bytes`: what is neither. */
-  readonly kind: 'json' | 'text' | 'bytes';
-  /** The JSON text, the string as JSON writes it without its quotes, or the base64. */
-  readonly encoded: string;
-}
-
-/** Reads what `StoredEvent.data` holds, without decoding it: it may be large. */
-export function eventData(data: string): EventData {
-  const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(data) ?? [];
-  const value = data.slice(start.length).trimEnd();
-  if (!value.startsWith('"')) return { kind: 'json', encoded: value };
-  return { kind: name === 'data_base64' ? 'bytes' : 'text', encoded: value.slice(1, -1) };
-}
-
-/** The payload as bytes: JSON and text in UTF-8. */
-export function dataBytes({ kind, encoded }: EventData): Buffer {
-  if (kind === 'bytes') return Buffer.from(encoded, 'base64');
-  return Buffer.from(kind === 'json' ? encoded : (JSON.parse(`"${encoded}"`) as string));
-}
-
-/** The size of the payload in bytes; of a text, as JSON writes it, which is what the list of events shows. */
-export function dataSize({ kind, encoded }: EventData): number {
-  return Buffer.byteLength(encoded, kind === 'bytes' ? 'base64' : 'utf8');
-}
-
-/** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */
-export function textStart(data: EventData, maxLength: number): string {
-  const start = decodedStart(data, maxLength);
-  return data.encoded.length > maxLength ? start.replace(/[\uD800-\uDBFF]$/, '') : start;
-}
-
-function decodedStart({ kind, encoded }: EventData, maxLength: number): string {
-  if (kind === 'json') return encoded.slice(0, maxLength);
-  if (encoded.length <= maxLength) return JSON.parse(`"${encoded}"`) as string;
-  // The cut may divide an escape, which leaves invalid JSON.
-  for (let length = maxLength; ; length--) {
-    try {
-      return JSON.parse(`"${encoded.slice(0, length)}"`) as string;
-    } catch (error) {
-      if (length < maxLength - MAX_ESCAPE) throw error;
-    }
-  }
-}
+import type { StoredEvent } from './stored-event';
 
 /** The length of the longest escape: `\\uXXXX`. */
 const MAX_ESCAPE = 6;
 
-/** The first bytes of a payload of the kind `bytes`. */
-export function bytesStart({ encoded }: EventData, maxBytes: number): Buffer {
-  return Buffer.from(encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
-}
+/** The payload of an event, as the log keeps it: it may be large, and is decoded only by the methods. */
+export class EventData {
+  /** `json`: a JSON value other than a string; `text`: a string; `bytes`: what is neither. */
+  readonly kind: 'json' | 'text' | 'bytes';
+  /** The JSON text, the string as JSON writes it without its quotes, or the base64. */
+  readonly encoded: string;
 
-/** Whether a value is what the service makes of a form: an object of strings or lists of strings. */
-export function isForm(value: unknown): value is Readonly<Record<string, string | readonly string[]>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const values = Object.values(value).flat() as unknown[];
-  return values.every((text) => typeof text === 'string');
+  /** @param member - as in `StoredEvent.data`. */
+  constructor(member: string) {
+    const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(member) ?? [];
+    const value = member.slice(start.length).trimEnd();
+    const isString = value.startsWith('"');
+    this.encoded = isString ? value.slice(1, -1) : value;
+    if (!isString) this.kind = 'json';
+    else this.kind = name === 'data_base64' ? 'bytes' : 'text';
+  }
+
+  /** Returns the payload of an event, if it has one. */
+  static of({ data }: Pick<StoredEvent, 'data'>): EventData | undefined {
+    return data === undefined ? undefined : new EventData(data);
+  }
+
+  /** In bytes; of a text, as JSON writes it, which is what the list of events shows. */
+  get size(): number {
+    return Buffer.byteLength(this.encoded, this.kind === 'bytes' ? 'base64' : 'utf8');
+  }
+
+  /** JSON and text in UTF-8. */
+  bytes(): Buffer {
+    if (this.kind === 'bytes') return Buffer.from(this.encoded, 'base64');
+    return Buffer.from(this.kind === 'json' ? this.encoded : (JSON.parse(`"${this.encoded}"`) as string));
+  }
+
+  /** The first bytes of a payload of the kind `bytes`. */
+  bytesStart(maxBytes: number): Buffer {
+    return Buffer.from(this.encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
+  }
+
+  /** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */
+  textStart(maxLength: number): string {
+    const start = this.#decodedStart(maxLength);
+    return this.encoded.length > maxLength ? start.replace(/[\uD800-\uDBFF]$/, '') : start;
+  }
+
+  #decodedStart(maxLength: number): string {
+    if (this.kind === 'json') return this.encoded.slice(0, maxLength);
+    if (this.encoded.length <= maxLength) return JSON.parse(`"${this.encoded}"`) as string;
+    // The cut may divide an escape, which leaves invalid JSON.
+    for (let length = maxLength; ; length--) {
+      try {
+        return JSON.parse(`"${this.encoded.slice(0, length)}"`) as string;
+      } catch (error) {
+        if (length < maxLength - MAX_ESCAPE) throw error;
+      }
+    }
+  }
+
+  /** The fields, if the payload is what the service makes of a form: an object of strings or lists of strings. */
+  form(): Readonly<Record<string, string | readonly string[]>> | undefined {
+    if (this.kind !== 'json' || !this.encoded.startsWith('{')) return undefined;
+    const fields = JSON.parse(this.encoded) as Readonly<Record<string, string | readonly string[]>>;
+    const values = Object.values(fields).flat() as unknown[];
+    return values.every((text) => typeof text === 'string') ? fields : undefined;
+  }
 }

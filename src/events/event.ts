@@ -11,7 +11,7 @@ import type { NewEvent } from './stored-event';
 import { dataMember, xmlSafe, type Payload } from './payload';
 
 /** A call from which an event is made. */
-export interface Arrival {
+export interface RecordedCall {
   /** The binding over which the call came. */
   readonly binding: string;
   /** The method of the request that brought the call. */
@@ -72,24 +72,24 @@ export class EventFactory {
    * Returns the event that a call records, synchronously unless its payload is large. Fills in missing attributes: the `id` with
    * a UUID version 7, the trace context from the header fields of the request.
    */
-  make(arrival: Arrival, content: EventContent): NewEvent | Promise<NewEvent> {
+  make(call: RecordedCall, content: EventContent): NewEvent | Promise<NewEvent> {
     const recordedAt = Date.now();
     const { payload } = content;
     const data = payload && dataMember(payload);
-    const body = membersOf(payload, arrival.signedBy?.body);
+    const body = membersOf(payload, call.signedBy?.body);
     if (data instanceof Promise || body instanceof Promise)
-      return Promise.all([data, body]).then((made) => this.#event(arrival, content, ...made, recordedAt));
-    return this.#event(arrival, content, data, body, recordedAt);
+      return Promise.all([data, body]).then((made) => this.#event(call, content, ...made, recordedAt));
+    return this.#event(call, content, data, body, recordedAt);
   }
 
   #event(
-    arrival: Arrival,
+    call: RecordedCall,
     content: EventContent,
     data: string | undefined,
     body: Members,
     recordedAt: number,
   ): NewEvent {
-    const { binding, headers, signedBy } = arrival;
+    const { binding, headers, signedBy } = call;
     const mediaType = content.payload?.mediaType;
     const sender = signedBy?.sender ?? senderOf(headers);
     const key = sender && keyOf(sender, headers, body, signedBy?.body);
@@ -109,7 +109,7 @@ export class EventFactory {
       source,
       attributes,
       data,
-      arrival: this.#describe(arrival, content.soap),
+      arrival: this.#arrival(call, content.soap),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keys['idempotency-key']),
       webhookId: key ?? this.#keyFrom(source, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
@@ -171,25 +171,25 @@ export class EventFactory {
     return this.#lastTime.text;
   }
 
-  #describe(arrival: Arrival, soap: SoapPayload | undefined): string {
-    const { method, target, headers, signedBy } = arrival;
+  #arrival(call: RecordedCall, soap: SoapPayload | undefined): string {
+    const { method, target, headers, signedBy } = call;
     return JSON.stringify({
       method,
       path: target,
-      remoteAddress: arrival.remoteAddress(),
+      remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
       headers: this.#withoutSecrets(headers),
       soap: soap && unusual(soap),
     });
   }
 
-  #withoutSecrets(headers: Arrival['headers']): Arrival['headers'] {
+  #withoutSecrets(headers: RecordedCall['headers']): RecordedCall['headers'] {
     if (!Object.keys(headers).some(this.#mayBeSecret)) return headers;
     return Object.fromEntries(Object.entries(headers).filter(([name]) => !this.#mayBeSecret(name)));
   }
 }
 
-/** Returns only the members that differ from the defaults of `arrivalOf`: an arrival is stored with every event. */
+/** Returns only the members that differ from the defaults of `Arrival`: an arrival is stored with every event. */
 function unusual({ of, added }: SoapPayload) {
   return { of: of === 'operation' ? undefined : of, added: added.length === 0 ? undefined : added };
 }
@@ -202,7 +202,7 @@ function isContentType(mediaType: string): boolean {
 const NO_MEMBERS: Members = {};
 
 /** Beside a signature, which covers the body alone, header fields give no keys. */
-const NO_HEADERS: Arrival['headers'] = {};
+const NO_HEADERS: RecordedCall['headers'] = {};
 
 /** The members of a payload that is a JSON object; of a signed body under any content type, which is not signed. */
 function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members | Promise<Members> {

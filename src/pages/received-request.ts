@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract';
-import { arrivalOf, headerOf, type SoapPayload, type HeaderFields } from '../events/arrival';
+import { Arrival } from '../events/arrival';
 import { memberTexts } from '../events/cloudevents/json-text';
-import { dataBytes, eventData, isForm, type EventData } from '../events/event-data';
+import { EventData } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
 import { FORM, parseFormFields } from '../get-post/http-payload';
@@ -15,7 +15,7 @@ export interface ReceivedRequest {
   /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
   readonly target: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
-  readonly headers: HeaderFields;
+  readonly headers: Arrival['headers'];
   readonly body: CurlBody | undefined;
 }
 
@@ -36,26 +36,26 @@ export function isLongData({ encoded }: EventData): boolean {
  * @param contract - has the namespace of SOAP messages whose envelope the log does not have.
  */
 export function receivedRequest(event: StoredEvent, contract: Contract): ReceivedRequest {
-  const arrival = arrivalOf(event);
+  const arrival = new Arrival(event);
   const { headers } = arrival;
-  const data = event.data === undefined ? undefined : eventData(event.data);
+  const data = EventData.of(event);
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
-  const contentType = headerOf(arrival, 'content-type');
+  const contentType = arrival.header('content-type');
   const isLong = data !== undefined && isLongData(data);
   const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
-  const post = (fields: HeaderFields, bytes?: () => Buffer): ReceivedRequest => ({
+  const post = (fields: Arrival['headers'], bytes?: () => Buffer): ReceivedRequest => ({
     method: binding === 'httppost' && isBelow(arrival.method) ? arrival.method : 'POST',
     target,
     headers: fields,
     body: bytes && { isLong, bytes },
   });
-  if (headerOf(arrival, 'host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
+  if (arrival.header('host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
     const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
     return { ...post(own, () => structuredEvent(event)), method: 'POST', target: undefined };
   }
   if (binding === 'soap11' || binding === 'soap12')
-    return post(withUtf8(headers), () => soapBody(data, arrival.soap, contract, binding));
+    return post(withUtf8(headers), () => soapBody(data, arrival, contract, binding));
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || isQuery(data, arrival.target)) return post(headers);
@@ -78,13 +78,13 @@ export function structuredEvent({ attributes, data }: StoredEvent, id?: string):
 /** Writes the message of a call anew, its payload to the byte, with the namespaces that were declared around it. */
 function soapBody(
   data: EventData | undefined,
-  soap: SoapPayload | undefined,
+  { soap }: Arrival,
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
   const message = soapRequest(RECORD_EVENT, contract, binding === 'soap11' ? SOAP_11 : SOAP_12, false);
   if (data === undefined) return Buffer.from(message);
-  const { payload, declarations } = withoutAdded(dataBytes(data).toString(), soap?.added ?? []);
+  const { payload, declarations } = withoutAdded(data.bytes().toString(), soap);
   const declared = [...declarations.values()].join('');
   if (soap?.of === 'body') {
     const inBody = message.replace(/(:Body)>.*(<\/[^<]*<\/[^<]*)$/s, (_all, tag: string, end: string) =>
@@ -106,11 +106,11 @@ function soapBody(
 }
 
 /** Takes the declarations out of a payload that it was given. Returns them by their names. */
-function withoutAdded(text: string, added: SoapPayload['added']) {
+function withoutAdded(text: string, soap: Arrival['soap']) {
   const declarations = new Map<string, string>();
   let payload = '';
   let position = 0;
-  for (const [offset, length] of added) {
+  for (const [offset, length] of soap?.added ?? []) {
     payload += text.slice(position, offset);
     position = offset + length;
     for (const [declaration, name = ''] of text.slice(offset, position).matchAll(/ (xmlns(?::[^=\s]+)?)="[^"]*"/g))
@@ -122,15 +122,15 @@ function withoutAdded(text: string, added: SoapPayload['added']) {
 /** The operation whose calls the log keeps. */
 const RECORD_EVENT = 'RecordEvent';
 
-function httpBody(data: EventData, arrival: { readonly headers: HeaderFields }): Buffer {
-  const bytes = dataBytes(data);
-  const type = headerOf(arrival, 'content-type') ?? '';
+function httpBody(data: EventData, arrival: Arrival): Buffer {
+  const bytes = data.bytes();
+  const type = arrival.header('content-type') ?? '';
   if (data.kind === 'json' && MediaType.parse(type)?.isMultipart)
     return multipartBody(JSON.parse(data.encoded), type) ?? bytes;
-  const isJson = headerOf(arrival, 'content-length') === String(bytes.length);
+  const isJson = arrival.header('content-length') === String(bytes.length);
   if (data.kind !== 'json' || isJson || !type.toLowerCase().startsWith(FORM)) return bytes;
-  const fields: unknown = JSON.parse(data.encoded);
-  return isForm(fields) ? Buffer.from(formText(fields)) : bytes;
+  const fields = data.form();
+  return fields === undefined ? bytes : Buffer.from(formText(fields));
 }
 
 function formText(fields: Readonly<Record<string, string | readonly string[]>>): string {
@@ -149,7 +149,7 @@ function isQuery(data: EventData, target = ''): boolean {
 }
 
 /** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */
-function withUtf8(headers: HeaderFields): HeaderFields {
+function withUtf8(headers: Arrival['headers']): Arrival['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
     const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');

@@ -1,6 +1,6 @@
 import type { Access } from '../config/config';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
-import type { Arrival, EventContent } from '../events/event';
+import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/senders';
 
 /** The four ways of calling an operation. */
@@ -23,7 +23,7 @@ export type CallContent =
   (EventContent & { readonly batch?: undefined }) | { readonly batch: readonly ParsedCloudEvent[] };
 
 /** One call of an operation, over any binding. What takes work to find out is a method. */
-export interface Call extends Arrival {
+export interface Call extends RecordedCall {
   readonly binding: Binding;
   /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
   readonly signedBy?: SignedBy | undefined;

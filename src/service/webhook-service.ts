@@ -1,4 +1,4 @@
-import { EventFactory, type Arrival, type EventDefaults } from '../events/event';
+import { EventFactory, type EventDefaults } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent } from '../log/log-reader';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
@@ -147,7 +147,7 @@ function withoutKeys(event: NewEvent): NewEvent {
 async function batchOf(call: Call, batch: readonly ParsedCloudEvent[], events: EventFactory): Promise<NewEvent[]> {
   const { binding, method, target, headers, signedBy } = call;
   const { traceparent, tracestate } = headers;
-  const brief: Arrival = {
+  const brief = {
     binding,
     method,
     target: target.replace(/\?.*/s, ''),

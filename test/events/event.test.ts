@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { V7Generator } from 'uuidv7';
 import { cloudEventBatch } from '../../src/events/cloudevents/cloud-event';
 import { parsedSteps } from '../../src/events/cloudevents/json-text';
-import { EventFactory, UuidGenerator, type Arrival } from '../../src/events/event';
+import { EventFactory, UuidGenerator, type RecordedCall } from '../../src/events/event';
 import type { Payload } from '../../src/events/payload';
 import { SENDERS } from '../../src/senders/senders';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
@@ -76,7 +76,7 @@ describe('an event', () => {
   });
 
   it('carries the delivery of GitHub as a webhook-id that no webhook-id can be', async () => {
-    const keys = async (headers: Arrival['headers']) => {
+    const keys = async (headers: RecordedCall['headers']) => {
       const { idempotencyKey, webhookId } = await factory.make(...arrivalOf({ headers }));
       return [idempotencyKey, webhookId];
     };
@@ -220,7 +220,7 @@ describe('an event', () => {
     expect(event.arrival).not.toContain(name);
   });
 
-  it.each<[Arrival['headers'], string | undefined, string | undefined]>([
+  it.each<[RecordedCall['headers'], string | undefined, string | undefined]>([
     [{}, undefined, undefined],
     [{ 'idempotency-key': ['a', 'b'], 'webhook-id': ['c', 'd'] }, 'a, b', 'c, d'],
     [{ 'idempotency-key': '' }, undefined, undefined],

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { arrivalOf } from '../../src/events/arrival';
+import { Arrival } from '../../src/events/arrival';
 import { BINDINGS, callOperation, resultOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -18,7 +18,7 @@ const call = (service: TestService, method: string, headers: Record<string, stri
   });
 const arrivals = async ({ log }: TestService) =>
   (await log.scan({ after: 0, limit: 100 })).map((event) => {
-    const { method, target } = arrivalOf(event);
+    const { method, target } = new Arrival(event);
     return [method, target, event.data];
   });
 

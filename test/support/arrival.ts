@@ -1,11 +1,11 @@
-import type { Arrival, EventContent } from '../../src/events/event';
+import type { EventContent, RecordedCall } from '../../src/events/event';
 
 /** The parts of a call from which an event is made that a test gives. */
-export type GivenArrival = Partial<Omit<Arrival, 'remoteAddress'> & EventContent>;
+export type GivenArrival = Partial<Omit<RecordedCall, 'remoteAddress'> & EventContent>;
 
 /** A call from which an event is made and its content, as `EventFactory.make` takes them. */
-export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [Arrival, EventContent] {
-  const arrival: Arrival = {
+export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [RecordedCall, EventContent] {
+  const call: RecordedCall = {
     binding: 'httppost',
     method: 'POST',
     target: '/x?y=1',
@@ -13,5 +13,5 @@ export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [Arr
     remoteAddress: () => '192.0.2.1',
     ...given,
   };
-  return [arrival, { attributes, payload }];
+  return [call, { attributes, payload }];
 }

@@ -1,6 +1,6 @@
 import type { ChangeObject } from 'diff';
-import { arrivalOf, readable } from '../../events/arrival';
-import { eventData } from '../../events/event-data';
+import { Arrival } from '../../events/arrival';
+import { EventData } from '../../events/event-data';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { letOthersRun } from '../../util/promises';
@@ -45,8 +45,9 @@ export async function comparisonView(before: StoredEvent, after: StoredEvent, fi
   return { events, parts: shown };
 }
 
-async function dataOf({ data }: StoredEvent): Promise<ShownText> {
-  return data === undefined ? { text: '', isCut: false } : dataText(eventData(data));
+async function dataOf(event: StoredEvent): Promise<ShownText> {
+  const data = EventData.of(event);
+  return data === undefined ? { text: '', isCut: false } : dataText(data);
 }
 
 function attributesOf({ attributes, position }: StoredEvent): ShownText {
@@ -55,13 +56,13 @@ function attributesOf({ attributes, position }: StoredEvent): ShownText {
 }
 
 function arrivalText(event: StoredEvent): ShownText {
-  const { method, target, remoteAddress, signedBy, headers } = arrivalOf(event);
+  const { method, target, remoteAddress, signedBy, headers } = new Arrival(event);
   const request = [method, target].filter((part) => part !== undefined).join(' ');
   return fieldLines([
     ['Request', request === '' ? undefined : request],
     ['Sender', remoteAddress],
     ['Signature verified', signedBy],
-    ...readable(headers),
+    ...Arrival.readable(headers),
   ]);
 }
 

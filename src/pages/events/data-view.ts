@@ -1,5 +1,5 @@
 import { indentedTokens, isXml } from '../../xml/indented-xml';
-import { bytesStart, dataSize, isForm, textStart, type EventData } from '../../events/event-data';
+import type { EventData } from '../../events/event-data';
 import { imageView, type ImageView } from './image';
 import { jsonTokens } from './json-tokens';
 import { coloured, markup, plain, type Markup, type Token } from './markup';
@@ -36,11 +36,9 @@ const MAX_FIELD_BYTES = 4000;
 
 /** Shows JSON and XML indented and in colours, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
 export async function dataView(data: EventData, cameAsForm: boolean): Promise<DataView> {
-  const bytes = dataSize(data);
-  if (data.kind === 'json' && cameAsForm && data.encoded.length <= MAX_CHARACTERS) {
-    const fields = formFields(data.encoded);
-    if (fields !== undefined) return { kind: 'Form', bytes, ...fields };
-  }
+  const bytes = data.size;
+  const form = cameAsForm && data.encoded.length <= MAX_CHARACTERS ? data.form() : undefined;
+  if (form !== undefined) return { kind: 'Form', bytes, ...fieldsView(form) };
   const { kind, tokens, isCut } = await parsed(data);
   const shown = await coloured(tokens, MAX_BYTES);
   const image = kind === 'Bytes' ? imageView(data, bytes) : undefined;
@@ -66,10 +64,10 @@ async function parsed(data: EventData): Promise<{
   readonly isCut: boolean;
 }> {
   if (data.kind === 'bytes') {
-    const dump = hexDump(bytesStart(data, MAX_DUMPED));
-    return { kind: 'Bytes', tokens: () => [[dump, undefined]], isCut: dataSize(data) > MAX_DUMPED };
+    const dump = hexDump(data.bytesStart(MAX_DUMPED));
+    return { kind: 'Bytes', tokens: () => [[dump, undefined]], isCut: data.size > MAX_DUMPED };
   }
-  const text = textStart(data, MAX_CHARACTERS);
+  const text = data.textStart(MAX_CHARACTERS);
   const isCut = data.encoded.length > MAX_CHARACTERS;
   if (data.kind === 'json') return { kind: 'JSON', tokens: () => jsonTokens(text), isCut };
   if (await isXml(text, isCut)) return { kind: 'XML', tokens: () => xmlTokens(text), isCut };
@@ -81,13 +79,11 @@ function* textTokens(text: string): Iterable<Token> {
   for (const [part] of text.matchAll(/[^]{1,4096}(?:(?<=[\uD800-\uDBFF\r])[^])*/g)) yield [part, undefined];
 }
 
-/** Shows the fields of a form or a query. Returns undefined for JSON that does not come from one. */
-function formFields(json: string): Pick<DataView, 'fields' | 'html' | 'isCut'> | undefined {
-  const members: unknown = JSON.parse(json);
-  if (!isForm(members)) return undefined;
+/** Shows the fields of a form or a query. */
+function fieldsView(form: Readonly<Record<string, string | readonly string[]>>) {
   let left = MAX_BYTES;
   const fields: FieldView[] = [];
-  for (const [name, value] of Object.entries(members)) {
+  for (const [name, value] of Object.entries(form)) {
     if (fields.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: true };
     const texts = [name, value]
       .flat()

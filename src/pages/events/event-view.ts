@@ -3,8 +3,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { sequenceOf } from '../../events/position';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import { arrivalOf, headerOf, readable } from '../../events/arrival';
-import { dataBytes, eventData } from '../../events/event-data';
+import { Arrival } from '../../events/arrival';
+import { EventData } from '../../events/event-data';
 import { hasKey, isCloudEvent, lostType, requestAgain, withFreshId, type EndpointAddress } from './request-again';
 import { curlCommand } from '../curl-command';
 import { isXmlType } from '../received-request';
@@ -79,21 +79,22 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
 }
 
 async function dataOf(event: StoredEvent) {
-  if (event.data === undefined) return undefined;
-  const arrival = arrivalOf(event);
-  const sent = headerOf(arrival, 'content-type');
+  const data = EventData.of(event);
+  if (data === undefined) return undefined;
+  const arrival = new Arrival(event);
+  const sent = arrival.header('content-type');
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : sent.toLowerCase().startsWith(FORM);
-  const view = await dataView(eventData(event.data), isForm);
+  const view = await dataView(data, isForm);
   return { ...view, size: sizeText(view.bytes) };
 }
 
 function arrivalView(event: StoredEvent) {
-  const { method, target, remoteAddress, signedBy, headers } = arrivalOf(event);
+  const { method, target, remoteAddress, signedBy, headers } = new Arrival(event);
   return {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
-    headers: pairs(readable(headers), HEADERS_BYTES),
+    headers: pairs(Arrival.readable(headers), HEADERS_BYTES),
   };
 }
 
@@ -147,11 +148,9 @@ export function downloadOf(what: string, event: StoredEvent, address: EndpointAd
     const body = Buffer.from(eventJson(event.attributes, event.position, event.data));
     return { name: names.event, contentType: 'application/cloudevents+json', body };
   }
-  if (what === 'data' && event.data !== undefined) {
-    return { name: names.data, contentType: BYTES, body: dataBytes(eventData(event.data)) };
-  }
-  const body = what === 'request' ? requestAgain(event, address).body : undefined;
-  return body === undefined ? undefined : { name: names.request, contentType: BYTES, body: body.bytes() };
+  if (what !== 'data' && what !== 'request') return undefined;
+  const body = what === 'data' ? EventData.of(event) : requestAgain(event, address).body;
+  return body && { name: names[what], contentType: BYTES, body: body.bytes() };
 }
 
 /**
@@ -169,14 +168,10 @@ export function downloadHeaders(name: string): OutgoingHttpHeaders {
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 
 /** The names of the files that {@link downloadOf} makes. */
-function fileNames({
-  position,
-  data,
-  attributes,
-}: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
-  const name = `event-${String(position)}`;
-  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
-  const kind = data === undefined ? 'bytes' : eventData(data).kind;
+function fileNames(event: StoredEvent): Readonly<Record<'event' | 'data' | 'request', string>> {
+  const name = `event-${String(event.position)}`;
+  const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
+  const kind = EventData.of(event)?.kind ?? 'bytes';
   const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];
   return { event: `${name}.json`, data: `${name}-data.${ending}`, request: `${name}.body` };
 }

@@ -1,4 +1,4 @@
-import { bytesStart, type EventData } from '../../events/event-data';
+import type { EventData } from '../../events/event-data';
 
 /** An image in a payload. */
 export interface ImageView {
@@ -21,7 +21,7 @@ const MAX_PIXELS = 16 * 1024 * 1024;
  * @param size - the number of bytes.
  */
 export function imageView(data: EventData, size: number): ImageView | undefined {
-  const bytes = bytesStart(data, MAX_IMAGE_BYTES);
+  const bytes = data.bytesStart(MAX_IMAGE_BYTES);
   for (const [format, sizeOf] of FORMATS) {
     const [width, height] = sizeOf(bytes) ?? [0, 0];
     if (width === 0 || height === 0) continue;

@@ -1,5 +1,5 @@
-import { arrivalOf, headerOf, readable } from '../../events/arrival';
-import { eventData } from '../../events/event-data';
+import { Arrival } from '../../events/arrival';
+import { EventData } from '../../events/event-data';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
 import { mayBeSecret } from '../../util/text';
@@ -27,7 +27,7 @@ const NOT_SENT_AGAIN =
  */
 export function requestAgain(event: StoredEvent, address: EndpointAddress): CurlRequest {
   const { method, target = `${address.path}/RecordEvent`, headers, body } = receivedRequest(event, address.contract);
-  const kept = readable(headers).filter(([name]) => !NOT_SENT_AGAIN.test(name));
+  const kept = Arrival.readable(headers).filter(([name]) => !NOT_SENT_AGAIN.test(name));
   const key = address.needsKey ? [['x-api-key', 'KEY'] as const] : [];
   return { method, url: address.base + target, headers: [...kept, ...key], body };
 }
@@ -52,13 +52,13 @@ export function hasKey({ headers }: Pick<CurlRequest, 'headers'>): boolean {
  */
 export function lostType(event: StoredEvent): string | undefined {
   const { type } = JSON.parse(event.attributes) as { readonly type?: unknown };
-  const data = event.data === undefined ? undefined : eventData(event.data);
+  const data = EventData.of(event);
   if (typeof type !== 'string' || data?.kind !== 'json' || isLongData(data)) return undefined;
-  const { headers } = arrivalOf(event);
+  const arrival = new Arrival(event);
   const body = JSON.parse(data.encoded) as Members | null;
-  const isItsType = (sender: Sender) => typeOf(sender, Object.fromEntries(headers), body ?? {}) === type;
+  const isItsType = (sender: Sender) => typeOf(sender, Object.fromEntries(arrival.headers), body ?? {}) === type;
   const lost = SENDERS.some((sender) => mayBeSecret(sender.field ?? '') && isItsType(sender));
-  return lost && headerOf({ headers }, 'ce-id') === undefined ? type : undefined;
+  return lost && arrival.header('ce-id') === undefined ? type : undefined;
 }
 
 /**
@@ -68,7 +68,7 @@ export function lostType(event: StoredEvent): string | undefined {
  * @returns undefined if it has none, or it is in a body that is too long for a command.
  */
 export function withFreshId(event: StoredEvent, request: CurlRequest, id: string): CurlRequest | undefined {
-  const isStructured = CLOUD_EVENTS.test(headerOf(request, 'content-type') ?? '');
+  const isStructured = request.headers.some(isStructuredMode);
   if (!isStructured && !request.headers.some(([name]) => KEY_FIELDS.has(name))) return undefined;
   const headers = request.headers.map(([name, value]) => [name, KEY_FIELDS.has(name) ? id : value] as const);
   if (!isStructured) return { ...request, headers };
@@ -78,5 +78,9 @@ export function withFreshId(event: StoredEvent, request: CurlRequest, id: string
 
 /** Whether a request sends a CloudEvent with an id of its own, in structured or binary mode. */
 export function isCloudEvent({ headers }: Pick<CurlRequest, 'headers'>): boolean {
-  return headers.some(([name, value]) => name === 'ce-id' || (name === 'content-type' && CLOUD_EVENTS.test(value)));
+  return headers.some(([name, value]) => name === 'ce-id' || isStructuredMode([name, value]));
+}
+
+function isStructuredMode([name, value]: CurlRequest['headers'][number]): boolean {
+  return name === 'content-type' && CLOUD_EVENTS.test(value);
 }

@@ -1,3 +1,4 @@
+import { EventData } from '../../../src/events/event-data';
 import { imageView, type ImageView } from '../../../src/pages/events/image';
 import { IMAGES, patched } from '../../support/images';
 
@@ -6,7 +7,7 @@ const JPEG = IMAGES['image/jpeg'];
 const GIF = IMAGES['image/gif'];
 
 const viewOf = (bytes: Buffer): ImageView | undefined =>
-  imageView({ kind: 'bytes', encoded: bytes.toString('base64') }, bytes.length);
+  imageView(new EventData(`"data_base64":"${bytes.toString('base64')}"`), bytes.length);
 
 describe('bytes', () => {
   it.each(Object.entries(IMAGES))('that are an image are shown as one: %s', (type, bytes) => {

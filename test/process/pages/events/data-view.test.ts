@@ -1,5 +1,5 @@
 import { dataView } from '../../../../src/pages/events/data-view';
-import { dataBytes, eventData, textStart } from '../../../../src/events/event-data';
+import { EventData } from '../../../../src/events/event-data';
 import { indentedXml } from '../../../../src/xml/indented-xml';
 
 const text = (html: string): string =>
@@ -12,14 +12,14 @@ const text = (html: string): string =>
 
 /** The coloured parts of an event's data, each with its colour. */
 const coloursOf = async (data: string): Promise<(readonly [string, string])[]> =>
-  [...(await dataView(eventData(data), false)).html.matchAll(/<span class="(\w+)">(.+?)<\/span>/g)].map(
+  [...(await dataView(new EventData(data), false)).html.matchAll(/<span class="(\w+)">(.+?)<\/span>/g)].map(
     ([, colour = '', html = '']) => [colour, text(html)] as const,
   );
 
 describe('the data of an event', () => {
   it('that is JSON is indented, with all digits, in its order', async () => {
     const data = '"data":{"b":12345678901234567890.10,"a":[1,{"c":"x{,]"}],"e":[],"o":{ },"s":"a\\"b"}';
-    const view = await dataView(eventData(data), false);
+    const view = await dataView(new EventData(data), false);
     expect(view.kind).toBe('JSON');
     expect(text(view.html)).toBe(
       [
@@ -40,7 +40,7 @@ describe('the data of an event', () => {
   });
 
   it('that is JSON folds, each object and array behind its first line, without empty lines', async () => {
-    const { html } = await dataView(eventData('"data":[{"a":[],"b":{"c":[1]}},[2],3]'), false);
+    const { html } = await dataView(new EventData('"data":[{"a":[],"b":{"c":[1]}},[2],3]'), false);
     expect(html.replace(/<\/?span[^>]*>/g, '').replace(/<(\/?)(d|s)\w+( open)?>/g, '<$1$2>')).toBe(
       [
         '<d><s>[',
@@ -72,7 +72,7 @@ describe('the data of an event', () => {
       JSON.stringify(Object.fromEntries(['<details>', '</summary>', '{"', '[', ':{'].map((name) => [name, [name]]))),
     ],
   ])('that is JSON and %s has no more that folds than browsers bear, each with its end', async (_what, json) => {
-    const { html } = await dataView(eventData(`"data":${json}`), false);
+    const { html } = await dataView(new EventData(`"data":${json}`), false);
     const tags = [...html.matchAll(/<(\/?)(details|summary)[^>]*>/g)].map(([, end = '', name = '']) => end + name);
     const open: string[] = [];
     let deepest = 0;
@@ -91,7 +91,7 @@ describe('the data of an event', () => {
     expect(indentedXml(xml)).toBe(
       '<?xml version="1.0"?>\n<a x="1>2">\n  <b>one <i>two</i> </b>\n  <c/>\n  <d></d>\n  <!-- <e> -->\n  <t><![CDATA[<f>]]></t>\n</a>',
     );
-    expect((await dataView(eventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
+    expect((await dataView(new EventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe('the data of an event', () => {
     '<x:a y="&#10;"/>',
     ' <?xml version="1.0"?><a/>',
   ])('that is XML is known as such: %j', async (xml) => {
-    expect((await dataView(eventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
+    expect((await dataView(new EventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
   });
 
   it('that is JSON has its names, texts and other values in colours', async () => {
@@ -131,14 +131,14 @@ describe('the data of an event', () => {
 
   it('has no colours where they would leave less room for it', async () => {
     const data = `"data":${JSON.stringify(Array<number>(100_000).fill(1))}`;
-    const { html, isCut } = await dataView(eventData(data), false);
+    const { html, isCut } = await dataView(new EventData(data), false);
     expect([html.includes('<span'), isCut]).toEqual([false, false]);
     expect(html.match(/1/g)).toHaveLength(100_000);
   });
 
   it('that never ends a comment is shown in time', async () => {
     const started = performance.now();
-    await dataView(eventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
+    await dataView(new EventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
     expect(performance.now() - started).toBeLessThan(500);
   });
 
@@ -153,14 +153,14 @@ describe('the data of an event', () => {
       '<a/>&',
     ];
     for (const wrong of ['<', '< a', '<a', '<!--', '<a href="x', '<<<<', ...texts]) {
-      const view = await dataView(eventData(`"data":${JSON.stringify(wrong)}`), false);
+      const view = await dataView(new EventData(`"data":${JSON.stringify(wrong)}`), false);
       expect([view.kind, text(view.html)]).toEqual(['Text', wrong]);
     }
     expect(indentedXml('<a><b>1</b><c x="')).toBe('<a>\n  <b>1</b><c x="');
   });
 
   it('that is a form is shown by its fields', async () => {
-    const view = await dataView(eventData('"data":{"a":"1","b":["<2>","3"]}'), true);
+    const view = await dataView(new EventData('"data":{"a":"1","b":["<2>","3"]}'), true);
     expect(view.fields).toEqual([
       { name: { html: 'a', isCut: false }, values: [{ html: '1', isCut: false }] },
       {
@@ -171,12 +171,12 @@ describe('the data of an event', () => {
         ],
       },
     ]);
-    expect((await dataView(eventData('"data":{"a":1}'), true)).kind).toBe('JSON');
+    expect((await dataView(new EventData('"data":{"a":1}'), true)).kind).toBe('JSON');
   });
 
   it('that is bytes is shown as hexdump shows it', async () => {
     const bytes = Buffer.from('PNG\u0000<script>0123456789', 'latin1');
-    const view = await dataView(eventData(`"data_base64":"${bytes.toString('base64')}"`), false);
+    const view = await dataView(new EventData(`"data_base64":"${bytes.toString('base64')}"`), false);
     expect([view.kind, view.bytes]).toEqual(['Bytes', bytes.length]);
     expect(text(view.html)).toBe(
       '00000000  50 4e 47 00 3c 73 63 72  69 70 74 3e 30 31 32 33  |PNG.<script>0123|\n' +
@@ -194,7 +194,7 @@ describe('the data of an event', () => {
       JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`n${String(i)}`, '<'.repeat(30)]))),
     ],
   ])('that is much %s is cut', async (kind, value) => {
-    const view = await dataView(eventData(`"data":${value}`), kind === 'Form');
+    const view = await dataView(new EventData(`"data":${value}`), kind === 'Form');
     const html = [
       view.html,
       ...(view.fields ?? []).flatMap(({ name, values }) => [name, ...values].map((one) => one.html)),
@@ -208,7 +208,7 @@ describe('the data of an event', () => {
     const encoded = JSON.stringify('\u0001\\"😀'.repeat(20)).slice(1, -1);
     const whole = JSON.parse(`"${encoded}"`) as string;
     for (let length = 10; length < encoded.length; length++) {
-      const start = textStart({ kind: 'text', encoded }, length);
+      const start = new EventData(`"data":"${encoded}"`).textStart(length);
       expect(whole.startsWith(start)).toBe(true);
       expect(start).not.toMatch(/[\uD800-\uDBFF]$/);
     }
@@ -225,20 +225,20 @@ describe('the data of an event', () => {
     ['Text', JSON.stringify(' <'.repeat(50_000))],
   ])('that is hostile %s is shown in time that grows with its length', async (kind, value) => {
     const before = process.cpuUsage();
-    expect((await dataView(eventData(`"data":${value}`), false)).kind).toBe(kind);
+    expect((await dataView(new EventData(`"data":${value}`), false)).kind).toBe(kind);
     const { user, system } = process.cpuUsage(before);
     // Takes 10 to 300 ms of processor time. What is quadratic takes 10 s and more.
     expect(user + system).toBeLessThan(3_000_000);
   });
 
   it('is what was sent, in a download', () => {
-    expect(dataBytes(eventData('"data":"a\\u0000\\"é"')).toString()).toBe('a\u0000"é');
-    expect(dataBytes(eventData('"data": {"a":1.0} ')).toString()).toBe('{"a":1.0}');
-    expect(dataBytes(eventData('"data_base64":"AP8="'))).toEqual(Buffer.from([0, 255]));
+    expect(new EventData('"data":"a\\u0000\\"é"').bytes().toString()).toBe('a\u0000"é');
+    expect(new EventData('"data": {"a":1.0} ').bytes().toString()).toBe('{"a":1.0}');
+    expect(new EventData('"data_base64":"AP8="').bytes()).toEqual(Buffer.from([0, 255]));
   });
 
   it('that is nested deeply is indented only so far', async () => {
-    const { html, isCut } = await dataView(eventData(`"data":${'['.repeat(5000)}1${']'.repeat(5000)}`), false);
+    const { html, isCut } = await dataView(new EventData(`"data":${'['.repeat(5000)}1${']'.repeat(5000)}`), false);
     expect([html.length < 1_000_000, isCut]).toEqual([true, false]);
   });
 });
