@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { HeldBatches } from './batch';
 import { openDatabase, retryWhileLocked, type Database, type Statement } from './binding';
 import { DatabaseFiles, hasCompanions, makeForOwner, pathOf, requireUsable } from './files/database-files';
-import { MarksReader } from './files/marks';
+import { FileStateReader } from './files/file-state';
 import type { SqliteOptions } from './options';
-import { provideSchema, readMarks, Stamps, WRITE_STAMP, type Marks } from './schema';
+import { provideSchema, readFileState, TransactionIds, WRITE_TRANSACTION_ID, type FileState } from './schema';
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 
@@ -34,7 +34,7 @@ export class SqliteConnection {
   readonly #busyTimeout: number;
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
-  readonly #stamps = new Stamps();
+  readonly #transactionIds = new TransactionIds();
   /** The batches recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
   /** The batches recorded since the pages of the write-ahead log were last counted. */
@@ -47,9 +47,9 @@ export class SqliteConnection {
   constructor(options: SqliteOptions) {
     const file = resolve(options.file);
     const path = pathOf(file);
-    const marksReader = new MarksReader();
+    const stateReader = new FileStateReader();
     requireUsable(path);
-    marksReader.requirePair(path);
+    stateReader.requirePair(path);
     makeForOwner(path);
     const database = openDatabase(file);
     this.#options = options;
@@ -58,15 +58,15 @@ export class SqliteConnection {
     this.setBusyTimeout();
     retryWhileLocked(this.#busyTimeout, () => {
       if (!hasCompanions(path)) {
-        marksReader.requireKnown(path);
+        stateReader.requireKnown(path);
         this.#beAlone();
       }
       this.#provideLog();
     });
     this.#setUp(options.maxPages);
     // The first read creates a missing write-ahead log.
-    this.#marks();
-    this.files = new DatabaseFiles(file, marksReader, () => this.#marks());
+    this.#fileState();
+    this.files = new DatabaseFiles(file, stateReader, () => this.#fileState());
     // A killed process may have left events in the write-ahead log alone, which are not held here.
     this.files.require();
     if (!this.#writesBack()) this.#held.miss();
@@ -75,7 +75,7 @@ export class SqliteConnection {
   /** The schema comes before the write-ahead log: see `provideSchema`. */
   #provideLog(): void {
     this.#inTransaction('BEGIN', () => {
-      provideSchema(this.#database, this.#stamps.next());
+      provideSchema(this.#database, this.#transactionIds.next());
     });
     this.execute('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
   }
@@ -133,7 +133,7 @@ export class SqliteConnection {
         // Under the lock: a file that takes the place of this one does so with the lock, or without any.
         this.files.require();
         const inner = action();
-        this.prepare(WRITE_STAMP).run(this.#stamps.next());
+        this.prepare(WRITE_TRANSACTION_ID).run(this.#transactionIds.next());
         return inner;
       }),
     );
@@ -293,7 +293,7 @@ export class SqliteConnection {
     this.execute('SELECT 1 FROM sqlite_schema');
   }
 
-  #marks(): Marks {
-    return this.prepare(readMarks()).get() as Marks;
+  #fileState(): FileState {
+    return this.prepare(readFileState()).get() as FileState;
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { openReadOnly, type Companions, type Database, type Statement } from './binding';
 import type { SqliteConnection } from './connection';
 import { LostFileError, type DatabaseFiles } from './files/database-files';
-import { MarksReader } from './files/marks';
+import { FileStateReader } from './files/file-state';
 import { schemaState } from './schema';
 
 /** A connection as readers use it. */
@@ -100,7 +100,7 @@ export class ReadOnlyConnection implements ReadableConnection {
     this.close();
     this.#mark = found.mark;
     const path = realpathSync(this.#file);
-    if (found.companions !== 'none') new MarksReader().requirePair(path);
+    if (found.companions !== 'none') new FileStateReader().requirePair(path);
     // Before the file is opened: one that is replaced meanwhile is noticed by the next look.
     const locked = identities(path);
     const database = openReadOnly(path, found.companions);

@@ -108,8 +108,8 @@ const APPLICATION_ID = 0x57484b31;
 /** Gives the file an identity of its own. */
 export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)))';
 
-/** Writes the stamp of a transaction, its one parameter; see `Stamps`. */
-export const WRITE_STAMP = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
+/** Writes the id of a transaction, its one parameter; see `TransactionIds`. */
+export const WRITE_TRANSACTION_ID = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';
 
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 4;
@@ -129,7 +129,7 @@ const CREATE_MINUTES = `
 `;
 
 /**
- * `totals` is one row: the number of events, and the stamps of the last two transactions. `identity` tells this file from every
+ * `totals` is one row: the number of events, and the ids of the last two transactions. `identity` tells this file from every
  * other, copies included. `probe` is empty except while a check tries whether there is room for an event.
  */
 const SCHEMA = `
@@ -228,16 +228,16 @@ export function schemaState(database: Database, schema = 'main'): SchemaState {
  * come before an empty file gets a write-ahead log: a file without a schema then never has one with events in it.
  *
  * The caller's transaction must be deferred, and nothing outside of it: the setting would else be written to a file that another
- * has made meanwhile, without a stamp; and it has no effect once a write lock has begun the file.
+ * has made meanwhile, without the id of a transaction; and it has no effect once a write lock has begun the file.
  *
- * @param stamp - the stamp of this transaction.
+ * @param transactionId - the id of this transaction.
  */
-export function provideSchema(database: Database, stamp: string): void {
+export function provideSchema(database: Database, transactionId: string): void {
   const state = schemaState(database);
   if (state === 'current') return;
   if (state === 'empty') database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec(UPDATES[state]);
-  database.prepare(WRITE_STAMP).run(stamp);
+  database.prepare(WRITE_TRANSACTION_ID).run(transactionId);
 }
 
 function pragma(database: Database, name: string): number {
@@ -245,12 +245,12 @@ function pragma(database: Database, name: string): number {
 }
 
 /**
- * Each transaction writes a stamp of its own into `totals`, beside the stamp of the one before. SQLite applies whatever
- * write-ahead log lies beside a file, even that of another file, which destroys both. The stamps tell whether they belong
+ * Each transaction writes an id of its own into `totals`, beside that of the one before. SQLite applies whatever
+ * write-ahead log lies beside a file, even that of another file, which destroys both. The ids tell whether they belong
  * together: the one in the file, of the last transaction written back, also stands in its write-ahead log, as that of one of its
  * transactions or of the one before the first.
  */
-export class Stamps {
+export class TransactionIds {
   readonly #connection = randomBytes(9).toString('base64url');
   #made = 0;
 
@@ -260,23 +260,23 @@ export class Stamps {
   }
 }
 
-/** The stamps of a transaction and of the one before, as they stand beside each other in a page. */
-export const STAMPS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
+/** The ids of a transaction and of the one before, as they stand beside each other in a page. */
+export const TRANSACTION_IDS = /(?:[\w-]{12}0[\da-z]{9}){2}/;
 
-/** Gives a copy its own identity and stamp, so that the original's write-ahead log is not taken for the copy's. */
+/** Gives a copy its own identity and transaction, so that the original's write-ahead log is not taken for the copy's. */
 export function makeDistinct(copy: Database): void {
-  copy.exec(`${WRITE_IDENTITY}; ${WRITE_STAMP.replace('?', `'${new Stamps().next()}'`)}`);
+  copy.exec(`${WRITE_IDENTITY}; ${WRITE_TRANSACTION_ID.replace('?', `'${new TransactionIds().next()}'`)}`);
 }
 
-/** The marks of a database file. */
-export interface Marks {
+/** Which file a database file is, and in which state. */
+export interface FileState {
   /** Tells the file from every other. Its page is never written again, so that no later transaction covers up a foreign one. */
   readonly identity: string;
-  /** The stamp of the last transaction. */
-  readonly stamp: string;
+  /** The id of the last transaction. */
+  readonly transactionId: string;
 }
 
-/** Reads the {@link Marks} of an attached file. */
-export function readMarks(schema = 'main'): string {
-  return `SELECT id AS identity, stamp FROM ${schema}.identity, ${schema}.totals`;
+/** Reads the {@link FileState} of an attached file. */
+export function readFileState(schema = 'main'): string {
+  return `SELECT id AS identity, stamp AS transactionId FROM ${schema}.identity, ${schema}.totals`;
 }

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDamage, withoutPath } from '../binding';
-import { ForeignFileError, type Marks } from '../schema';
-import type { MarksReader } from './marks';
+import { ForeignFileError, type FileState } from '../schema';
+import type { FileStateReader } from './file-state';
 import { WriteAheadLog } from './write-ahead-log';
 
 /** Thrown when a file of the database was removed, moved, replaced or overwritten: the connection never writes again. */
@@ -30,8 +30,8 @@ export class LostFileError extends Error {
  * 1. {@link require} looks before each read and write, and again after each write, before that is answered. Others find what was
  *    written if the names lead to the open files, the write-ahead log is as long as it was, and the file has the content that
  *    was written back to it.
- * 2. If something that was read says otherwise (another file under a name, another identity or stamp in the file, bytes that are gone)
- *    it throws a {@link LostFileError}, and the connection never writes again.
+ * 2. If something that was read says otherwise (another file under a name, another identity or transaction in the file, bytes that
+ *    are gone) it throws a {@link LostFileError}, and the connection never writes again.
  * 3. If looking itself fails (no descriptor is free, a permission is missing, a disk cannot be read), it throws the error
  *    that it met. That says nothing of the files: the call fails, nothing is changed, and the next call looks again.
  * 4. After a loss, {@link hasWal} says whether others still find all that was written. It may fail as in 3, and is asked again.
@@ -44,12 +44,12 @@ export class DatabaseFiles {
   readonly #path: string;
   readonly #walName: string;
   readonly #shmName: string;
-  readonly #marksReader: MarksReader;
-  readonly #current: () => Marks;
+  readonly #stateReader: FileStateReader;
+  readonly #current: () => FileState;
   readonly #identity: string;
   readonly wal: WriteAheadLog;
-  /** The stamp in the database file when it was last found to be the right one. */
-  #stamp: string | undefined;
+  /** The last transaction in the database file when that was last found to be the right one. */
+  #transactionId: string | undefined;
   #fileStats: Stats;
   readonly #walStats: Stats;
   readonly #shmStats: Stats;
@@ -57,14 +57,14 @@ export class DatabaseFiles {
   /**
    * Remembers the files that a connection has just opened.
    *
-   * @param current - reads the marks as the connection sees them.
+   * @param current - reads the state as the connection sees it.
    */
-  constructor(file: string, marksReader: MarksReader, current: () => Marks) {
+  constructor(file: string, stateReader: FileStateReader, current: () => FileState) {
     this.#file = file;
     this.#path = realpathSync(file);
     this.#walName = `${this.#path}-wal`;
     this.#shmName = `${this.#path}-shm`;
-    this.#marksReader = marksReader;
+    this.#stateReader = stateReader;
     this.#current = current;
     this.#identity = current().identity;
     this.#fileStats = statSync(file);
@@ -121,7 +121,7 @@ export class DatabaseFiles {
    */
   #isWhole(): boolean {
     try {
-      return this.#marksReader.isRight(this.#path, (marks) => this.#leadsToNewest(marks));
+      return this.#stateReader.isRight(this.#path, (state) => this.#leadsToNewest(state));
     } catch (error) {
       if (error instanceof ForeignFileError) return false;
       // SQLite reads zeros or nothing where the write-ahead log was cut off.
@@ -131,19 +131,19 @@ export class DatabaseFiles {
   }
 
   /** Whether the file is ours, and has the newest transaction or a write-ahead log that adds it. */
-  #leadsToNewest({ identity, stamp }: Marks): boolean {
+  #leadsToNewest({ identity, transactionId }: FileState): boolean {
     if (identity !== this.#identity) return false;
-    const newest = this.#current().stamp;
-    const leads = stamp === newest || this.#walLeads(stamp, newest);
-    if (leads) this.#stamp = stamp;
+    const newest = this.#current().transactionId;
+    const leads = transactionId === newest || this.#walLeads(transactionId, newest);
+    if (leads) this.#transactionId = transactionId;
     return leads;
   }
 
-  /** Whether the write-ahead log goes on from the stamp in the file to the newest one. Reading all of it takes milliseconds. */
-  #walLeads(stamp: string, newest: string): boolean {
+  /** Whether the write-ahead log goes on from this transaction to the newest one. Reading all of it takes milliseconds. */
+  #walLeads(transactionId: string, newest: string): boolean {
     // The file had the newest at the last look: one that has another is an older state.
-    if (newest === this.#stamp) return false;
-    return this.wal.search(stamp, this.#stamp) === 'found' && this.wal.search(newest) === 'found';
+    if (newest === this.#transactionId) return false;
+    return this.wal.search(transactionId, this.#transactionId) === 'found' && this.wal.search(newest) === 'found';
   }
 
   /**

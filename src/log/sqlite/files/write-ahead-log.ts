@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { withoutPath } from '../binding';
-import { STAMPS } from '../schema';
+import { TRANSACTION_IDS } from '../schema';
 
 /** Sizes and offsets in bytes, as in https://sqlite.org/fileformat2.html#the_write_ahead_log. */
 const HEADER_BYTES = 32;
@@ -17,10 +17,10 @@ const MOST_COPIED_PAGES = 4000;
 const MAGIC = 0x377f0682;
 
 /**
- * The state of a stamp in a write-ahead log: it has it, or only others, or none, as only other programs wrote; `empty`: SQLite would
- * apply no page.
+ * What a write-ahead log has of a transaction: its id, or only those of others, or no ids, as only other programs wrote. `empty`:
+ * SQLite would apply no page.
  */
-type WalSearch = 'found' | 'not found' | 'unstamped' | 'empty';
+type WalSearch = 'found' | 'not found' | 'no ids' | 'empty';
 
 /** A write-ahead log, read past SQLite. It stays open, so that a look at it needs no free descriptor. */
 export class WriteAheadLog {
@@ -92,9 +92,9 @@ export class WriteAheadLog {
   /**
    * Searches the pages that were written since it was last reset.
    *
-   * @param known - a stamp of the file itself: one of an earlier transaction is not taken for found.
+   * @param known - the id of a transaction in the file itself: one of an earlier transaction is not taken for found.
    */
-  search(stamp?: string, known?: string): WalSearch {
+  search(transactionId?: string, known?: string): WalSearch {
     const header = this.#header();
     if (header === undefined) return 'empty';
     const salts = saltsOf(header);
@@ -103,14 +103,14 @@ export class WriteAheadLog {
     for (let offset = HEADER_BYTES; ; offset += bytes.length) {
       const frame = this.#read(offset, bytes);
       if (frame.length < bytes.length || !saltsOf(frame, FRAME_SALTS_OFFSET).equals(salts)) return result;
-      if (result === 'empty') result = 'unstamped';
-      if (stamp === undefined) return result;
+      if (result === 'empty') result = 'no ids';
+      if (transactionId === undefined) return result;
       const has = (sought: string): boolean => frame.includes(sought, FRAME_HEADER_BYTES, 'latin1');
-      if (has(stamp)) {
+      if (has(transactionId)) {
         result = 'found';
         if (known === undefined) return result;
       } else if (known !== undefined && has(known)) result = 'not found';
-      else if (result === 'unstamped' && STAMPS.test(frame.toString('latin1', FRAME_HEADER_BYTES)))
+      else if (result === 'no ids' && TRANSACTION_IDS.test(frame.toString('latin1', FRAME_HEADER_BYTES)))
         result = 'not found';
     }
   }
@@ -128,7 +128,7 @@ export class WriteAheadLog {
 }
 
 /** Searches the write-ahead log of this name, as {@link WriteAheadLog.search} does. */
-export function searchWal(file: string, stamp?: string): WalSearch {
+export function searchWal(file: string, transactionId?: string): WalSearch {
   let wal: WriteAheadLog;
   try {
     wal = new WriteAheadLog(file);
@@ -138,7 +138,7 @@ export function searchWal(file: string, stamp?: string): WalSearch {
     throw new Error(problem, { cause: error });
   }
   try {
-    return wal.search(stamp);
+    return wal.search(transactionId);
   } finally {
     wal.close();
   }

@@ -7,7 +7,7 @@ import { EventLogError } from '../../event-log';
 import { isBusy, openDatabase } from '../binding';
 import { openSqliteLog } from '../event-log';
 import { ownerOfNew, pathOf, statsOf } from '../files/database-files';
-import { MarksReader } from '../files/marks';
+import { FileStateReader } from '../files/file-state';
 import { makeDistinct } from '../schema';
 
 /** The result for a log that a backup has replaced. */
@@ -86,7 +86,7 @@ async function replace(file: string, exists: boolean, restored: string): Promise
   const before = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   const lock = exists ? openAlone(file) : undefined;
   try {
-    const last = exists ? new MarksReader().lastPosition(file) : undefined;
+    const last = exists ? new FileStateReader().lastPosition(file) : undefined;
     if (last !== undefined) continueAfter(restored, last);
     // The name is never without a file: a service that starts meanwhile would make an empty log.
     if (exists) await link(file, before);
@@ -116,7 +116,7 @@ function continueAfter(file: string, position: number): void {
 /** Locks a log for this process alone, with everything in the file itself. Undefined if it is too damaged for that. */
 function openAlone(file: string): { close(): void } | undefined {
   try {
-    new MarksReader().requirePair(file);
+    new FileStateReader().requirePair(file);
   } catch {
     return undefined;
   }

@@ -2,15 +2,15 @@ import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { pause } from '../../../util/time';
 import { isNoDatabase, openInMemory, type Database } from '../binding';
-import { ForeignFileError, readMarks, schemaState, type Marks } from '../schema';
+import { ForeignFileError, readFileState, schemaState, type FileState } from '../schema';
 import { searchWal } from './write-ahead-log';
 
-/** How often, and after how many milliseconds, marks are read again while another process may be writing them. */
+/** How often, and after how many milliseconds, a state is read again while another process may be writing them. */
 const LOOKS = 5;
 const PAUSE = 20;
 
-/** Reads the marks in a database file itself, without what its write-ahead log adds. */
-export class MarksReader {
+/** Reads the state of a database file itself, without what its write-ahead log adds. */
+export class FileStateReader {
   // The files are attached to it: DETACH lets go of them at once, a closed connection when its statements are collected.
   readonly #database = openInMemory();
 
@@ -25,7 +25,7 @@ export class MarksReader {
     const wal = `${file}-wal`;
     if (searchWal(wal) === 'empty') return;
     const exists = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    if (exists && this.isRight(file, ({ stamp }) => searchWal(wal, stamp) !== 'not found')) return;
+    if (exists && this.isRight(file, ({ transactionId }) => searchWal(wal, transactionId) !== 'not found')) return;
     const problem = exists ? 'was written for another file' : 'the file itself is missing or empty';
     throw new Error(
       `The write-ahead log beside the file (its name ends with -wal) holds events, but ${problem}. Opening them together ` +
@@ -40,16 +40,16 @@ export class MarksReader {
   }
 
   /**
-   * Whether the marks in a database file are right. Reads them again where they are not: another process may be writing the file.
+   * Whether the state of a database file is right. Reads it again if it is not: another process may be writing the file.
    *
    * @throws {ForeignFileError} the file was read, and is not an event log.
    * @throws the file cannot be read now, or is an event log of another version.
    */
-  isRight(file: string, isRight: (marks: Marks) => boolean): boolean {
+  isRight(file: string, isRight: (state: FileState) => boolean): boolean {
     for (let look = 1; ; look++) {
       try {
-        const marks = this.#read(file);
-        if (marks !== undefined && isRight(marks)) return true;
+        const state = this.#read(file);
+        if (state !== undefined && isRight(state)) return true;
         if (look === LOOKS) return false;
       } catch (error) {
         if (look === LOOKS) throw error;
@@ -70,11 +70,11 @@ export class MarksReader {
     }
   }
 
-  #read(file: string): Marks | undefined {
+  #read(file: string): FileState | undefined {
     return this.#attached(file, (database) => {
       if (schemaState(database, 'file') === 'empty') return undefined;
-      const [marks] = database.prepare(readMarks('file')).all() as Marks[];
-      return marks;
+      const [state] = database.prepare(readFileState('file')).all() as FileState[];
+      return state;
     });
   }
 
