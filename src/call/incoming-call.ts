@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http';
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { Access } from '../config/config';
 import { SMALL_BODY } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
+import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
 import {
   KeyReuseError,
@@ -75,7 +75,7 @@ export abstract class IncomingCall implements Call {
   signedBy: SignedBy | undefined;
 
   readonly request: HttpRequest;
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   /** The slot and the turn of the call while it is in progress. */
   readonly ticket: Ticket;
   /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
@@ -86,7 +86,7 @@ export abstract class IncomingCall implements Call {
   #start: Buffer | undefined;
   #bytes = 0;
 
-  constructor(request: HttpRequest, response: ServerResponse, endpoint: Endpoint) {
+  constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint) {
     this.request = request;
     request.call = this;
     this.response = response;

@@ -1,7 +1,7 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Router } from 'express';
-import { reply, replyCompressed, replyWithoutBody } from '../http/reply';
 import type { HttpRequest } from '../http/request';
+import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
@@ -26,7 +26,7 @@ interface HttpBindings {
   readonly methodText: string;
 }
 
-type OperationRequest = IncomingMessage & { readonly params: Readonly<Record<string, string>> };
+type OperationRequest = HttpRequest & { readonly params: Readonly<Record<string, string>> };
 
 /**
  * Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods and calls over a binding that is off are calls
@@ -43,7 +43,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
       ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
       : `Call an operation with ${methods.join(' or ')}.`;
   const bindings: HttpBindings = { writeString, allow, methodText };
-  const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: ServerResponse) =>
+  const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: HttpResponse) =>
     new HttpCall(request, response, binding, endpoint, bindings).answer();
   router
     .route(operationPath(endpoint.path))
@@ -81,11 +81,11 @@ function operationPath(path: string): RegExp {
  *
  * @throws {RequestError} 405: it may not.
  */
-function answerOptions(request: OperationRequest, response: ServerResponse, allow: string, endpoint: Endpoint): void {
+function answerOptions(request: OperationRequest, response: HttpResponse, allow: string, endpoint: Endpoint): void {
   const { service, config } = endpoint;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
-    replyWithoutBody(response, 204, { Allow: allow });
+    response.replyWithoutBody(204, { Allow: allow });
     return;
   }
   const isRecording = service[request.params.operation ?? '']?.access === 'record' || recordsBelow(request, endpoint);
@@ -94,7 +94,7 @@ function answerOptions(request: OperationRequest, response: ServerResponse, allo
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
     throw HTTP_ERRORS.method(message, allow);
   }
-  replyWithoutBody(response, 204, { Allow: allow, ...granted });
+  response.replyWithoutBody(204, { Allow: allow, ...granted });
 }
 
 const ORIGIN = /^[\x21-\x7e]{1,255}$/;
@@ -133,13 +133,12 @@ class HttpCall extends IncomingCall {
 
   constructor(
     request: OperationRequest,
-    response: ServerResponse,
+    response: HttpResponse,
     binding: 'httpget' | 'httppost',
     endpoint: Endpoint,
     bindings: HttpBindings,
   ) {
-    // The server makes every request an HttpRequest, which Express's types do not say.
-    super(request as OperationRequest & HttpRequest, response, endpoint);
+    super(request, response, endpoint);
     this.binding = binding;
     this.#bindings = bindings;
     const name = request.params.operation ?? '';
@@ -177,7 +176,7 @@ class HttpCall extends IncomingCall {
     if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return undefined;
     const wanted = config.senderHandshakes.filter(({ isOpen }) => isOpen === (payload === undefined));
     const { method, headers, signedBy, request } = this;
-    return handshakeOf(wanted, { method, headers, query: request.query, payload }, signedBy);
+    return handshakeOf(wanted, { method, headers, query: request.queryString, payload }, signedBy);
   }
 
   override async invoke(name: string): Promise<string> {
@@ -194,7 +193,7 @@ class HttpCall extends IncomingCall {
 
   override reply(body: string): void | Promise<void> {
     const { contentType = '', headers } = this.#result ?? {};
-    return replyCompressed(this.request, this.response, contentType, body, headers);
+    return this.response.replyCompressed(contentType, body, headers);
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
@@ -202,7 +201,7 @@ class HttpCall extends IncomingCall {
     // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
     const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);
-    reply(this.response, status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
+    this.response.reply(status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
   }
 
   protected override readContent(): Steps<CallContent> {
@@ -238,7 +237,7 @@ class HttpCall extends IncomingCall {
   #input(): HttpInput {
     const { headers, signedBy } = this;
     return {
-      query: this.request.query,
+      query: this.request.queryString,
       headers,
       mediaType: this.mediaType,
       body: this.#body,

@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { plainReason } from '../util/text';
 import { within } from '../util/promises';
 import { HTTP_ERRORS } from './errors';
-import { reply, replyText, replyWithoutBody } from './reply';
+import type { HttpRequest } from './request';
+import type { HttpResponse } from './response';
 
 /** Pages for the operator, by their path. Each rejects with why its request is refused or has failed. */
-export type AdminPages = ReadonlyMap<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
+export type AdminPages = ReadonlyMap<string, (request: HttpRequest, response: HttpResponse) => Promise<void>>;
 
 /** Where metrics come from: one registry, or those of several workers added up. */
 export interface MetricsSource {
@@ -22,27 +22,27 @@ export interface MetricsSource {
 export function adminPages(
   readiness: Readiness,
   metrics?: MetricsSource,
-  checkReader?: (request: IncomingMessage) => void,
+  checkReader?: (request: HttpRequest) => void,
 ): AdminPages {
   const pages = new Map([
     [
       '/healthz',
       page((_request, response) => {
-        replyText(response, 200, 'alive');
+        response.replyText(200, 'alive');
       }),
     ],
     [
       '/readyz',
       page(async (_request, response) => {
         const problem = await readiness.problem();
-        replyText(response, problem === undefined ? 200 : 503, problem ?? 'ready');
+        response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
       }),
     ],
   ]);
   if (metrics === undefined) return pages;
   const metricsPage = page(async (request, response) => {
     checkReader?.(request);
-    reply(response, 200, metrics.contentType, await metrics.metrics());
+    response.reply(200, metrics.contentType, await metrics.metrics());
   });
   return pages.set('/metrics', metricsPage);
 }
@@ -50,17 +50,17 @@ export function adminPages(
 /** Adds `/`, which lists the pages, for an address that has nothing else. */
 export function withIndex(pages: AdminPages): AdminPages {
   const index = page((_request, response) => {
-    replyText(response, 200, [...pages.keys()].join('\n'));
+    response.replyText(200, [...pages.keys()].join('\n'));
   });
   return new Map([['/', index], ...pages]);
 }
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
 
-function page(answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+function page(answer: (request: HttpRequest, response: HttpResponse) => void | Promise<void>) {
+  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
-    else if (request.method === 'OPTIONS') replyWithoutBody(response, 204, { Allow: ALLOWED });
+    else if (request.method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
     else throw HTTP_ERRORS.method('Use GET.', ALLOWED);
   };
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import type { Limits } from '../config/config';
 import { AcceptPhases } from './accept-phases';
 import type { AdminPages } from './admin';
 import { isAuthority, type RateLimit } from './callers';
 import type { Connections } from './connections';
-import { sendContinue, skipBody } from './content/body';
+import { skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
-import { replyError, replyWithoutBody, SMALL_ANSWER } from './reply';
-import { hasBody, MessageMemory, normalizeTarget, type HttpRequest } from './request';
+import { MessageMemory, type HttpRequest } from './request';
+import { SMALL_ANSWER, type HttpResponse } from './response';
 import { memoized, plainReason } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */
@@ -55,7 +55,7 @@ export class RequestListener {
   }
 
   /** Answers a request that arrived, unless its connection has ended before. */
-  receive(request: HttpRequest, response: ServerResponse<HttpRequest>): void {
+  receive(request: HttpRequest, response: HttpResponse): void {
     const { observer } = this.#options;
     const connection = this.#connections.of(request.socket);
     // After an answer with which the connection ends, nothing is acted on that could not be answered.
@@ -67,7 +67,7 @@ export class RequestListener {
     }
     request.receivedAt = performance.now();
     request.id = this.#idOf(request);
-    request.answers = this.#answers;
+    response.memory = this.#answers;
     const isInTurn = connection.received(response);
     if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
     const { answered } = observer;
@@ -81,7 +81,7 @@ export class RequestListener {
       this.#refuse(response, HTTP_ERRORS.pipelined());
       return;
     }
-    normalizeTarget(request);
+    request.normalizeTarget();
     const problem = protocolProblem(request) ?? this.#hostProblem(request);
     if (problem !== undefined) {
       this.#refuse(response, problem);
@@ -108,10 +108,10 @@ export class RequestListener {
   }
 
   /** Passes on a valid request, after the body of a GET or HEAD, which has no use. */
-  #accept(request: HttpRequest, response: ServerResponse): void {
+  #accept(request: HttpRequest, response: HttpResponse): void {
     // With a promise that was not kept, Node would close the connection: the caller might still send its body.
-    if (request.headers.expect !== undefined && !hasBody(request)) sendContinue(response);
-    if (hasBody(request) && (request.method === 'GET' || request.method === 'HEAD')) {
+    if (request.headers.expect !== undefined && !request.hasBody) response.sendContinue();
+    if (request.hasBody && (request.method === 'GET' || request.method === 'HEAD')) {
       skipBody(request, response).then(
         () => {
           this.#dispatch(request, response);
@@ -123,7 +123,7 @@ export class RequestListener {
     } else this.#dispatch(request, response);
   }
 
-  #dispatch(request: HttpRequest, response: ServerResponse): void {
+  #dispatch(request: HttpRequest, response: HttpResponse): void {
     const { path, method } = request;
     const { pages, handler } = this.#options;
     const unhandled = (error?: unknown): void => {
@@ -132,9 +132,9 @@ export class RequestListener {
     const page = pages.get(path);
     if (page !== undefined) page(request, response).catch(unhandled);
     // Browsers ask for it beside any document: no refusal.
-    else if (path === '/favicon.ico') replyError(response, HTTP_ERRORS.nothingHere());
+    else if (path === '/favicon.ico') response.replyError(HTTP_ERRORS.nothingHere());
     else if (path === '*' && method === 'OPTIONS')
-      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS, POST' });
+      response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS, POST' });
     else if (handler !== undefined) handler(request, response, unhandled);
     else unhandled();
   }
@@ -143,7 +143,7 @@ export class RequestListener {
    * Counts, answers and reports a request that is refused or has failed: every one of them comes here, except for calls, which
    * answer themselves. One that is answered already is only counted and reported.
    */
-  #refuse(response: ServerResponse, error: unknown): void {
+  #refuse(response: HttpResponse, error: unknown): void {
     const { rate, observer } = this.#options;
     const { req: request } = response;
     let refusal = refusalOf(error);
@@ -154,7 +154,7 @@ export class RequestListener {
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
       if (!response.headersSent) refusal = refusalOf(limit);
     }
-    if (!response.headersSent) replyError(response, refusal ?? HTTP_ERRORS.failed());
+    if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed());
     else if (!response.writableEnded) response.destroy();
     const reason = refusal?.message ?? plainReason(error);
     const { remoteAddress } = request.socket;
@@ -209,7 +209,7 @@ function hostLines(rawHeaders: readonly string[]): number {
 }
 
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
-export type Handler = (request: HttpRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
+export type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 /** A request or connection that was refused, or a request that failed. */
 export interface Refused {
@@ -222,12 +222,12 @@ export interface Refused {
   /** The address of the connection. */
   readonly remoteAddress: string | undefined;
   /** Undefined if none could be read. */
-  readonly request?: IncomingMessage;
+  readonly request?: HttpRequest;
 }
 
 /** Called for what the server answers itself, or does not answer. */
 export interface ServerObserver {
   refused(this: void, refused: Refused): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
-  readonly answered?: ((request: HttpRequest, response: ServerResponse, milliseconds: number) => void) | undefined;
+  readonly answered?: ((request: HttpRequest, response: HttpResponse, milliseconds: number) => void) | undefined;
 }

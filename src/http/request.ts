@@ -1,4 +1,4 @@
-import { IncomingMessage, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /**
@@ -8,11 +8,9 @@ import { HTTP_ERRORS, type RequestError } from './errors';
 export class HttpRequest extends IncomingMessage {
   /** The id in logs and in the reply. */
   id = '';
-  /** The path and, without its question mark, the query of the target, once {@link normalizeTarget} has read it. */
+  /** The path and, without its question mark, the query of the target, once {@link HttpRequest.normalizeTarget} has read it. */
   path = '';
-  query = '';
-  /** Where the memory of its answer counts, if it came through a server. */
-  answers: MessageMemory | undefined;
+  queryString = '';
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
   /** The call that it makes, if it makes one. */
@@ -24,6 +22,12 @@ export class HttpRequest extends IncomingMessage {
   #failure: RequestError | undefined;
   /** Takes the body in place of the stream. */
   #taker: BodyTaker | undefined;
+
+  /** Whether it has a body that is not empty. */
+  get hasBody(): boolean {
+    const length = this.headers['content-length'];
+    return length === undefined ? this.headers['transfer-encoding'] !== undefined : Number(length) !== 0;
+  }
 
   /** The error that stopped the body, if one has. */
   get failure(): RequestError | undefined {
@@ -62,8 +66,27 @@ export class HttpRequest extends IncomingMessage {
     if (this.listenerCount('error') > 0) this.emit('error', error);
   }
 
+  /**
+   * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
+   * its normal form, which all other code expects. Leaves any other target as it is.
+   */
+  normalizeTarget(): void {
+    const { url = '/' } = this;
+    if (url.startsWith('/')) {
+      if (MAY_BE_UNUSUAL.test(url)) this.url = normalized(url);
+    } else if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+      const { host, pathname, search } = new URL(url);
+      this.headers.host = host;
+      this.url = normalized(pathname + search);
+    }
+    const { url: target = '/' } = this;
+    const query = target.indexOf('?');
+    this.path = query === -1 ? target : target.slice(0, query);
+    this.queryString = query === -1 ? '' : target.slice(query + 1);
+  }
+
   get #isStream(): boolean {
-    return this.#taker === undefined && hasBody(this);
+    return this.#taker === undefined && this.hasBody;
   }
 
   /** Called by Node's parser with each piece of the body, then with null. */
@@ -95,36 +118,6 @@ interface BodyTaker {
 }
 
 const NO_TAKER: BodyTaker = { add: () => undefined, fail: () => undefined };
-
-/** Whether a request has a body that is not empty. */
-export function hasBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
-  const length = headers['content-length'];
-  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) !== 0;
-}
-
-/** The id of a request in logs and in its reply. Empty for a request that no server has received. */
-export function requestId(request: IncomingMessage): string {
-  return (request as Partial<HttpRequest>).id ?? '';
-}
-
-/**
- * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
- * its normal form, which all other code expects. Leaves any other target as it is.
- */
-export function normalizeTarget(request: HttpRequest): void {
-  const { url = '/' } = request;
-  if (url.startsWith('/')) {
-    if (MAY_BE_UNUSUAL.test(url)) request.url = normalized(url);
-  } else if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
-    const { host, pathname, search } = new URL(url);
-    request.headers.host = host;
-    request.url = normalized(pathname + search);
-  }
-  const { url: target = '/' } = request;
-  const query = target.indexOf('?');
-  request.path = query === -1 ? target : target.slice(0, query);
-  request.query = query === -1 ? '' : target.slice(query + 1);
-}
 
 const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;

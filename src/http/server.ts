@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
@@ -7,6 +7,7 @@ import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest } from './request';
+import { HttpResponse } from './response';
 
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
@@ -25,7 +26,8 @@ const SWEEP_INTERVAL = 50;
 
 /** The HTTP server: the admin pages, and one handler for everything else. */
 export class HttpServer {
-  readonly #server: Server<typeof HttpRequest> | TlsServer<typeof HttpRequest>;
+  readonly #server:
+    Server<typeof HttpRequest, typeof HttpResponse> | TlsServer<typeof HttpRequest, typeof HttpResponse>;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #listener: RequestListener;
@@ -46,8 +48,9 @@ export class HttpServer {
       // Answered by us, as what else is wrong with a request.
       requireHostHeader: false,
       IncomingMessage: HttpRequest,
+      ServerResponse: HttpResponse,
     };
-    const answer = (request: HttpRequest, response: ServerResponse<HttpRequest>): void => {
+    const answer = (request: HttpRequest, response: HttpResponse): void => {
       this.#listener.receive(request, response);
     };
     if (tls === undefined) this.#server = createServer(settings, answer);

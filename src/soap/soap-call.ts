@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import { reply, replyCompressed } from '../http/reply';
 import type { HttpRequest } from '../http/request';
+import type { HttpResponse } from '../http/response';
 import type { Refusal, RequestError } from '../http/errors';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
@@ -63,7 +62,7 @@ export class SoapCall extends IncomingCall {
   #version: SoapVersion;
   #envelope: Envelope | undefined;
 
-  constructor(request: HttpRequest, response: ServerResponse, endpoint: Endpoint, bindings: SoapBindings) {
+  constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
     const { versions } = bindings.messages;
@@ -188,7 +187,7 @@ export class SoapCall extends IncomingCall {
   }
 
   override reply(envelope: string): void | Promise<void> {
-    return replyCompressed(this.request, this.response, this.#version.contentType, envelope);
+    return this.response.replyCompressed(this.#version.contentType, envelope);
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
@@ -197,7 +196,7 @@ export class SoapCall extends IncomingCall {
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
     const accepted = this.#bindings.messages.versions.map(({ mediaType }) => mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
-    reply(this.response, fault.status, version.contentType, faultEnvelope(fault, version), headers);
+    this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
   protected override *readContent(): Steps<CallContent> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../http/errors';
 import type { ServerObserver } from '../http/request-listener';
-import { requestId, type HttpRequest } from '../http/request';
+import type { HttpRequest } from '../http/request';
 import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
@@ -30,7 +30,7 @@ export interface EndedCall {
 export interface Observer extends Required<Omit<ServerObserver, 'answered'>>, Required<LogObserver> {
   readonly answered: ServerObserver['answered'];
   /** A call of an operation ended. */
-  ended(this: void, request: IncomingMessage, call: EndedCall): void;
+  ended(this: void, request: HttpRequest, call: EndedCall): void;
   /**
    * A caller shows that a setting or a client does not fit.
    *
@@ -166,7 +166,7 @@ function answeredFields(
 
 /** The fields of a log line that identify the request it is about. */
 function requestFields(
-  request: IncomingMessage,
+  request: HttpRequest,
   addressOf: (request: IncomingMessage) => string | undefined,
 ): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
   // The query string is a payload, which may be confidential.
@@ -178,5 +178,5 @@ function requestFields(
     // If proxies contradict each other, only the address of the connection is certain.
     remoteAddress = request.socket.remoteAddress;
   }
-  return { requestId: requestId(request), remoteAddress, path };
+  return { requestId: request.id, remoteAddress, path };
 }

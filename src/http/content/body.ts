@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   createBrotliDecompress,
   createGunzip,
@@ -10,7 +9,8 @@ import {
   type InflateRaw,
 } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { GrowingBuffer, hasBody, MessageMemory, type HttpRequest } from '../request';
+import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
+import type { HttpResponse } from '../response';
 import { inParts, Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { Charset, isPlainText } from './charset';
@@ -50,11 +50,11 @@ export class BodyReader {
    * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
    * coding (415), broken or cut short (400), or no memory is left for it (503). The rest of it is then not read.
    */
-  read(request: HttpRequest, response: ServerResponse, lower?: BodyLimit): Promise<Buffer> {
+  read(request: HttpRequest, response: HttpResponse, lower?: BodyLimit): Promise<Buffer> {
     const { headers } = request;
     const limit = lower !== undefined && lower.maxBytes < this.#limit.maxBytes ? lower : this.#limit;
     const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-    if (!hasBody(request)) return Promise.resolve(EMPTY);
+    if (!request.hasBody) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
@@ -68,17 +68,17 @@ export class BodyReader {
       const arrived = receive(request, (bytes) => this.#refusal(bytes, limit, response));
       body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
     }
-    if (headers.expect !== undefined) sendContinue(response);
+    if (headers.expect !== undefined) response.sendContinue();
     return body;
   }
 
   /** Gives back the room of the body that was read with a response, once nothing holds it any more. */
-  release(response: ServerResponse): void {
+  release(response: HttpResponse): void {
     this.#memory.release(response);
   }
 
   /** Counts the bytes of a body. Returns why it may not have that many. */
-  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, response: ServerResponse): RequestError | undefined {
+  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, response: HttpResponse): RequestError | undefined {
     if (bytes <= maxBytes && this.#memory.resize(response, bytes)) return undefined;
     this.release(response);
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
@@ -104,7 +104,7 @@ export class BodyReader {
     arrived: Promise<Buffer>,
     coding: Coding,
     { maxBytes, refusal }: BodyLimit,
-    response: ServerResponse,
+    response: HttpResponse,
   ): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
@@ -144,13 +144,13 @@ export class BodyReader {
  *
  * @throws {RequestError} 400: the body is broken or cut short; 413: it is larger than 64 KiB
  */
-export function skipBody(request: HttpRequest, response: ServerResponse): Promise<void> {
+export function skipBody(request: HttpRequest, response: HttpResponse): Promise<void> {
   const { failure, headers } = request;
   if (failure !== undefined) return Promise.reject(failure);
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
   if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
   const skipped = receive(request, (bytes) => (bytes > SMALL_BODY ? tooLarge() : undefined));
-  if (headers.expect !== undefined) sendContinue(response);
+  if (headers.expect !== undefined) response.sendContinue();
   return skipped.then(() => undefined);
 }
 
@@ -178,11 +178,6 @@ function receive(request: HttpRequest, refusal: (bytes: number) => RequestError 
     };
     request.on('data', take).on('end', end).on('error', fail);
   });
-}
-
-/** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
-export function sendContinue(response: ServerResponse): void {
-  if (response.req.httpVersionMinor > 0) response.writeContinue();
 }
 
 /** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServerResponse } from 'node:http';
 import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { archiveLine, archiveProblem } from '../../events/archive';
@@ -7,7 +6,7 @@ import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import { AnswerPart, deflated } from '../../http/content/deflate';
-import { preferredCoding, replyInParts } from '../../http/reply';
+import type { HttpResponse } from '../../http/response';
 import { EventLogError, type EventLog } from '../../log/event-log';
 
 import { EventWaiters } from '../../service/event-reader';
@@ -109,7 +108,7 @@ export class Downloads {
    * @throws {RequestError} 400: the query makes no sense; 503: too many searches are under way.
    * @throws {EventLogError} damaged events were left out of what was sent.
    */
-  async send(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async send(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const query = downloadQuery(parameters);
     const { place, wait, isSearch } = query;
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
@@ -122,11 +121,11 @@ export class Downloads {
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
         const answer = (parts: AsyncIterable<string | Buffer>, fields = {}) =>
-          replyInParts(response, 'application/x-ndjson', parts, { ...headers, ...fields }, stop);
+          response.replyInParts('application/x-ndjson', parts, { ...headers, ...fields }, stop);
         if (wait === undefined) return answer(linesOf(this.#events(query, last, stop), query, damaged));
         const parts = this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
         const vary = { Vary: 'Accept-Encoding' };
-        if (preferredCoding(response.req, ['deflate']) !== 'deflate') return answer(plain(parts), vary);
+        if (response.preferredCoding(['deflate']) !== 'deflate') return answer(plain(parts), vary);
         return answer(deflated(parts), { 'Content-Encoding': 'deflate', ...vary });
       });
     } finally {

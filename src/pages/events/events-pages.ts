@@ -1,9 +1,8 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import { Router } from 'express';
 import { positionIn } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-
-import { reply } from '../../http/reply';
+import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
@@ -85,7 +84,7 @@ class EventsPages {
    *
    * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
    */
-  async answer(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const { rate, access, admission } = this.#endpoint;
     try {
       rate(response.req);
@@ -106,7 +105,7 @@ class EventsPages {
     }
   }
 
-  async #show(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async #show(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const event = parameters.get('event');
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
@@ -120,7 +119,7 @@ class EventsPages {
   }
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
-  async #showList(response: ServerResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
+  async #showList(response: HttpResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
     const { log, refusals } = this.#endpoint;
     const [stats, refused, list] = await Promise.all([
       log.stats(),
@@ -143,7 +142,7 @@ class EventsPages {
    * Leads to the event whose id or sequence was typed into the search box. A shorter number than a sequence may be a text as well:
    * its list shows what it finds, and links to the events that it names.
    */
-  async #find(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #find(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const query = listQuery(parameters);
     const text = query.filter.text?.trim();
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
@@ -151,7 +150,7 @@ class EventsPages {
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
     const { href, position } = eventLink(first, query.filter);
-    reply(response, 303, 'text/plain; charset=utf-8', `Event ${position}\n`, { ...NO_STORE, Location: href });
+    response.reply(303, 'text/plain; charset=utf-8', `Event ${position}\n`, { ...NO_STORE, Location: href });
   }
 
   /** Finds the events with a sequence or an id. */
@@ -163,7 +162,7 @@ class EventsPages {
     return [...new Set(found)].filter((one) => one !== undefined);
   }
 
-  async #sendNewEvents(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #sendNewEvents(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#endpoint;
     const { filter, place, problem } = listQuery(parameters);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
@@ -173,7 +172,7 @@ class EventsPages {
   }
 
   /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
-  async #sendAll(response: ServerResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     this.#inProgress--;
     try {
       await this.#downloads.send(response, parameters, ticket);
@@ -182,26 +181,26 @@ class EventsPages {
     }
   }
 
-  async #showRate(response: ServerResponse, per: string): Promise<void> {
+  async #showRate(response: HttpResponse, per: string): Promise<void> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#endpoint;
     const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
     await this.#views.send(response, 'rate', 'Rate', rate);
   }
 
-  async #showRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #showRefusals(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now());
     await this.#views.send(response, 'refusals', 'Refusals', view);
   }
 
   /** Sends the rows of calls that were refused after a time. */
-  async #sendNewRefusals(response: ServerResponse, parameters: URLSearchParams): Promise<void> {
+  async #sendNewRefusals(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const after = Number(parameters.get('after'));
     const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now(), after);
     await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
   }
 
-  async #showEvent(response: ServerResponse, text: string, parameters: URLSearchParams): Promise<void> {
+  async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
     const { log } = this.#endpoint;
     const position = positionIn(text) ?? (await positionOf(log, parameters.get('id')));
     if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
@@ -209,7 +208,7 @@ class EventsPages {
     if (download !== null) {
       const file = downloadOf(download, await this.#event(position), this.#address(response));
       if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
-      reply(response, 200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
+      response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }
     const { filter } = listQuery(parameters);
@@ -222,7 +221,7 @@ class EventsPages {
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
-  async #compare(response: ServerResponse, position: number, other: number | undefined, filter: Filter): Promise<void> {
+  async #compare(response: HttpResponse, position: number, other: number | undefined, filter: Filter): Promise<void> {
     const view = await comparisonView(await this.#event(position), await this.#event(other), filter);
     const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
     await this.#views.send(response, 'comparison', title, view);
@@ -235,12 +234,12 @@ class EventsPages {
     return event;
   }
 
-  #address(response: ServerResponse): EndpointAddress {
+  #address(response: HttpResponse): EndpointAddress {
     const { contract, callers, path } = this.#endpoint;
     return { contract, base: callers.baseUrl(response.req), path, needsKey: this.#needsKey };
   }
 
-  async #refuse(response: ServerResponse, error: unknown): Promise<void> {
+  async #refuse(response: HttpResponse, error: unknown): Promise<void> {
     const refusal = error instanceof RequestError ? error : undefined;
     const status = refusal?.status ?? 500;
     const reason = refusal?.message ?? messageChain(error);

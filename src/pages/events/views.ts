@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '../../call/endpoint';
-import { reply, replyCompressed } from '../../http/reply';
+import type { HttpResponse } from '../../http/response';
 import { HTML, PageWriter, type WritePage } from '../page-writer';
 import type { ComparisonView } from './comparison-view';
 import type { EventView, Neighbours } from './event-view';
@@ -60,19 +59,17 @@ export class EventsViews {
 
   /** Sends a page. */
   async send<Name extends PageName>(
-    response: ServerResponse,
+    response: HttpResponse,
     page: Name,
     title: string,
     values: EventsTemplates[Name],
     status = 200,
   ): Promise<void> {
     const { callers, path } = this.#endpoint;
-    const { req: request } = response;
-    const { body, headers } = this.#pages[page](title, callers.baseUrl(request) + path, values);
+    const { body, headers } = this.#pages[page](title, callers.baseUrl(response.req) + path, values);
     const fields = { ...NO_STORE, ...headers };
-    if (status === 200) {
-      await replyCompressed(request, response, HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
-    } else reply(response, status, HTML, body, fields);
+    if (status !== 200) response.reply(status, HTML, body, fields);
+    else await response.replyCompressed(HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
   }
 
   /**
@@ -82,13 +79,13 @@ export class EventsViews {
    * @param count - the number that the page shows above the list.
    */
   async sendRows<Name extends Rows>(
-    response: ServerResponse,
+    response: HttpResponse,
     template: Name,
     values: EventsTemplates[Name],
     after: number,
     count: string,
   ): Promise<void> {
     const headers = { ...NO_STORE, 'X-Events-After': String(after), 'X-Events-Count': count };
-    await replyCompressed(response.req, response, HTML, this.#writer.part(template, values), headers);
+    await response.replyCompressed(HTML, this.#writer.part(template, values), headers);
   }
 }

@@ -1,11 +1,10 @@
 import etag from 'etag';
 import fresh from 'fresh';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
-import { reply, replyText, replyWithoutBody } from '../../http/reply';
+import type { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
@@ -48,11 +47,11 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
         pages.service(endpointUrl, await eventNumbers(request, endpoint));
-      send(request, response, document, callers.vary);
+      send(response, document, callers.vary);
       if (document.refusal !== undefined) throw document.refusal;
     })
     .options((_request, response) => {
-      replyWithoutBody(response, 204, { Allow: allow });
+      response.replyWithoutBody(204, { Allow: allow });
     })
     .post(() => {
       // Only for what is not a message: SOAP is answered before.
@@ -68,10 +67,10 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
       const { pathname: prefix } = new URL(callers.baseUrl(request));
       // Relative, so that it also holds behind a proxy about which nothing is configured.
       const location = prefix === '/' ? path.slice(1) : prefix + path;
-      replyText(response, 302, 'See the service page.', { Location: location, Vary: callers.vary });
+      response.replyText(302, 'See the service page.', { Location: location, Vary: callers.vary });
     })
     .options((_request, response) => {
-      replyWithoutBody(response, 204, { Allow: 'GET, HEAD, OPTIONS' });
+      response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS' });
     });
   return router;
 }
@@ -94,15 +93,15 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   );
 }
 
-function send(request: IncomingMessage, response: ServerResponse, document: Document, vary: string): void {
+function send(response: HttpResponse, document: Document, vary: string): void {
   const { refusal, contentType, body } = document;
   const status = refusal?.status ?? 200;
   const headers = { ...document.headers, ETag: etag(body), Vary: vary };
-  if (status === 200 && fresh(request.headers, { etag: headers.ETag })) {
-    replyWithoutBody(response, 304, headers);
+  if (status === 200 && fresh(response.req.headers, { etag: headers.ETag })) {
+    response.replyWithoutBody(304, headers);
     return;
   }
-  reply(response, status, contentType, body, headers);
+  response.reply(status, contentType, body, headers);
 }
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
@@ -129,7 +128,7 @@ export function withoutDocuments({ contract: { protocols }, path }: Endpoint): R
   const allow = protocols.hasSoap ? 'OPTIONS, POST' : 'OPTIONS';
   const router = Router({ strict: true });
   const route = router.route(path).options((_request, response) => {
-    replyWithoutBody(response, 204, { Allow: allow });
+    response.replyWithoutBody(204, { Allow: allow });
   });
   for (const method of ['get', 'post'] as const) {
     route[method](() => {

@@ -1,4 +1,4 @@
-import { replyHeaders } from '../../http/reply';
+import { HttpResponse } from '../../http/response';
 import type { Contract, ContractOperation } from '../../contract/contract';
 import { indentedXml } from '../../xml/indented-xml';
 import { curlCommand } from '../curl-command';
@@ -104,7 +104,7 @@ function httpMessage({ method, url, headers, body }: SampleRequest): string {
 }
 
 function response(contentType: string, body: string): string {
-  return message('HTTP/1.1 200 OK', { ...replyHeaders(contentType, body), 'Content-Length': 'length' }, body);
+  return message('HTTP/1.1 200 OK', { ...HttpResponse.fieldsOf(contentType, body), 'Content-Length': 'length' }, body);
 }
 
 function message(start: string, headers: Readonly<Record<string, unknown>>, body = ''): string {

@@ -1,15 +1,14 @@
-import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { reply, SMALL_ANSWER } from '../../src/http/reply';
 import { HttpRequest, MessageMemory } from '../../src/http/request';
+import { HttpResponse, SMALL_ANSWER } from '../../src/http/response';
 
-function answered(bytes: number, answers = new MessageMemory(1_000_000, SMALL_ANSWER)) {
+function answered(bytes: number, memory = new MessageMemory(1_000_000, SMALL_ANSWER)) {
   const request = new HttpRequest(new Socket());
-  request.answers = answers;
   request.complete = true;
-  const response = new ServerResponse(request);
-  reply(response, 200, 'text/plain', 'x'.repeat(bytes));
-  return { answers, response };
+  const response = new HttpResponse(request);
+  response.memory = memory;
+  response.reply(200, 'text/plain', 'x'.repeat(bytes));
+  return { memory, response };
 }
 
 describe('the memory of an answer', () => {
@@ -17,16 +16,16 @@ describe('the memory of an answer', () => {
     ['its bytes', 300_000, 300_000],
     ['none where it is small', 4000, 0],
   ])('counts %s, until it is sent', (_what, bytes, counted) => {
-    const { answers, response } = answered(bytes);
-    expect(answers.bytes).toBe(counted);
+    const { memory, response } = answered(bytes);
+    expect(memory.bytes).toBe(counted);
     response.emit('close');
-    expect(answers.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 
   it('is refused where there is too little left', () => {
-    const { answers } = answered(600_000);
-    expect(() => answered(500_000, answers)).toThrow('MAX_BODY_MEMORY');
-    expect(answers.bytes).toBe(600_000);
+    const { memory } = answered(600_000);
+    expect(() => answered(500_000, memory)).toThrow('MAX_BODY_MEMORY');
+    expect(memory.bytes).toBe(600_000);
   });
 });
 

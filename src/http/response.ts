@@ -1,0 +1,199 @@
+import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
+import Negotiator from 'negotiator';
+import { closeInSteps } from './connections';
+import { HTTP_ERRORS, type RequestError } from './errors';
+import type { HttpRequest, MessageMemory } from './request';
+
+/** Replies depend on the caller and on the log: a cache may keep them for one caller and asks before it uses them again. */
+const CACHE_CONTROL = 'private, max-age=0';
+
+/** Answers of up to this many bytes do not count: those that may wait on one connection take no more than their requests. */
+export const SMALL_ANSWER = 4096;
+
+/** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */
+const PART_BYTES = 65_536;
+
+/** Compressing fewer characters saves less than the header field costs. */
+const MIN_LENGTH = 1024;
+
+/** The response to a request, as the servers make it. */
+export class HttpResponse extends ServerResponse<HttpRequest> {
+  /** Where its bytes count until it is sent, if it came through a server. */
+  memory: MessageMemory | undefined;
+
+  /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
+  sendContinue(): void {
+    if (this.req.httpVersionMinor > 0) this.writeContinue();
+  }
+
+  /** The header fields that every reply has. */
+  static fieldsOf(contentType: string, body: string | Buffer): OutgoingHttpHeaders {
+    return {
+      'Cache-Control': CACHE_CONTROL,
+      'Content-Type': contentType,
+      'Content-Length': Buffer.byteLength(body),
+    };
+  }
+
+  /**
+   * Sends a whole reply, with `Content-Length` and never chunked. `HEAD` gets the header alone.
+   *
+   * @throws {RequestError} 503: too many bytes of answers wait for their callers. Nothing is sent.
+   */
+  reply(status: number, contentType: string, body: string | Buffer, headers?: OutgoingHttpHeaders): void {
+    // Spreading would cost as much as the rest of this function.
+    const fields = HttpResponse.fieldsOf(contentType, body);
+    this.#count(Number(fields['Content-Length']));
+    fields['X-Request-Id'] = this.req.id;
+    if (headers !== undefined) Object.assign(fields, headers);
+    this.#end(status, fields, body);
+  }
+
+  /** Sends one line of `text/plain`. */
+  replyText(status: number, text: string, headers?: OutgoingHttpHeaders): void {
+    const fields = { 'X-Content-Type-Options': 'nosniff', ...headers };
+    this.reply(status, 'text/plain; charset=utf-8', `${text}\n`, fields);
+  }
+
+  /** Sends an error as `text/plain`. */
+  replyError({ status, message, headers }: RequestError): void {
+    this.replyText(status, message, headers);
+  }
+
+  /** Sends header fields alone: 204, or 304 with those of the reply that the caller has (RFC 9110, section 15.4.5). */
+  replyWithoutBody(status: 204 | 304, headers: OutgoingHttpHeaders): void {
+    this.#end(status, { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': this.req.id, ...headers });
+  }
+
+  /**
+   * Sends a whole reply with status 200, compressed if that is worth it and `Accept-Encoding` prefers br or gzip, else at
+   * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+   *
+   * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
+   * @throws {RequestError} as {@link reply}.
+   */
+  replyCompressed(contentType: string, body: string, headers?: OutgoingHttpHeaders): void | Promise<void> {
+    if (body.length < MIN_LENGTH) {
+      this.reply(200, contentType, body, headers);
+      return;
+    }
+    const fields = { Vary: 'Accept-Encoding', ...headers };
+    const coding = this.preferredCoding(['br', 'gzip']);
+    if (coding !== 'br' && coding !== 'gzip') {
+      this.reply(200, contentType, body, fields);
+      return;
+    }
+    const bytes = Buffer.from(body);
+    this.#count(bytes.length);
+    return COMPRESS[coding](bytes).then((compressed) => {
+      this.reply(200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
+    });
+  }
+
+  /**
+   * Sends a reply with status 200 part by part, as fast as the caller takes it. `HEAD` gets the header alone. Resolves also where
+   * the caller has gone.
+   *
+   * @param stop - closes the connection, which tells the caller that the reply is not complete.
+   * @throws a part could not be made; the connection is closed.
+   */
+  async replyInParts(
+    contentType: string,
+    parts: AsyncIterable<string | Buffer>,
+    headers: OutgoingHttpHeaders,
+    stop: AbortSignal,
+  ): Promise<void> {
+    this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
+    try {
+      if (this.req.method === 'HEAD') this.end();
+      else await pipeline(parts, this, { signal: stop });
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    }
+  }
+
+  /** Returns the one of some content codings that the caller likes best; undefined if that is none of them. */
+  preferredCoding(codings: readonly string[]): string | undefined {
+    if (this.req.headers['accept-encoding'] === undefined) return undefined;
+    return new Negotiator(this.req).encoding([...codings, 'identity']);
+  }
+
+  /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 where too many bytes of others wait. */
+  #count(bytes: number): void {
+    const { memory } = this;
+    if (memory?.resize(this, bytes) === false) throw HTTP_ERRORS.answerMemory(memory.maxBytes);
+  }
+
+  #end(status: number, fields: OutgoingHttpHeaders, body?: string | Buffer): void {
+    if (hasMuchToCome(this.req)) {
+      fields.Connection = 'close';
+      stopReading(this.req);
+    }
+    // Before the header is made, so that requests that arrive after this one are not acted on.
+    if (fields.Connection === 'close') this.shouldKeepAlive = false;
+    this.writeHead(status, fields);
+    if (body === undefined || body.length <= PART_BYTES) this.end(body);
+    // A string would stay in the heap until the caller has taken the answer, and V8 lets several times as much garbage pile up.
+    else void pipeline(partsOf(typeof body === 'string' ? Buffer.from(body) : body), this).catch(() => undefined);
+  }
+}
+
+/* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-empty-object-type --
+   as Express's types are extended: its routers pass on the requests and responses of our servers. */
+declare global {
+  namespace Express {
+    interface Request extends HttpRequest {}
+    interface Response extends HttpResponse {}
+  }
+}
+/* eslint-enable */
+
+/** Requests of which at most this many bytes are unread keep their connection: the bytes are read and dropped. */
+const MAX_DROPPED = 65_536;
+
+/** How many bytes of a larger request are read and dropped, so that a sender that only writes gets to read the answer. */
+const MAX_DISCARDED = 4 * 1024 * 1024;
+
+/** Whether so much of a request may still arrive that its connection is better closed than kept. */
+function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
+}
+
+/**
+ * Closes the connection of an answered request without reading the rest of the request. A socket that is closed with unread
+ * bytes resets the connection, and the peer may lose the answer: so a little more is read, and the socket is closed in two
+ * steps (RFC 9112, section 9.6).
+ */
+function stopReading(request: IncomingMessage): void {
+  let left = MAX_DISCARDED;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.pause();
+  });
+  request.on('error', () => undefined);
+  // Node would otherwise drop all of it once the answer is sent.
+  request.resume().read(0);
+  request.socket.destroySoon = () => {
+    closeInSteps(request.socket);
+  };
+}
+
+function* partsOf(body: Buffer): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += PART_BYTES) yield body.subarray(start, start + PART_BYTES);
+}
+
+/** The default quality of Brotli suits files that are compressed once. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
+const gzipAsync = promisify<Buffer, Buffer>(gzip);
+
+const COMPRESS = {
+  br: (body: Buffer) => brotliAsync(body, BROTLI),
+  gzip: (body: Buffer) => gzipAsync(body),
+};
