@@ -1,6 +1,6 @@
 import { loadConfig, type Config } from '../config/config';
 import { VERSION } from '../config/package-info';
-import { variablesOf, type SettingGroup } from '../config/variable';
+import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
@@ -56,7 +56,7 @@ function usage(): string {
     '',
     'Settings are environment variables, or lines NAME=VALUE of a file .env in the working directory:',
   ];
-  let section: SettingGroup | undefined;
+  let section = '';
   for (const { group, name, description, default: text, otherwise } of variablesOf(VARIABLES)) {
     if (group !== section) lines.push('', `${group}:`);
     section = group;

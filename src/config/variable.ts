@@ -22,7 +22,7 @@ export function isQuoted(text: string): boolean {
 }
 
 /** The sections in which the variables are documented. */
-export type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
+type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 
 /** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
 const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];

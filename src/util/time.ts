@@ -52,8 +52,3 @@ export function parseTime(text: string): number | undefined {
   if (second === 60 && !LEAP_MINUTES.has(date.toISOString())) return undefined;
   return date.getTime() + second * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
-
-/** Blocks the thread for `milliseconds`: only for a thread that works synchronously, never for one that serves. */
-export function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-}

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { open, readFile, realpath, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import { replaceFile } from '../../util/files';
 import { fileError } from '../terminal';
 import type { LogChange, LogReader } from '../../log/log-reader';
 
@@ -149,4 +148,22 @@ export async function missingBetween(log: LogReader, sequence: number, next: num
   return first === last
     ? `The log no longer has event ${first} (retention): it was not forwarded.`
     : `The log no longer has the events ${first} to ${last} (retention): they were not forwarded.`;
+}
+
+/**
+ * Replaces the content of a file, which may be missing. If the process is killed meanwhile, or the power fails, the file has its
+ * old content or the new one, whole. After a loss of power it may be the old one even though this has resolved. Only one process
+ * at a time may do this to a file: the text is first written to `NAME.unfinished` beside it, which stays behind if the
+ * process is killed, and is used again.
+ */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.unfinished`;
+  const handle = await open(temporary, 'w');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { pause } from '../../util/time';
 
 // The only file that names the binding. It has the API of Node's own `node:sqlite`, which takes its place once Node 24 is the oldest
 // that is supported.
@@ -144,4 +143,9 @@ export function withoutPath(error: unknown): string {
 function codeOf(error: unknown): number {
   // The higher bits say why: a recovery, a snapshot that is too old.
   return ((error as { errcode?: number }).errcode ?? 0) % 256;
+}
+
+/** Blocks the thread for `milliseconds`: only for a thread that works synchronously, never for one that serves. */
+export function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { pause } from '../../../util/time';
-import { isNoDatabase, openInMemory, type Database } from '../binding';
+import { isNoDatabase, openInMemory, pause, type Database } from '../binding';
 import { ForeignFileError, readFileState, schemaState, type FileState } from '../schema';
 import { searchWal } from './write-ahead-log';
 
