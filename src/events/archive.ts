@@ -8,7 +8,7 @@ import {
   senderAttributes,
   withoutReservedNames,
 } from './cloudevents/cloud-event';
-import { memberTexts, type MemberText } from './cloudevents/json-text';
+import { JsonText, type MemberText } from './cloudevents/json-text';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 import { dataMember, xmlSafe } from './payload';
 
@@ -70,13 +70,13 @@ function archivedEvent(line: string, members: Readonly<Record<string, unknown>>)
   // Those that the log added are within the rules for senders too.
   const given = Object.entries(members).filter(([name]) => !NO_ATTRIBUTES.includes(name));
   const attributes = senderAttributes(Object.fromEntries(given));
-  const texts = memberTexts(line);
+  const texts = new JsonText(line).membersAtOnce();
   return {
     id: attributes.id,
     source: attributes.source,
     attributes: JSON.stringify(attributes),
     data: archivedData(texts, members),
-    arrival: memberTexts(texts.get(LOG)?.value ?? '{}').get('arrival')?.value ?? '{}',
+    arrival: new JsonText(texts.get(LOG)?.value ?? '{}').membersAtOnce().get('arrival')?.value ?? '{}',
     recordedAt,
     idempotencyKey: keyIn(log, 'idempotencyKey'),
     webhookId: keyIn(log, 'webhookId'),

@@ -4,7 +4,7 @@ import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders
 import { inParts, type Steps } from '../util/promises';
 import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
-import { parsedSteps } from './cloudevents/json-text';
+import { JsonText } from './cloudevents/json-text';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
 import type { SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
@@ -212,9 +212,9 @@ function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Me
 }
 
 function* membersIn(body: Buffer): Steps<Members> {
-  const text = body.toString();
+  const text = new JsonText(body.toString());
   yield;
-  return asMembers((yield* parsedSteps(text))?.value);
+  return asMembers((yield* text.parsed())?.value);
 }
 
 function asMembers(value: unknown): Members {

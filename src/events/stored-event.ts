@@ -1,4 +1,5 @@
-import { parsedJson } from './cloudevents/json-text';
+import { atOnce } from '../util/promises';
+import { JsonText } from './cloudevents/json-text';
 import { sequenceOf } from './position';
 
 /** An event on its way into the log, which adds its position. */
@@ -46,7 +47,7 @@ type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
 /** Undefined if the disk has damaged the attributes. */
 function typeIn(attributes: string): unknown {
-  return (parsedJson(attributes)?.value as { readonly type?: unknown } | undefined)?.type;
+  return (atOnce(new JsonText(attributes).parsed())?.value as { readonly type?: unknown } | undefined)?.type;
 }
 
 /**

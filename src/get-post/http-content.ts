@@ -1,6 +1,6 @@
 import { binaryModeAttributes } from '../events/cloudevents/binary-mode';
 import { CloudEventError, cloudEvent, cloudEventBatch } from '../events/cloudevents/cloud-event';
-import { hasTooManyParts } from '../events/cloudevents/json-text';
+import { JsonText } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { CallContent } from '../service/call';
 import type { Steps } from '../util/promises';
@@ -31,7 +31,7 @@ export function* httpContent(input: HttpInput): Steps<CallContent> {
 }
 
 function* structured(json: string): Steps<CallContent> {
-  if (hasTooManyParts(json))
+  if (new JsonText(json).hasTooManyParts())
     throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
   return yield* cloudEvent(json);
 }

@@ -1,4 +1,4 @@
-import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from '../events/cloudevents/json-text';
+import { JsonText } from '../events/cloudevents/json-text';
 import type { Charset } from '../http/content/charset';
 import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
@@ -32,7 +32,10 @@ function* bodyParameters(
   const json = isForm ? (yield* jsonForm(mediaType, body))?.json : ((yield* bodyText(mediaType, body)) ?? '');
   if (json === undefined)
     return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
-  const members = yield* membersOf(json);
+  const text = new JsonText(json);
+  if (text.hasTooManyParts()) throw HTTP_ERRORS.tooManyJsonParts();
+  const members = yield* text.members();
+  if (members === undefined) throw HTTP_ERRORS.notAnObject();
   const given = new Map<string, readonly string[]>();
   for (const name of names) {
     const member = members.get(name);
@@ -60,20 +63,13 @@ function textsOf(value: string | readonly string[] | undefined): readonly string
   return typeof value === 'string' ? [value] : value;
 }
 
-function* membersOf(json: string): Steps<ReadonlyMap<string, MemberText>> {
-  if (hasTooManyParts(json)) throw HTTP_ERRORS.tooManyJsonParts();
-  const members = yield* memberSteps(json);
-  if (members === undefined) throw HTTP_ERRORS.notAnObject();
-  return members;
-}
-
 /**
  * The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their
  * digits.
  */
 function* jsonTexts(name: string, value: string): Steps<readonly string[]> {
   if (!value.startsWith('[')) return jsonText(name, value);
-  const elements = (yield* elementSteps(value, 2)) ?? [];
+  const elements = (yield* new JsonText(value).elements(2)) ?? [];
   return elements.flatMap((element) => jsonText(name, element));
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unescapeBuffer } from 'node:querystring';
 import { Charset, isPlainText } from '../http/content/charset';
 import type { MediaType } from '../http/content/media-type';
-import { hasTooManyParts, parsedSteps, type ParsedJson } from '../events/cloudevents/json-text';
+import { JsonText } from '../events/cloudevents/json-text';
 import { slicesOf, type Payload } from '../events/payload';
 import type { SignedBy } from '../senders/senders';
 import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
@@ -114,7 +114,7 @@ export function* stringPieces(text: string): Generator<string> {
 }
 
 /** Returns the JSON object or array that a form consists of, if it does. */
-export function* jsonForm(mediaType: MediaType, body: Buffer): Steps<ParsedJson | undefined> {
+export function* jsonForm(mediaType: MediaType, body: Buffer) {
   if (!mayBeginJson(body)) return undefined;
   const text = (yield* bodyCharset(mediaType, body).decodeSteps(body))?.trim();
   yield;
@@ -153,10 +153,11 @@ export function bodyCharset(mediaType: MediaType | undefined, body: Buffer): Cha
   return candidates.find((charset) => charset?.isKnown) ?? Charset.utf8;
 }
 
-function* readJson(json: string): Steps<ParsedJson | undefined> {
-  if (hasTooManyParts(json)) return undefined;
+function* readJson(text: string) {
+  const json = new JsonText(text);
+  if (json.hasTooManyParts()) return undefined;
   yield;
-  return yield* parsedSteps(json);
+  return yield* json.parsed();
 }
 
 /** Text with more fields than this is not parsed. */

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract';
 import { Arrival } from '../events/arrival';
-import { memberTexts } from '../events/cloudevents/json-text';
+import { JsonText } from '../events/cloudevents/json-text';
 import { EventData } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
@@ -69,7 +69,7 @@ function isBelow(method: string | undefined): method is 'PUT' | 'PATCH' | 'DELET
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */
 export function structuredEvent({ attributes, data }: StoredEvent, id?: string): Buffer {
-  const members = [...memberTexts(attributes)]
+  const members = [...new JsonText(attributes).membersAtOnce()]
     .filter(([name]) => name !== 'binding')
     .map(([name, { text }]) => (name === 'id' && id !== undefined ? `"id":${JSON.stringify(id)}` : text));
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);

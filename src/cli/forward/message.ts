@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MIMEType } from 'whatwg-mimetype';
 import { VERSION } from '../../config/package-info';
-import { memberTexts } from '../../events/cloudevents/json-text';
+import { JsonText } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { MediaType } from '../../http/content/media-type';
 import { FORM } from '../../get-post/http-payload';
@@ -78,7 +78,7 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): PostedCo
   const given = headers['content-type'];
   const isEnvelope = binding.startsWith('soap') || /^application\/cloudevents/i.test(given ?? '');
   const type = isEnvelope ? datacontenttype : (given ?? datacontenttype);
-  const texts = memberTexts(`{${data ?? ''}}`);
+  const texts = new JsonText(`{${data ?? ''}}`).membersAtOnce();
 
   const base64 = texts.get('data_base64')?.value;
   if (base64 !== undefined) return content(Buffer.from(JSON.parse(base64) as string, 'base64'), type);

@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../../util/promises';
 import { parseTime } from '../../util/time';
 import type { Payload } from '../payload';
 import { wireBytes } from '../stored-event';
-import { elementSteps, hasTooManyParts, memberSteps, type MemberText } from './json-text';
+import { JsonText, type MemberText } from './json-text';
 import { isMediaType, isUri, isUriReference } from './syntax';
 
 /** Context attributes that a sender gave its event: valid CloudEvents 1.0, `id`, `source` and `type` among them. */
@@ -171,10 +171,11 @@ const MAX_BATCH_PARTS = 300_000;
  * an event in it is not valid; the message names the first such event by its number, counted from 1.
  */
 export function* cloudEventBatch(json: string): Steps<ParsedCloudEvent[]> {
-  if (hasTooManyParts(json, MAX_BATCH_PARTS)) {
+  const batch = new JsonText(json);
+  if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
     throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
   }
-  const texts = yield* elementSteps(json, MAX_BATCH_EVENTS + 1);
+  const texts = yield* batch.elements(MAX_BATCH_EVENTS + 1);
   if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
   if (texts.length > MAX_BATCH_EVENTS) {
     throw new CloudEventError(
@@ -217,7 +218,7 @@ const MAX_ATTRIBUTE_TEXT = 100_000;
  * @throws {CloudEventError} it is not valid.
  */
 export function* cloudEvent(json: string): Steps<ParsedCloudEvent> {
-  const members = yield* memberSteps(json);
+  const members = yield* new JsonText(json).members();
   if (members === undefined) throw noObject();
   const attributes = yield* attributeSteps(attributesIn(members));
   const data = members.get('data')?.value.trim();

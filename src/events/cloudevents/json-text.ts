@@ -3,20 +3,6 @@ import { atOnce, type Steps } from '../../util/promises';
 /** Most objects, arrays and members in one JSON text that is looked into: what they stand for takes many times its length. */
 const MAX_PARTS = 100_000;
 
-/** Whether a JSON text has more objects, arrays and members than that; braces, brackets and colons in strings count too. */
-export function hasTooManyParts(json: string, maxParts = MAX_PARTS): boolean {
-  return hasMoreThan(maxParts, ['{', '[', ':'], json);
-}
-
-function hasMoreThan(most: number, marks: readonly string[], json: string): boolean {
-  if (json.length < most) return false;
-  let found = 0;
-  for (const mark of marks) {
-    for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + 1)) if (++found > most) return true;
-  }
-  return false;
-}
-
 /** `JSON.parse` reads texts up to these lengths in a few milliseconds: in characters, and in braces, brackets, colons and commas. */
 const MAX_PARSED_LENGTH = 1024 * 1024;
 const MAX_PARSED_MARKS = 100_000;
@@ -31,29 +17,6 @@ export interface ParsedJson {
   readonly value?: unknown;
 }
 
-/** Parses a text that may be JSON. Undefined if it is not. */
-export function parsedJson(json: string): ParsedJson | undefined {
-  try {
-    return { json, value: JSON.parse(json) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Parses a text that may be JSON as {@link parsedJson} does, a long one in steps. */
-export function* parsedSteps(json: string): Steps<ParsedJson | undefined> {
-  if (json.length <= MAX_PARSED_LENGTH && !hasMoreThan(MAX_PARSED_MARKS, ['{', '[', ':', ','], json))
-    return parsedJson(json);
-  const members = yield* memberSteps(json);
-  if (members === undefined) return (yield* isJson(json)) ? { json } : undefined;
-  const value = Object.create(null) as Record<string, unknown>;
-  for (const [name, { value: text }] of members) {
-    if (text.length <= MAX_SHORT) value[name] = JSON.parse(text);
-    yield;
-  }
-  return { json, value };
-}
-
 /** A member of a JSON object as it was written, with the white space around it. */
 export interface MemberText {
   /** Name, colon and value. */
@@ -62,36 +25,80 @@ export interface MemberText {
   readonly value: string;
 }
 
-/**
- * Returns the members of a JSON object by name; undefined if the text is anything else. If a name occurs twice the last one
- * applies, as for `JSON.parse`.
- */
-export function* memberSteps(json: string): Steps<Map<string, MemberText> | undefined> {
-  const parts = yield* partSteps(json, '{');
-  if (parts === undefined) return undefined;
-  const members = new Map<string, MemberText>();
-  for (const { start, colon, end } of parts) {
-    const name = JSON.parse(json.slice(start, colon)) as string;
-    members.set(name, { text: json.slice(start, end), value: json.slice(colon + 1, end) });
-    yield;
+/** A text that may be JSON. It is read in steps, between which other calls run: it may be long. */
+export class JsonText {
+  /** @param json - need not be valid. */
+  constructor(readonly json: string) {}
+
+  /** Whether it has more objects, arrays and members; braces, brackets and colons in strings count too. */
+  hasTooManyParts(maxParts = MAX_PARTS): boolean {
+    return this.#hasMoreThan(maxParts, ['{', '[', ':']);
   }
-  return members;
+
+  #hasMoreThan(most: number, marks: readonly string[]): boolean {
+    const { json } = this;
+    if (json.length < most) return false;
+    let found = 0;
+    for (const mark of marks) {
+      for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + 1)) if (++found > most) return true;
+    }
+    return false;
+  }
+
+  *isJson(): Steps<boolean> {
+    return (yield* partSteps(this.json, undefined, 0)) !== undefined;
+  }
+
+  /** Parses the text. Returns undefined if it is not JSON. */
+  *parsed(): Steps<ParsedJson | undefined> {
+    const { json } = this;
+    if (json.length <= MAX_PARSED_LENGTH && !this.#hasMoreThan(MAX_PARSED_MARKS, ['{', '[', ':', ',']))
+      return parsedJson(json);
+    const members = yield* this.members();
+    if (members === undefined) return (yield* this.isJson()) ? { json } : undefined;
+    const value = Object.create(null) as Record<string, unknown>;
+    for (const [name, { value: text }] of members) {
+      if (text.length <= MAX_SHORT) value[name] = JSON.parse(text);
+      yield;
+    }
+    return { json, value };
+  }
+
+  /**
+   * Returns the members of a JSON object by name; undefined if the text is anything else. If a name occurs twice the last one
+   * applies, as for `JSON.parse`.
+   */
+  *members(): Steps<Map<string, MemberText> | undefined> {
+    const { json } = this;
+    const parts = yield* partSteps(json, '{');
+    if (parts === undefined) return undefined;
+    const members = new Map<string, MemberText>();
+    for (const { start, colon, end } of parts) {
+      const name = JSON.parse(json.slice(start, colon)) as string;
+      members.set(name, { text: json.slice(start, end), value: json.slice(colon + 1, end) });
+      yield;
+    }
+    return members;
+  }
+
+  /** Returns the members in one go; none if the text is not a JSON object. */
+  membersAtOnce(): Map<string, MemberText> {
+    return atOnce(this.members()) ?? new Map<string, MemberText>();
+  }
+
+  /** Returns the first elements of a JSON array, each as it was written; undefined if the text is anything else. */
+  *elements(most = Infinity): Steps<string[] | undefined> {
+    const parts = yield* partSteps(this.json, '[', most);
+    return parts?.map(({ start, end }) => this.json.slice(start, end).trim());
+  }
 }
 
-/** Returns the first elements of a JSON array, each as it was written; undefined if the text is anything else. */
-export function* elementSteps(json: string, most = Infinity): Steps<string[] | undefined> {
-  const parts = yield* partSteps(json, '[', most);
-  return parts?.map(({ start, end }) => json.slice(start, end).trim());
-}
-
-/** Whether a text is JSON. */
-export function* isJson(json: string): Steps<boolean> {
-  return (yield* partSteps(json, undefined, 0)) !== undefined;
-}
-
-/** Returns what {@link memberSteps} finds in a text that is a JSON object. */
-export function memberTexts(json: string): Map<string, MemberText> {
-  return atOnce(memberSteps(json)) ?? new Map<string, MemberText>();
+function parsedJson(json: string): ParsedJson | undefined {
+  try {
+    return { json, value: JSON.parse(json) as unknown };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Offsets of a member or an element in a JSON text; `colon`: after the name of a member. */

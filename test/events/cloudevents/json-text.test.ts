@@ -1,11 +1,5 @@
 import * as fc from 'fast-check';
-import {
-  elementSteps,
-  hasTooManyParts,
-  isJson,
-  memberTexts,
-  parsedSteps,
-} from '../../../src/events/cloudevents/json-text';
+import { JsonText } from '../../../src/events/cloudevents/json-text';
 import { anyCharacter } from '../../support/arbitraries';
 import { atOnce } from '../../../src/util/promises';
 
@@ -26,7 +20,7 @@ describe('JSON text', () => {
   it('is split into the members that JSON.parse finds', () => {
     fc.assert(
       fc.property(fc.dictionary(name, json), space, (object, white) => {
-        const members = memberTexts(white + spaced(object, white) + white);
+        const members = new JsonText(white + spaced(object, white) + white).membersAtOnce();
         expect([...members.keys()]).toEqual(Object.keys(object));
         for (const [key, { text, value }] of members) {
           expect(JSON.parse(value)).toEqual(JSON.parse(JSON.stringify(object[key])));
@@ -39,18 +33,21 @@ describe('JSON text', () => {
   it('is split into the elements that JSON.parse finds', () => {
     fc.assert(
       fc.property(fc.array(json), space, (array, white) => {
-        const elements = atOnce(elementSteps(white + spaced(array, white) + white));
+        const elements = atOnce(new JsonText(white + spaced(array, white) + white).elements());
         expect(elements?.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
       }),
     );
   });
 
   it('has the last of two members of one name', () => {
-    expect(memberTexts('{"a":1,"b":2, "\\u0061" : 3 }').get('a')).toEqual({ text: ' "\\u0061" : 3 ', value: ' 3 ' });
+    expect(new JsonText('{"a":1,"b":2, "\\u0061" : 3 }').membersAtOnce().get('a')).toEqual({
+      text: ' "\\u0061" : 3 ',
+      value: ' 3 ',
+    });
   });
 
   it('has elements without the white space around them', () => {
-    expect(atOnce(elementSteps(' [ 1 ,\t[ 2 ] ] '))).toEqual(['1', '[ 2 ]']);
+    expect(atOnce(new JsonText(' [ 1 ,\t[ 2 ] ] ').elements())).toEqual(['1', '[ 2 ]']);
   });
 
   it.each([
@@ -59,13 +56,13 @@ describe('JSON text', () => {
     ['"[{:"', 3],
     ['[1,2,3]', 1],
   ])('%s has parts in the number of its braces, brackets and colons: %#', (text, count) => {
-    expect(hasTooManyParts(text, count)).toBe(false);
-    expect(hasTooManyParts(text, count - 1)).toBe(true);
+    expect(new JsonText(text).hasTooManyParts(count)).toBe(false);
+    expect(new JsonText(text).hasTooManyParts(count - 1)).toBe(true);
   });
 
   it('has at most 100,000 parts', () => {
-    expect(hasTooManyParts(`[${'[],'.repeat(99_999)}0]`)).toBe(false);
-    expect(hasTooManyParts(`[${'[],'.repeat(100_000)}0]`)).toBe(true);
+    expect(new JsonText(`[${'[],'.repeat(99_999)}0]`).hasTooManyParts()).toBe(false);
+    expect(new JsonText(`[${'[],'.repeat(100_000)}0]`).hasTooManyParts()).toBe(true);
   });
 });
 
@@ -86,7 +83,7 @@ describe('whether a text is JSON', () => {
         const at = place % (text.length + 1);
         const changed = text.slice(0, at) + (character ?? '') + text.slice(at + Number(replaces));
         for (const one of [text, ` ${text}\n`, changed])
-          expect([one, atOnce(isJson(one))]).toEqual([one, isParsed(one)]);
+          expect([one, atOnce(new JsonText(one).isJson())]).toEqual([one, isParsed(one)]);
       }),
       { numRuns: 500 },
     );
@@ -110,7 +107,7 @@ describe('whether a text is JSON', () => {
     ']',
     '{]',
   ])('is not: %j', (text) => {
-    expect(atOnce(isJson(text))).toBe(false);
+    expect(atOnce(new JsonText(text).isJson())).toBe(false);
   });
 
   it('is told of long texts too', () => {
@@ -120,12 +117,15 @@ describe('whether a text is JSON', () => {
       '['.repeat(50_000) + ']'.repeat(50_000),
       `[${' '.repeat(100_000)}1${'\r\n'.repeat(4096)}]`,
     ])
-      expect([atOnce(isJson(text)), atOnce(isJson(text.slice(0, -1)))]).toEqual([true, false]);
+      expect([atOnce(new JsonText(text).isJson()), atOnce(new JsonText(text.slice(0, -1)).isJson())]).toEqual([
+        true,
+        false,
+      ]);
   });
 });
 
 describe('a JSON text that takes long to parse', () => {
-  const valueOf = (text: string): unknown => atOnce(parsedSteps(text))?.value;
+  const valueOf = (text: string): unknown => atOnce(new JsonText(text).parsed())?.value;
   const long = 'x'.repeat(1024 * 1024);
 
   it('stands for its members with short values, as far as is known', () => {
@@ -136,7 +136,7 @@ describe('a JSON text that takes long to parse', () => {
     });
     expect(valueOf(`{"id":"evt_1","n":[${'1,'.repeat(100_000)}1]}`)).toEqual({ id: 'evt_1' });
     expect(valueOf(`["${long}"]`)).toBeUndefined();
-    expect(atOnce(parsedSteps(`["${long}"]`))).toEqual({ json: `["${long}"]` });
+    expect(atOnce(new JsonText(`["${long}"]`).parsed())).toEqual({ json: `["${long}"]` });
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe('a JSON text that takes long to parse', () => {
     ['white space', `[${' '.repeat(1024 * 1024)}]`],
     ['numbers', `[${'1,'.repeat(512 * 1024)}1]`],
   ])('is read in many steps: %s', (_what, text) => {
-    const steps = parsedSteps(text);
+    const steps = new JsonText(text).parsed();
     let count = 0;
     while (steps.next().done !== true) count++;
     expect(count).toBeGreaterThan(200);
