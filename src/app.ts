@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { Registry } from 'prom-client';
 import { loadContract, maxBytesAroundResult } from './contract/contract';
 import { Protocols } from './contract/protocols';
 import { endpointHandler } from './endpoint';
-import { admission } from './call/admission';
+import { Admission } from './call/admission';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
-import { callersOf, rateLimit } from './http/callers';
+import { Callers } from './http/callers';
+import { RateLimit } from './http/rate-limit';
 import { Readiness } from './http/admin';
 import { AccessControl } from './access/access-control';
 import { BodyReader } from './http/content/body';
@@ -71,10 +71,10 @@ export async function startApp(
   const { limits, protocols: bindings, documentation } = config;
   const contract = await loadContract(config.namespace, new Protocols(bindings, documentation));
   const readiness = new Readiness(() => log.check());
-  const calls = admission(limits);
+  const admission = new Admission(limits);
   const metrics: Metrics = new Metrics({
-    inFlight: () => calls.inFlight,
-    waiting: () => calls.waiting,
+    inFlight: () => admission.inFlight,
+    waiting: () => admission.waits.size,
     connections: () => servers.connections,
     isReady: async () => (await readiness.problem()) === undefined,
     events: async () => (await log.stats()).events,
@@ -83,9 +83,14 @@ export async function startApp(
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const refusedCalls = new RefusedCalls();
-  const addressOf = (request: IncomingMessage) => callers.address(request);
-  const observer = createObserver(logger, metrics, refusedCalls, addressOf, config.log.access);
-  const callers = callersOf(config, observer.hint);
+  const observer = createObserver(
+    logger,
+    metrics,
+    refusedCalls,
+    (request) => callers.address(request),
+    config.log.access,
+  );
+  const callers = new Callers(config, observer.hint);
   log.observe(observer);
   const access = new AccessControl(config, callers);
   const service = webhookService(log, {
@@ -93,7 +98,7 @@ export async function startApp(
     limit: config.getEventsLimit,
     maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
   });
-  const rate = rateLimit(limits.rate, addressOf);
+  const rate = new RateLimit(limits.rate, callers);
   const handler = await endpointHandler({
     config,
     path: config.path,
@@ -103,7 +108,7 @@ export async function startApp(
     callers,
     rate,
     access,
-    admission: calls,
+    admission,
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
     mediaType: memoized(MediaType.parse),
     observer,
@@ -119,7 +124,7 @@ export async function startApp(
     // On the public address the metrics need a read key, on the admin address nothing.
     checkMetricsReader: (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (config.access.readKeys !== undefined) rate(request);
+      if (config.access.readKeys !== undefined) rate.count(request);
       access.checkReader(request);
     },
   });
@@ -131,7 +136,7 @@ export async function startApp(
     reloadTls: () => servers.reloadTls(),
     close(idleTimeout) {
       readiness.stop();
-      calls.endWaits();
+      admission.endWaits();
       return servers.close(idleTimeout);
     },
   };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Config } from '../config/config';
-import { isForwarded, type Callers } from '../http/callers';
+import { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
 import { memoized, shortened } from '../util/text';
 import { isLoopback } from './open-service';
@@ -17,14 +17,17 @@ export type OtherSite = (request: IncomingMessage) => string | undefined;
  * address. It says where the page is from (Fetch Metadata), but over plain HTTP to loopback addresses alone; it sends `Origin` with
  * every POST. Other origins of the same site are not this service either. Programs send neither.
  */
-export function otherSites({ baseUrl }: Pick<Callers, 'baseUrl'>): OtherSite {
+export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
   return (request) => {
     const { 'sec-fetch-site': site, origin, host } = request.headers;
     if (site === 'cross-site' || site === 'same-site') return 'Sec-Fetch-Site';
     if (origin === undefined || site === 'same-origin' || site === 'none') return undefined;
     // Behind a proxy about which nothing is configured the scheme may differ.
     const authority = /^https?:\/\/(.+)$/.exec(origin)?.[1];
-    if (authority !== undefined && (authority === host?.toLowerCase() || authority === new URL(baseUrl(request)).host))
+    if (
+      authority !== undefined &&
+      (authority === host?.toLowerCase() || authority === new URL(callers.baseUrl(request)).host)
+    )
       return undefined;
     return `Origin; if ${shortened(origin)} is this service, set BASE_URL to it`;
   };
@@ -61,7 +64,7 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
   const isOpen = isLocal(config);
   return (request) => {
     if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
-    if (isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
+    if (Callers.isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
       throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
     const name = hostName(request.headers);
     const isLocalName = isLoopback(name) && !mayLeadHere(name);

@@ -1,56 +1,34 @@
 import type { ServerResponse } from 'node:http';
+import type { Limits } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
 import { deferred, letOthersRun } from '../util/promises';
 
-/** Most calls in progress, and most calls that wait for events. */
-export interface AdmissionLimits {
-  readonly maxInFlight: number;
-  readonly maxWaiting: number;
-}
-
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
-export interface Admission {
-  readonly inFlight: number;
-  readonly waiting: number;
-  /** Returns the ticket of a call that has just arrived. It holds nothing yet. */
-  ticket(response: ServerResponse): Ticket;
-  /** Ends all waits, and every later one as it begins: the service stops. */
-  endWaits(): void;
-}
-
-/** Returns the admission of calls within these limits. */
-export function admission(limits: AdmissionLimits): Admission {
-  const calls: AdmittedCalls = {
-    limits,
-    inFlight: 0,
-    waits: new Set(),
-    isStopping: false,
-    lastTurn: Promise.resolve(),
-  };
-  return {
-    get inFlight() {
-      return calls.inFlight;
-    },
-    get waiting() {
-      return calls.waits.size;
-    },
-    ticket: (response) => new Ticket(calls, response),
-    endWaits() {
-      calls.isStopping = true;
-      for (const wait of calls.waits) wait.abort();
-    },
-  };
-}
-
-/** The state that the tickets of one service share. */
-interface AdmittedCalls {
-  readonly limits: AdmissionLimits;
-  inFlight: number;
+export class Admission {
+  /** Most calls in progress, and most that wait. */
+  readonly limits: Pick<Limits, 'maxInFlight' | 'maxWaiting'>;
+  /** How many calls are in progress. */
+  inFlight = 0;
   /** The calls that wait. Each controller is aborted when the service stops. */
-  readonly waits: Set<AbortController>;
-  isStopping: boolean;
+  readonly waits = new Set<AbortController>();
+  isStopping = false;
   /** Resolves when the last large message that has asked for a turn has ended it. */
-  lastTurn: Promise<unknown>;
+  lastTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(limits: Admission['limits']) {
+    this.limits = limits;
+  }
+
+  /** Returns the ticket of a call that has just arrived. It holds nothing yet. */
+  ticket(response: ServerResponse): Ticket {
+    return new Ticket(this, response);
+  }
+
+  /** Ends all waits, and every later one as it begins: the service stops. */
+  endWaits(): void {
+    this.isStopping = true;
+    for (const wait of this.waits) wait.abort();
+  }
 }
 
 /**
@@ -58,14 +36,14 @@ interface AdmittedCalls {
  * the call ends, each is given back exactly once.
  */
 export class Ticket {
-  readonly #calls: AdmittedCalls;
+  readonly #calls: Admission;
   readonly #response: ServerResponse;
   #hasSlot = false;
   #isWaiting = false;
   #waited = 0;
   #endTurn: (() => void) | undefined;
 
-  constructor(calls: AdmittedCalls, response: ServerResponse) {
+  constructor(calls: Admission, response: ServerResponse) {
     this.#calls = calls;
     this.#response = response;
   }

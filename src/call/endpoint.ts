@@ -1,9 +1,10 @@
 import type { AccessControl } from '../access/access-control';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
-import type { Callers, RateLimit } from '../http/callers';
+import type { Callers } from '../http/callers';
 import type { BodyReader } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
+import type { RateLimit } from '../http/rate-limit';
 import type { EventLog } from '../log/event-log';
 import type { Service } from '../service/call';
 import type { Observer } from '../telemetry/observer';

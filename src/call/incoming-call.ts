@@ -115,7 +115,7 @@ export abstract class IncomingCall implements Call {
   async #receive(): Promise<string> {
     const { rate, access, bodies } = this.endpoint;
     const { request, response, ticket } = this;
-    rate(request);
+    rate.count(request);
     this.#readMediaType();
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;

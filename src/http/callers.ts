@@ -4,26 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import { parse as parseForwarded } from 'forwarded-parse';
 import ipaddr from 'ipaddr.js';
 import { compile } from 'proxy-addr';
-import type { Config, Limits } from '../config/config';
+import type { Config } from '../config/config';
 import { HTTP_ERRORS } from './errors';
-
-/** Resolves who calls, and by which public URL. */
-export interface Callers {
-  /**
-   * The base URL, without a trailing slash, under which the caller reached the server.
-   *
-   * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
-   */
-  baseUrl(request: IncomingMessage): string;
-  /**
-   * The caller's network address: the connection's, or the one that the outermost trusted proxy states.
-   *
-   * @throws {RequestError} 400: `Forwarded` and `X-Forwarded-For` state different ones, and it is not known which the proxies write.
-   */
-  address(request: IncomingMessage): string | undefined;
-  /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
-  readonly vary: string;
-}
 
 /** The statement of one proxy about the request that it received (RFC 7239). */
 interface Hop {
@@ -34,58 +16,128 @@ interface Hop {
   readonly prefix?: string;
 }
 
-type Trust = (address: string, hop: number) => boolean;
-
 const FORWARDED_HINT =
   'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
   'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
-/**
- * Resolves callers and public URLs under the configured proxies and, where one is configured, the fixed base URL.
- *
- * @param hint - called for each request whose forwarded fields are ignored because no proxy is trusted.
- */
-export function callersOf(
-  { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
-  hint: (key: string, message: string) => void = () => undefined,
-): Callers {
-  const trust: Trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
-  const written: WrittenFields = { standard: false, custom: false };
-  const notice = (request: IncomingMessage): void => {
-    if (trustProxy === 0 && isForwarded(request)) hint('forwarded', FORWARDED_HINT);
-  };
-  return {
-    baseUrl(request) {
-      notice(request);
-      return baseUrl ?? requestedBase(request, trust);
-    },
-    address(request) {
-      notice(request);
-      return callerAddress(request, trust, written);
-    },
-    vary:
+/** Resolves who calls, and by which public URL, under the configured proxies. */
+export class Callers {
+  /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
+  readonly vary: string;
+  /** The fixed base URL, if one is configured. */
+  readonly #baseUrl: string | undefined;
+  readonly #trust: (address: string, hop: number) => boolean;
+  readonly #hint: ((key: string, message: string) => void) | undefined;
+  /** Which of the two families proxies have been seen to write without the other: no caller can leave out what a proxy writes. */
+  readonly #written = { standard: false, custom: false };
+
+  /** @param hint - called for each request whose forwarded fields are ignored because no proxy is trusted. */
+  constructor(
+    { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
+    hint?: (key: string, message: string) => void,
+  ) {
+    this.#baseUrl = baseUrl;
+    this.#trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
+    this.#hint = trustProxy === 0 ? hint : undefined;
+    this.vary =
       trustProxy === 0
         ? 'Host'
-        : 'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto',
-  };
-}
+        : 'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
+  }
 
-/** Whether a proxy has sent the request on, or its caller pretends that. */
-export function isForwarded(request: IncomingMessage): boolean {
-  return usesCustomFields(request) || request.headers.forwarded !== undefined;
-}
+  /** Whether a proxy has sent the request on, or its caller pretends that. */
+  static isForwarded(request: IncomingMessage): boolean {
+    return usesCustomFields(request) || request.headers.forwarded !== undefined;
+  }
 
-function requestedBase(request: IncomingMessage, trust: Trust): string {
-  const { socket, headers } = request;
-  const stated = statedByProxies(request, trust);
-  const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
-  if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
-  // A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to.
-  const requested =
-    stated.host ?? headers.host ?? authority(socket.localAddress ?? 'localhost', socket.localPort ?? 80);
-  const host = withPort(requested, stated.port);
-  if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
-  return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
+  /**
+   * The base URL, without a trailing slash, under which the caller reached the server.
+   *
+   * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
+   */
+  baseUrl(request: IncomingMessage): string {
+    this.#giveHint(request);
+    if (this.#baseUrl !== undefined) return this.#baseUrl;
+    const { socket, headers } = request;
+    const stated = this.#statedByProxies(request);
+    const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
+    if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
+    // A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to.
+    const requested =
+      stated.host ?? headers.host ?? authority(socket.localAddress ?? 'localhost', socket.localPort ?? 80);
+    const host = withPort(requested, stated.port);
+    if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
+    return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
+  }
+
+  /**
+   * The caller's network address: the connection's, or the one that the outermost trusted proxy states.
+   *
+   * @throws {RequestError} 400: `Forwarded` and `X-Forwarded-For` state different ones, and it is not known which the proxies write.
+   */
+  address(request: IncomingMessage): string | undefined {
+    this.#giveHint(request);
+    const remote = request.socket.remoteAddress;
+    if (remote === undefined || !this.#trust(remote, 0)) return remote;
+    const standard = this.#outermost(remote, standardAddresses(request));
+    const custom = this.#outermost(remote, customAddresses(request));
+    const written = this.#written;
+    if (standard === undefined || custom === undefined) {
+      written.standard ||= standard !== undefined;
+      written.custom ||= custom !== undefined;
+      return standard ?? custom ?? remote;
+    }
+    // A proxy that writes only one of the two families passes on what a caller invented in the other.
+    if (written.standard && !written.custom) return standard;
+    // `Forwarded` may state no address, as that of a proxy which writes X-Forwarded-For beside it.
+    const isKnown = written.custom && !written.standard;
+    if (!isKnown && standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
+    return custom;
+  }
+
+  #giveHint(request: IncomingMessage): void {
+    if (this.#hint !== undefined && Callers.isForwarded(request)) this.#hint('forwarded', FORWARDED_HINT);
+  }
+
+  /** The address that the outermost trusted proxy states, if proxies state any. */
+  #outermost(remote: string, stated: readonly string[]): string | undefined {
+    if (stated.length === 0) return undefined;
+    const addresses = [remote, ...stated];
+    return addresses[Math.min(this.#trustedHops(addresses), addresses.length - 1)];
+  }
+
+  /**
+   * Returns the statement of the outermost trusted proxy. A proxy appends its own values to those it received, so a list counts from its
+   * end, and only as far as proxies in a row are trusted.
+   */
+  #statedByProxies(request: IncomingMessage): Hop {
+    const remote = request.socket.remoteAddress ?? '';
+    if (!this.#trust(remote, 0)) return {};
+    const isCustom = usesCustomFields(request);
+    const addresses = isCustom ? customAddresses(request) : standardAddresses(request);
+    const hops = this.#trustedHops([remote, ...addresses]);
+    const forwarded = forwardedHops(request);
+    const standard = forwarded.at(-Math.min(hops, forwarded.length)) ?? {};
+    if (!isCustom) return standard;
+    const custom: Hop = Object.fromEntries(
+      FIELDS.flatMap((field) => {
+        const values = list(request.headers[`x-forwarded-${field}`]);
+        const value = values.at(-Math.min(hops, values.length));
+        return value === undefined ? [] : [[field, value]];
+      }),
+    );
+    // A proxy that writes only one of the two families may pass on what a caller invented in the other.
+    if (disagree(standard.host, custom.host ?? request.headers.host) || disagree(standard.proto, custom.proto)) {
+      throw HTTP_ERRORS.contradictingProxies();
+    }
+    return custom;
+  }
+
+  /** How many proxies in a row are trusted, beginning with the connected one. */
+  #trustedHops(addresses: readonly string[]): number {
+    const first = addresses.findIndex((address, hop) => !this.#trust(address, hop));
+    return first === -1 ? addresses.length : first;
+  }
 }
 
 function withPort(host: string, port: string | undefined): string {
@@ -103,64 +155,6 @@ function prefixPath(prefix = ''): string {
   return path;
 }
 
-/** Which of the two families proxies have been seen to write without the other: no caller can leave out what a proxy writes. */
-interface WrittenFields {
-  standard: boolean;
-  custom: boolean;
-}
-
-function callerAddress(request: IncomingMessage, trust: Trust, written: WrittenFields): string | undefined {
-  const remote = request.socket.remoteAddress;
-  if (remote === undefined || !trust(remote, 0)) return remote;
-  const standard = outermost(remote, standardAddresses(request), trust);
-  const custom = outermost(remote, customAddresses(request), trust);
-  if (standard === undefined || custom === undefined) {
-    written.standard ||= standard !== undefined;
-    written.custom ||= custom !== undefined;
-    return standard ?? custom ?? remote;
-  }
-  // A proxy that writes only one of the two families passes on what a caller invented in the other.
-  if (written.standard && !written.custom) return standard;
-  // `Forwarded` may state no address, as that of a proxy which writes X-Forwarded-For beside it.
-  const isKnown = written.custom && !written.standard;
-  if (!isKnown && standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
-  return custom;
-}
-
-/** The address that the outermost trusted proxy states, if proxies state any. */
-function outermost(remote: string, stated: readonly string[], trust: Trust): string | undefined {
-  if (stated.length === 0) return undefined;
-  const addresses = [remote, ...stated];
-  return addresses[Math.min(trustedHops(addresses, trust), addresses.length - 1)];
-}
-
-/**
- * Returns the statement of the outermost trusted proxy. A proxy appends its own values to those it received, so a list counts from its
- * end, and only as far as proxies in a row are trusted.
- */
-function statedByProxies(request: IncomingMessage, trust: Trust): Hop {
-  const remote = request.socket.remoteAddress ?? '';
-  if (!trust(remote, 0)) return {};
-  const isCustom = usesCustomFields(request);
-  const addresses = isCustom ? customAddresses(request) : standardAddresses(request);
-  const hops = trustedHops([remote, ...addresses], trust);
-  const forwarded = forwardedHops(request);
-  const standard = forwarded.at(-Math.min(hops, forwarded.length)) ?? {};
-  if (!isCustom) return standard;
-  const custom: Hop = Object.fromEntries(
-    FIELDS.flatMap((field) => {
-      const values = list(request.headers[`x-forwarded-${field}`]);
-      const value = values.at(-Math.min(hops, values.length));
-      return value === undefined ? [] : [[field, value]];
-    }),
-  );
-  // A proxy that writes only one of the two families may pass on what a caller invented in the other.
-  if (disagree(standard.host, custom.host ?? request.headers.host) || disagree(standard.proto, custom.proto)) {
-    throw HTTP_ERRORS.contradictingProxies();
-  }
-  return custom;
-}
-
 const FIELDS = ['proto', 'host', 'port', 'prefix'] as const;
 
 function disagree(one: string | undefined, other: string | undefined): boolean {
@@ -176,12 +170,6 @@ function usesCustomFields({ headers }: IncomingMessage): boolean {
     headers['x-forwarded-port'] !== undefined ||
     headers['x-forwarded-prefix'] !== undefined
   );
-}
-
-/** How many proxies in a row are trusted, beginning with the connected one. */
-function trustedHops(addresses: readonly string[], trust: Trust): number {
-  const first = addresses.findIndex((address, hop) => !trust(address, hop));
-  return first === -1 ? addresses.length : first;
 }
 
 /** The addresses in `Forwarded`, the nearest first; empty texts for proxies that state none. */
@@ -245,44 +233,4 @@ export function isAuthority(host: string): boolean {
   if (match === null) return false;
   const ipv6 = match.groups?.ipv6;
   return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
-}
-
-/** Counts a request of a client, once. Throws a {@link RequestError} 429 where the client sent too many. */
-export type RateLimit = (request: IncomingMessage & { isCounted?: boolean }) => void;
-
-/** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
-const MAX_CLIENTS = 100_000;
-
-/**
- * Returns the limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none.
- */
-export function rateLimit(
-  rate: Limits['rate'],
-  addressOf: (request: IncomingMessage) => string | undefined,
-  maxClients = MAX_CLIENTS,
-): RateLimit {
-  if (rate === undefined) return () => undefined;
-  const { calls, milliseconds } = rate;
-  const counts = new Map<string, number>();
-  let ends = performance.now() + milliseconds;
-  return (request) => {
-    if (request.isCounted) return;
-    request.isCounted = true;
-    const now = performance.now();
-    const client = clientOf(addressOf(request) ?? '');
-    if (now >= ends || (counts.size >= maxClients && !counts.has(client))) {
-      counts.clear();
-      ends = now + milliseconds;
-    }
-    const count = counts.get(client) ?? 0;
-    if (count >= calls) throw HTTP_ERRORS.rate(calls, milliseconds, ends - now);
-    counts.set(client, count + 1);
-  };
-}
-
-/** With IPv6, one client chooses its addresses from a network of 64 bits (RFC 6177). */
-function clientOf(address: string): string {
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return 'parts' in parsed ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

@@ -4,11 +4,12 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Limits } from '../config/config';
 import { AcceptPhases } from './accept-phases';
 import type { AdminPages } from './admin';
-import { isAuthority, type RateLimit } from './callers';
+import { isAuthority } from './callers';
 import type { Connections } from './connections';
 import { skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
 import { MessageMemory, type HttpRequest } from './request';
+import type { RateLimit } from './rate-limit';
 import { SMALL_ANSWER, type HttpResponse } from './response';
 import { memoized, plainReason } from '../util/text';
 
@@ -19,8 +20,8 @@ export interface ServerOptions {
   readonly handler?: Handler;
   readonly limits: Limits;
   /** Counts what is refused. */
-  readonly rate: RateLimit;
-  readonly observer: ServerObserver;
+  readonly rate?: RateLimit;
+  readonly observer?: ServerObserver;
   /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
   readonly tls?: SecureContextOptions | undefined;
 }
@@ -56,7 +57,6 @@ export class RequestListener {
 
   /** Answers a request that arrived, unless its connection has ended before. */
   receive(request: HttpRequest, response: HttpResponse): void {
-    const { observer } = this.#options;
     const connection = this.#connections.of(request.socket);
     // After an answer with which the connection ends, nothing is acted on that could not be answered.
     if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
@@ -70,7 +70,7 @@ export class RequestListener {
     response.memory = this.#answers;
     const isInTurn = connection.received(response);
     if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
-    const { answered } = observer;
+    const answered = this.#options.observer?.answered;
     if (answered !== undefined) {
       response.once('close', () => {
         answered(request, response, performance.now() - request.receivedAt);
@@ -148,7 +148,7 @@ export class RequestListener {
     const { req: request } = response;
     let refusal = refusalOf(error);
     try {
-      rate(request);
+      rate?.count(request);
     } catch (limit) {
       // The mistake in the request may make the rest of its connection unreadable.
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
@@ -158,7 +158,7 @@ export class RequestListener {
     else if (!response.writableEnded) response.destroy();
     const reason = refusal?.message ?? plainReason(error);
     const { remoteAddress } = request.socket;
-    observer.refused({ refusal: refusal?.refusal, reason, status: response.statusCode, remoteAddress, request });
+    observer?.refused({ refusal: refusal?.refusal, reason, status: response.statusCode, remoteAddress, request });
   }
 }
 

@@ -117,7 +117,7 @@ export class HttpServer {
 
   /** Reports what was refused without a request. */
   #report({ refusal, message: reason }: RequestError, socket: Socket | undefined, status: number | undefined): void {
-    this.#options.observer.refused({ refusal, reason, status, remoteAddress: socket?.remoteAddress });
+    this.#options.observer?.refused({ refusal, reason, status, remoteAddress: socket?.remoteAddress });
   }
 
   /** The bytes that arrived are no request, or did not arrive in time. Earlier requests get their answers first. */

@@ -1,24 +1,20 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Config, TlsFiles } from '../config/config';
-import { localAuthority, type RateLimit } from './callers';
+import type { Config, ListenAddress, TlsFiles } from '../config/config';
+import { localAuthority } from './callers';
 import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
-import type { Handler, ServerObserver } from './request-listener';
+import type { HttpRequest } from './request';
+import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
 
 /** The handler and the pages of the servers of one process. */
-export interface ServersOptions {
-  /** Answers what is not an admin page. */
-  readonly handler: Handler;
-  readonly rate: RateLimit;
-  readonly observer: ServerObserver;
+interface ServersOptions extends Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>> {
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;
   /** Throws a {@link RequestError} where the caller may not read the metrics on the public address. */
-  checkMetricsReader(this: void, request: IncomingMessage): void;
+  checkMetricsReader(this: void, request: HttpRequest): void;
 }
 
 /** The public server, and the one for the operator if it has an address of its own. */
@@ -60,14 +56,13 @@ export async function startServers(config: Config, options: ServersOptions): Pro
     tls: tls && (await readTls(tls)),
   });
   const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
-  const admin =
-    adminAddress &&
-    new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), limits: adminLimits, rate, observer });
+  let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   let port: number;
-  let adminPort: number | undefined;
   try {
     // First the one on which nothing is answered but the operator.
-    adminPort = adminAddress && (await admin?.listen(adminAddress));
+    admin =
+      adminAddress &&
+      (await startAdminServer(adminAddress, readiness, metrics, { limits: adminLimits, rate, observer }));
     port = await server.listen(config);
   } catch (error) {
     await Promise.all([server.close(), admin?.close()]);
@@ -75,8 +70,7 @@ export async function startServers(config: Config, options: ServersOptions): Pro
   }
   return {
     url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
-    adminUrl:
-      adminAddress && adminPort !== undefined ? `http://${localAuthority(adminAddress.host, adminPort)}/` : undefined,
+    adminUrl: admin?.url,
     get connections() {
       return server.connections;
     },
@@ -87,9 +81,34 @@ export async function startServers(config: Config, options: ServersOptions): Pro
     async close(idleTimeout) {
       const deadline = performance.now() + STOP_TIMEOUT;
       await server.close(idleTimeout, deadline);
-      await admin?.close(0, deadline);
+      await admin?.close(deadline);
     },
   };
+}
+
+/**
+ * Starts a server for the operator alone: health, metrics, and `/`, which lists them.
+ *
+ * @throws the address is in use, or not one of this machine.
+ */
+export async function startAdminServer(
+  address: ListenAddress,
+  readiness: Readiness,
+  metrics: MetricsSource,
+  options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
+) {
+  const server = new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), ...options });
+  try {
+    const port = await server.listen(address);
+    return {
+      url: `http://${localAuthority(address.host, port)}/`,
+      /** Ends what is still open at a deadline, in the time of `performance.now()`. */
+      close: (deadline?: number) => server.close(0, deadline),
+    };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 /** A file of PEM, read once, since it may be rewritten meanwhile. Its name has setting and path, for messages. */

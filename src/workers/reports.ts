@@ -1,5 +1,4 @@
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
-import type { MetricsSource } from '../http/admin';
 import type { Refusal } from '../http/errors';
 import { refusalCounter, retentionFailures } from '../telemetry/metrics';
 import { mergedRefusals, RefusedCalls, type Refusals } from '../telemetry/refused-calls';
@@ -19,7 +18,7 @@ interface Answer extends Report {
  * The metrics and the refused calls of several workers together. What the last report of a worker that has ended says stays in
  * both: a counter that goes back looks to Prometheus like a restart of everything.
  */
-export class Reports implements MetricsSource {
+export class Reports {
   readonly #workers = new Set<WorkerProcess>();
   readonly #own = new Registry();
   readonly #processes = new Gauge({

@@ -1,20 +1,20 @@
 import cluster from 'node:cluster';
-import type { IncomingMessage } from 'node:http';
-import { eventLogSettings, type Config, type ProcessConfig } from '../config/config';
+import { eventLogSettings, type ProcessConfig } from '../config/config';
 import { environmentOfWorkers } from '../config/process-config';
 import type { Notify } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
-import { createObserver, type Observer } from '../telemetry/observer';
+import { createObserver } from '../telemetry/observer';
 import { Supervisor } from './supervisor';
 import { writerFor } from './writer';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker, type WorkerProcess } from './worker-process';
-import { adminPages, Readiness, withIndex } from '../http/admin';
-import { callersOf, localAuthority, rateLimit, type RateLimit } from '../http/callers';
-import { HttpServer } from '../http/server';
+import { Readiness } from '../http/admin';
+import { Callers } from '../http/callers';
+import { RateLimit } from '../http/rate-limit';
+import { startAdminServer } from '../http/servers';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
@@ -40,9 +40,14 @@ export async function supervise(
     stdio: ['inherit', 'inherit', 'inherit', inherited?.fd ?? 'ignore', 'ipc'],
   });
   const reports = new Reports();
-  const callers = callersOf(config);
-  const addressOf = (request: IncomingMessage) => callers.address(request);
-  const observer = createObserver(logger, reports, reports.refusedCalls, addressOf, config.log.access);
+  const callers = new Callers(config);
+  const observer = createObserver(
+    logger,
+    reports,
+    reports.refusedCalls,
+    (request) => callers.address(request),
+    config.log.access,
+  );
   log?.observe({ retained: observer.retained, lost: observer.lost });
   let port = config.port;
   const fork = (): WorkerProcess => {
@@ -67,13 +72,13 @@ export async function supervise(
       });
     },
   });
-  const adminUrl = await startAdminServer(
-    config,
-    supervisor,
-    reports,
-    observer,
-    rateLimit(config.limits.rate, addressOf),
-  );
+  const readiness = new Readiness(async () => {
+    if (!supervisor.isReady) throw new Error('No worker is ready.');
+    await reports.check();
+  });
+  const { admin, limits } = config;
+  const rate = new RateLimit(limits.rate, callers);
+  const adminServer = admin && (await startAdminServer(admin, readiness, reports, { limits, rate, observer }));
   if (inherited === undefined) port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
@@ -87,30 +92,5 @@ export async function supervise(
     });
   });
   supervisor.start();
-  logger.info({ workers: config.workers, adminUrl }, 'supervising');
-}
-
-/**
- * Starts the supervisor's admin server: the health and the metrics of all workers on the admin address. Resolves to that
- * address, if one is configured.
- *
- * @throws the address is in use, or is not one of this machine.
- */
-async function startAdminServer(
-  config: Config,
-  supervisor: Supervisor,
-  reports: Reports,
-  observer: Observer,
-  rate: RateLimit,
-): Promise<string | undefined> {
-  const { admin, limits } = config;
-  if (admin === undefined) return undefined;
-  const readiness = new Readiness(async () => {
-    if (!supervisor.isReady) throw new Error('No worker is ready.');
-    await reports.check();
-  });
-  const pages = withIndex(adminPages(readiness, reports));
-  const server = new HttpServer({ pages, limits, rate, observer });
-  const port = await server.listen(admin);
-  return `http://${localAuthority(admin.host, port)}/`;
+  logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
 }

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { readConfig, type Access, type AccessConfig } from '../../src/config/config';
 import { AccessControl, type GuardedCall } from '../../src/access/access-control';
-import { callersOf } from '../../src/http/callers';
+import { Callers } from '../../src/http/callers';
 import { RequestError } from '../../src/http/errors';
 
 type Credentials = Pick<GuardedCall, 'password' | 'passwordProblem'> & { readonly body?: Buffer };
@@ -25,7 +25,7 @@ function requestWith(headers: Record<string, string>, method = 'POST'): Incoming
 }
 
 type Given = Partial<AccessConfig>;
-const callers = callersOf({ baseUrl: undefined, trustProxy: 0 });
+const callers = new Callers({ baseUrl: undefined, trustProxy: 0 });
 /** The access control of a service that others reach or, on a loopback address, this machine alone. */
 const controlOf = (given: Given, host = '0.0.0.0') =>
   new AccessControl(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { readConfig } from '../../src/config/config';
 import { AccessControl } from '../../src/access/access-control';
-import { callersOf } from '../../src/http/callers';
+import { Callers } from '../../src/http/callers';
 import { RequestError } from '../../src/http/errors';
 import { send, type Answer } from '../support/http';
 import { startService } from '../support/service';
@@ -88,7 +88,7 @@ describe('without READ_KEYS the pages of the events', () => {
 
   const check = (headers: Record<string, string>, variables: Record<string, string> = {}) => {
     const config = readConfig(variables);
-    const access = new AccessControl(config, callersOf(config));
+    const access = new AccessControl(config, new Callers(config));
     return reasonOf((request) => {
       access.checkViewer(request);
     }, headers);
@@ -122,7 +122,7 @@ describe('without READ_KEYS the pages of the events', () => {
 describe('the check of callers without keys', () => {
   const callerCheck = (variables: Record<string, string>) => {
     const config = readConfig(variables);
-    const access = new AccessControl(config, callersOf(config));
+    const access = new AccessControl(config, new Callers(config));
     return (request: IncomingMessage) =>
       void access.afterBody({ request, needs: 'read', hasEnvelope: false }, Buffer.alloc(0));
   };

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { admission, type Admission, type Ticket } from '../../src/call/admission';
+import { Admission, type Ticket } from '../../src/call/admission';
 import { deferred } from '../../src/util/promises';
 
 /** As much of a response as a ticket listens to. */
@@ -15,12 +15,12 @@ describe('the ticket of a call', () => {
   let fake: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    calls = admission({ maxInFlight: 2, maxWaiting: 2 });
+    calls = new Admission({ maxInFlight: 2, maxWaiting: 2 });
     fake = fakeResponse();
     ticket = calls.ticket(fake.response);
   });
 
-  const counts = () => [calls.inFlight, calls.waiting];
+  const counts = () => [calls.inFlight, calls.waits.size];
   /** The ticket of another call, which has a slot. */
   const another = () => {
     const other = calls.ticket(fakeResponse().response);

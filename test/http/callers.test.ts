@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { callersOf, localAuthority } from '../../src/http/callers';
+import { Callers, localAuthority } from '../../src/http/callers';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 
@@ -10,14 +10,14 @@ function requestWith(headers: Record<string, string>, connection: Connection): I
 }
 
 const addressOf = (trustProxy: number | string[], headers: Record<string, string>, remoteAddress = '127.0.0.1') =>
-  callersOf({ baseUrl: undefined, trustProxy }).address(requestWith(headers, { remoteAddress }));
+  new Callers({ baseUrl: undefined, trustProxy }).address(requestWith(headers, { remoteAddress }));
 
 const baseOf = (
   trustProxy: number | string[],
   headers: Record<string, string>,
   connection: Connection = {},
   baseUrl?: string,
-) => callersOf({ baseUrl, trustProxy }).baseUrl(requestWith(headers, { remoteAddress: '127.0.0.1', ...connection }));
+) => new Callers({ baseUrl, trustProxy }).baseUrl(requestWith(headers, { remoteAddress: '127.0.0.1', ...connection }));
 
 describe('the address of a caller', () => {
   const headers = { 'x-forwarded-for': '198.51.100.7, 192.0.2.1, 10.0.0.1' };
@@ -76,7 +76,7 @@ describe('the address of a caller', () => {
       [{ forwarded }, { 'x-forwarded-for': custom }],
       [{ 'x-forwarded-for': custom }, { forwarded }],
     ] as const) {
-      const callers = callersOf({ baseUrl: undefined, trustProxy: 1 });
+      const callers = new Callers({ baseUrl: undefined, trustProxy: 1 });
       expect(() => callers.address(both)).toThrow(refusal);
       const alone = callers.address(requestWith({ ...known }, { remoteAddress: '127.0.0.1' }));
       expect(callers.address(both)).toBe(alone);
@@ -87,7 +87,7 @@ describe('the address of a caller', () => {
   });
 
   it('is what a proxy writes that states no address in Forwarded', () => {
-    const callers = callersOf({ baseUrl: undefined, trustProxy: 1 });
+    const callers = new Callers({ baseUrl: undefined, trustProxy: 1 });
     const address = (headers: Record<string, string>) =>
       callers.address(requestWith(headers, { remoteAddress: '127.0.0.1' }));
     expect(address({ forwarded: 'proto=https' })).toBe('');
@@ -100,7 +100,7 @@ describe('the address of a caller', () => {
 
   it('is unknown where the connection has none any more', () => {
     const request = requestWith({ 'x-forwarded-for': '192.0.2.1' }, { remoteAddress: undefined });
-    expect(callersOf({ baseUrl: undefined, trustProxy: 1 }).address(request)).toBeUndefined();
+    expect(new Callers({ baseUrl: undefined, trustProxy: 1 }).address(request)).toBeUndefined();
   });
 
   it('is the connection where proxies state none', () => {
@@ -255,7 +255,7 @@ describe('the base URL', () => {
 
   it('depends on the forwarded fields where proxies are trusted', () => {
     const all = 'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
-    const varyOf = (trustProxy: number | string[]) => callersOf({ baseUrl: undefined, trustProxy }).vary;
+    const varyOf = (trustProxy: number | string[]) => new Callers({ baseUrl: undefined, trustProxy }).vary;
     expect([varyOf(0), varyOf(1), varyOf(['loopback'])]).toEqual(['Host', all, all]);
   });
 });
@@ -263,7 +263,7 @@ describe('the base URL', () => {
 describe('forwarded fields', () => {
   const ignored = (trustProxy: number | string[], headers: Record<string, string>): number => {
     let count = 0;
-    const callers = callersOf({ baseUrl: 'http://set', trustProxy }, () => count++);
+    const callers = new Callers({ baseUrl: 'http://set', trustProxy }, () => count++);
     callers.address(requestWith(headers, { remoteAddress: '127.0.0.1' }));
     callers.baseUrl(requestWith(headers, { remoteAddress: '127.0.0.1' }));
     return count;

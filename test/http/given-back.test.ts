@@ -21,12 +21,7 @@ it('a server that is closed has no timer left', async () => {
     destroy: (id) => timers.delete(id),
   }).enable();
   const { limits } = readConfig({});
-  const server = new HttpServer({
-    pages: new Map(),
-    limits,
-    rate: () => undefined,
-    observer: { refused: () => undefined },
-  });
+  const server = new HttpServer({ pages: new Map(), limits });
   await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
   expect(timers.size).toBeGreaterThan(0);
   await server.close();

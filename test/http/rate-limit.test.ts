@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-import { rateLimit, type RateLimit } from '../../src/http/callers';
+import { RateLimit } from '../../src/http/rate-limit';
+import type { HttpRequest } from '../../src/http/request';
 
 /** Each request counts once. */
-const newRequest = () => ({}) as IncomingMessage;
+const newRequest = () => ({}) as HttpRequest;
 const DAY = 86_400_000;
 
 function refusalOf(limit: RateLimit): unknown {
   try {
-    limit(newRequest());
+    limit.count(newRequest());
     return undefined;
   } catch (error) {
     return error;
@@ -21,19 +21,19 @@ describe('RATE_LIMIT', () => {
 
   it('counts in periods that are longer than a timer of Node', () => {
     jest.useFakeTimers();
-    const limit = rateLimit({ calls: 2, milliseconds: 30 * DAY }, () => '192.0.2.1');
-    limit(newRequest());
+    const limit = new RateLimit({ calls: 2, milliseconds: 30 * DAY }, { address: () => '192.0.2.1' });
+    limit.count(newRequest());
     jest.advanceTimersByTime(29 * DAY);
-    limit(newRequest());
+    limit.count(newRequest());
     expect(refusalOf(limit)).toMatchObject({ status: 429, headers: { 'Retry-After': String(86_400) } });
     jest.advanceTimersByTime(DAY);
-    limit(newRequest());
+    limit.count(newRequest());
   });
 
   it('says to come back once the period is over, rounded up to a second', () => {
     jest.useFakeTimers();
-    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => '192.0.2.1');
-    limit(newRequest());
+    const limit = new RateLimit({ calls: 1, milliseconds: 60_000 }, { address: () => '192.0.2.1' });
+    limit.count(newRequest());
     for (const [passed, after] of [
       [1, '60'],
       [58_998, '2'],
@@ -44,7 +44,7 @@ describe('RATE_LIMIT', () => {
       expect(refusalOf(limit)).toMatchObject({ status: 429, headers: { 'Retry-After': after } });
     }
     jest.advanceTimersByTime(1);
-    limit(newRequest());
+    limit.count(newRequest());
   });
 
   it.each([
@@ -54,8 +54,8 @@ describe('RATE_LIMIT', () => {
     ['fe80::1%eth0', 'fe80::2%eth1'],
   ])('counts %s and %s as one client', (one, other) => {
     let address = one;
-    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => address);
-    limit(newRequest());
+    const limit = new RateLimit({ calls: 1, milliseconds: 60_000 }, { address: () => address });
+    limit.count(newRequest());
     address = other;
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });
@@ -66,30 +66,30 @@ describe('RATE_LIMIT', () => {
     ['192.0.2.1', '192.0.2.2'],
   ])('counts %s and %s as two clients', (one, other) => {
     let address = one;
-    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => address);
-    limit(newRequest());
+    const limit = new RateLimit({ calls: 1, milliseconds: 60_000 }, { address: () => address });
+    limit.count(newRequest());
     address = other;
     expect(refusalOf(limit)).toBeUndefined();
   });
 
   it('counts a request once, however often it is asked', () => {
-    const limit = rateLimit({ calls: 2, milliseconds: 60_000 }, () => '192.0.2.1');
+    const limit = new RateLimit({ calls: 2, milliseconds: 60_000 }, { address: () => '192.0.2.1' });
     const request = newRequest();
-    for (let i = 0; i < 3; i++) limit(request);
-    limit(newRequest());
+    for (let i = 0; i < 3; i++) limit.count(request);
+    limit.count(newRequest());
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });
 
   it('keeps a bounded number of clients, however many addresses call', () => {
     let address = 0;
-    const limit = rateLimit({ calls: 1, milliseconds: 60_000 }, () => String(address), 3);
-    for (; address < 3; address++) limit(newRequest());
+    const limit = new RateLimit({ calls: 1, milliseconds: 60_000 }, { address: () => String(address) }, 3);
+    for (; address < 3; address++) limit.count(newRequest());
     address = 2;
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
     // The fourth client begins a new period.
     for (const next of [3, 2, 1]) {
       address = next;
-      limit(newRequest());
+      limit.count(newRequest());
     }
     expect(refusalOf(limit)).toMatchObject({ status: 429 });
   });

@@ -18,7 +18,7 @@ describe('an HTTP server', () => {
   const start = async (pages: ConstructorParameters<typeof HttpServer>[0]['pages'] = new Map()) => {
     const refusals: Refused[] = [];
     const observer = { refused: (refused: Refused) => void refusals.push(refused) };
-    server = new HttpServer({ pages, limits: readConfig({}).limits, rate: () => undefined, observer });
+    server = new HttpServer({ pages, limits: readConfig({}).limits, observer });
     const port = await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
     return { refusals, url: `http://127.0.0.1:${String(port)}` };
   };

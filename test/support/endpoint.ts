@@ -1,12 +1,13 @@
 import { loadContract, type Contract } from '../../src/contract/contract';
 import { AccessControl } from '../../src/access/access-control';
-import { admission } from '../../src/call/admission';
+import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
 import type { EndedCall } from '../../src/telemetry/observer';
 import { readConfig } from '../../src/config/config';
-import { callersOf } from '../../src/http/callers';
+import { Callers } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
 import { MediaType } from '../../src/http/content/media-type';
+import { RateLimit } from '../../src/http/rate-limit';
 import { HttpServer } from '../../src/http/server';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import type { Operation, Service } from '../../src/service/call';
@@ -44,7 +45,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });
   const { limits } = config;
-  const callers = callersOf(config);
+  const callers = new Callers(config);
   const handler = await endpointHandler({
     config,
     path,
@@ -53,9 +54,9 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     log: openMemoryLog(),
     callers,
     mediaType: MediaType.parse,
-    admission: admission(limits),
+    admission: new Admission(limits),
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
-    rate: () => undefined,
+    rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
     observer: { hint, ended: (_request, call) => void reports.push(call) },
     refusals: () => Promise.resolve({ calls: [], counts: [] }),
@@ -64,8 +65,6 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     handler,
     pages: new Map(),
     limits,
-    rate: () => undefined,
-    observer: { refused: () => undefined },
   });
   const port = await server.listen(config);
   const started: TestEndpoint = {

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Limits, ListenAddress } from '../../config/config';
-import { adminPages, Readiness, withIndex } from '../../http/admin';
-import { localAuthority } from '../../http/callers';
-import { HttpServer } from '../../http/server';
+import { Readiness } from '../../http/admin';
+import { startAdminServer } from '../../http/servers';
 import { within } from '../../util/promises';
 import { reasonOf } from '../../util/reason';
 import type { TargetProgress } from './progress';
@@ -34,12 +33,11 @@ export async function serveMetrics(
     const problems = targets.flatMap(({ problem }) => problem ?? []);
     return problems.length === 0 ? Promise.resolve() : Promise.reject(new Error(problems.join('\n')));
   });
-  const pages = withIndex(adminPages(readiness, metricsOf(targets)));
-  const server = new HttpServer({ pages, limits, rate: () => undefined, observer: { refused: () => undefined } });
-  const port = await server.listen(address).catch((error: unknown) => {
+  const started = startAdminServer(address, readiness, metricsOf(targets), { limits });
+  const { url, close } = await started.catch((error: unknown) => {
     throw new Error(`--metrics-port ${String(address.port)} cannot be used: ${reasonOf(error)}.`);
   });
-  return { url: `http://${localAuthority(address.host, port)}/metrics`, close: () => server.close() };
+  return { url: `${url}metrics`, close };
 }
 
 function metricsOf(targets: readonly TargetProgress[]): Registry {

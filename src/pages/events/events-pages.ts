@@ -87,7 +87,7 @@ class EventsPages {
   async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const { rate, access, admission } = this.#endpoint;
     try {
-      rate(response.req);
+      rate.count(response.req);
       access.checkViewer(response.req);
       if (this.#inProgress >= this.#maxInProgress) throw HTTP_ERRORS.pagesInFlight(this.#maxInProgress);
       this.#inProgress++;

@@ -40,7 +40,7 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
     .route(path)
     .all(SECURITY_HEADERS)
     .get(async (request, response) => {
-      rate(request);
+      rate.count(request);
       // Pages are no calls, which are counted: of many that are asked for at once, each is made in a turn of its own.
       await pagesInTurn.run(() => setImmediate());
       const endpointUrl = callers.baseUrl(request) + path;

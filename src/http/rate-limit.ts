@@ -1,0 +1,53 @@
+import ipaddr from 'ipaddr.js';
+import type { Limits } from '../config/config';
+import type { Callers } from './callers';
+import { HTTP_ERRORS } from './errors';
+import type { HttpRequest } from './request';
+
+/** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
+const MAX_CLIENTS = 100_000;
+
+/** The limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none. */
+export class RateLimit {
+  readonly #rate: Limits['rate'];
+  readonly #callers: Pick<Callers, 'address'>;
+  readonly #maxClients: number;
+  readonly #counts = new Map<string, number>();
+  /** When the period ends, in the time of `performance.now()`. */
+  #ends: number;
+
+  constructor(rate: Limits['rate'], callers: Pick<Callers, 'address'>, maxClients = MAX_CLIENTS) {
+    this.#rate = rate;
+    this.#callers = callers;
+    this.#maxClients = maxClients;
+    this.#ends = performance.now() + (rate?.milliseconds ?? 0);
+  }
+
+  /**
+   * Counts a request, once.
+   *
+   * @throws {RequestError} 429: its client sent too many.
+   */
+  count(request: HttpRequest): void {
+    if (this.#rate === undefined || request.isCounted) return;
+    request.isCounted = true;
+    const { calls, milliseconds } = this.#rate;
+    const counts = this.#counts;
+    const now = performance.now();
+    const client = clientOf(this.#callers.address(request) ?? '');
+    if (now >= this.#ends || (counts.size >= this.#maxClients && !counts.has(client))) {
+      counts.clear();
+      this.#ends = now + milliseconds;
+    }
+    const count = counts.get(client) ?? 0;
+    if (count >= calls) throw HTTP_ERRORS.rate(calls, milliseconds, this.#ends - now);
+    counts.set(client, count + 1);
+  }
+}
+
+/** With IPv6, one client chooses its addresses from a network of 64 bits (RFC 6177). */
+function clientOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return 'parts' in parsed ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
+}
