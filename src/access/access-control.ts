@@ -3,7 +3,7 @@ import type { Access } from '../config/config';
 import type { Callers } from '../http/callers';
 import type { BodyLimit } from '../http/content/body';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { SignedBy } from '../senders/senders';
+import type { SignedBy } from '../senders/sender';
 import { signatureCheck } from '../senders/signatures';
 import { keyCheck, presentedKeys } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';

@@ -14,7 +14,7 @@ import {
   type Call,
   type CallContent,
 } from '../service/call';
-import type { SignedBy } from '../senders/senders';
+import type { SignedBy } from '../senders/sender';
 import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import type { Ticket } from './admission';

@@ -19,7 +19,7 @@ import type { FollowForm } from './archive';
 import type { ForwardTask } from './forward/forward';
 import type { SignerName } from './forward/received-message';
 import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
-import { SENDERS, type Sender } from '../senders/senders';
+import { Sender } from '../senders/sender';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
@@ -120,10 +120,9 @@ FORWARD_SECRETS does what --secret does, and other users of the machine do not s
 
 /** The senders that sign, by their names in lower case. */
 const SIGNING = new Map(
-  SENDERS.filter(({ signature }) => signature !== undefined).map((sender) => [
-    sender.name.toLowerCase().replaceAll(' ', '-'),
-    sender,
-  ]),
+  Sender.all
+    .filter(({ signature }) => signature !== undefined)
+    .map((sender) => [sender.name.toLowerCase().replaceAll(' ', '-'), sender]),
 );
 const SIGNING_NAMES = [...SIGNING.keys()];
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { SENDERS } from '../senders/senders';
+import { Sender } from '../senders/sender';
 import {
   ofSupervisor,
   readEnvFile,
@@ -189,7 +189,7 @@ function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): P
   if (settings.recordPaths && !protocols.has('httppost')) wrong(VARIABLES.recordPaths, 'needs httppost in PROTOCOLS');
   for (const { name, binding } of settings.senderHandshakes ?? [])
     if (!protocols.has(binding)) wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
-  const signed = new Set(SENDERS.flatMap(({ signature }) => signature?.setting ?? []));
+  const signed = new Set(Sender.all.flatMap(({ signature }) => signature?.setting ?? []));
   for (const setting of protocols.size === 1 && protocols.has('httpget') ? signed : []) {
     if (access[setting] === undefined) continue;
     const needed = 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
 import type { Handshake } from '../senders/handshakes';
-import { SENDERS } from '../senders/senders';
+import { Sender } from '../senders/sender';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
 import { isQuoted, QUOTES, type Read } from './variable';
@@ -161,7 +161,7 @@ export const origins: Read<readonly string[]> = (value) => {
   throw new ValueError('must be * or a list of host names, as in eventgrid.azure.net,sender.example.com');
 };
 
-const HANDSHAKES = SENDERS.flatMap(({ handshake }) => handshake ?? []);
+const HANDSHAKES = Sender.all.flatMap(({ handshake }) => handshake ?? []);
 
 /** Names of senders that ask before they deliver, separated by commas. */
 export const handshakes: Read<readonly Handshake[]> = (value) => {

@@ -1,6 +1,6 @@
 import { V7Generator } from 'uuidv7';
 import type { Handshake } from '../senders/handshakes';
-import { keyOf, senderOf, typeOf, type Members, type SignedBy } from '../senders/senders';
+import { Sender, type SignedBy } from '../senders/sender';
 import { inParts, type Steps } from '../util/promises';
 import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
@@ -91,15 +91,15 @@ export class EventFactory {
   ): NewEvent {
     const { binding, headers, signedBy } = call;
     const mediaType = content.payload?.mediaType;
-    const sender = signedBy?.sender ?? senderOf(headers);
-    const key = sender && keyOf(sender, headers, body, signedBy?.body);
+    const sender = signedBy?.sender ?? Sender.of(headers);
+    const key = sender?.keyOf(headers, body, signedBy?.body);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = content.attributes
       ? this.#withSenderAttributes(binding, mediaType, content.attributes, trace, recordedAt)
       : this.#withDefaults(
           binding,
           mediaType,
-          content.handshake?.type ?? this.#defaults.type ?? (sender && typeOf(sender, headers, body)),
+          content.handshake?.type ?? this.#defaults.type ?? sender?.typeOf(headers, body),
           trace,
           recordedAt,
         );
@@ -198,6 +198,9 @@ function unusual({ of, added }: SoapPayload) {
 function isContentType(mediaType: string): boolean {
   return mediaType.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(mediaType);
 }
+
+/** The members of a JSON object. */
+type Members = Readonly<Record<string, unknown>>;
 
 const NO_MEMBERS: Members = {};
 

@@ -6,7 +6,7 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { CallContent, ParameterValues } from '../service/call';
-import { handshakeOf } from '../senders/senders';
+import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import type { Payload } from '../events/payload';
@@ -128,7 +128,7 @@ class HttpCall extends IncomingCall {
   readonly #isBelow: boolean;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof handshakeOf>;
+  #handshake: ReturnType<typeof Sender.handshakeOf>;
   #result: Representation | undefined;
 
   constructor(
@@ -171,12 +171,12 @@ class HttpCall extends IncomingCall {
   }
 
   /** The handshake that this is, of those with a payload or of the open ones, if it calls to record. */
-  #asked(payload?: Payload): ReturnType<typeof handshakeOf> {
+  #asked(payload?: Payload): ReturnType<typeof Sender.handshakeOf> {
     const { config, service } = this.endpoint;
     if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return undefined;
     const wanted = config.senderHandshakes.filter(({ isOpen }) => isOpen === (payload === undefined));
     const { method, headers, signedBy, request } = this;
-    return handshakeOf(wanted, { method, headers, query: request.queryString, payload }, signedBy);
+    return Sender.handshakeOf(wanted, { method, headers, query: request.queryString, payload }, signedBy);
   }
 
   override async invoke(name: string): Promise<string> {

@@ -4,7 +4,7 @@ import { Charset, isPlainText } from '../http/content/charset';
 import type { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
 import { slicesOf, type Payload } from '../events/payload';
-import type { SignedBy } from '../senders/senders';
+import type { SignedBy } from '../senders/sender';
 import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
 /** The media type of a form (HTML, section 4.10.21). */

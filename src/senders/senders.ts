@@ -8,21 +8,17 @@ import {
   TRELLO_HANDSHAKE,
   WEBSUB_HANDSHAKE,
   type Handshake,
-  type Question,
 } from './handshakes';
 import { bodySignature, isTime, tokenIn, type Signature } from './signature';
 
-/** The members of a JSON object; none if a body is anything else. */
-export type Members = Readonly<Record<string, unknown>>;
-
-/** A service that is known to send webhooks. */
-export interface Sender {
+/** The description of a known `Sender`. */
+export interface SenderForm {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
-  /** The CloudEvents `type` of a call; {@link typeOf} checks it. */
+  /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. */
   readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
-  /** The key of a delivery, which stays the same if it is sent again; {@link keyOf} checks it. */
+  /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
@@ -33,11 +29,8 @@ export interface Sender {
   readonly handshake?: Handshake;
 }
 
-/** Who has proved to have sent a call, and the body by which. */
-export interface SignedBy {
-  readonly sender: Sender;
-  readonly body: Buffer;
-}
+/** The members of a JSON object; none if a body is anything else. */
+type Members = Readonly<Record<string, unknown>>;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
@@ -48,10 +41,11 @@ const STANDARD_PREFIX = 'whsec_';
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 
-const STANDARD_SIGNATURE = standardSignature('webhook');
+/** The signature of Standard Webhooks, version 1. */
+export const STANDARD_SIGNATURE = standardSignature('webhook');
 
 /** All known senders. If a call has the fields of several, the first one applies. */
-export const SENDERS: readonly Sender[] = [
+export const SENDERS: readonly SenderForm[] = [
   standardSender('Standard Webhooks', 'webhook'),
   standardSender('Svix', 'svix'),
   {
@@ -164,56 +158,14 @@ export const SENDERS: readonly Sender[] = [
   { name: 'Trello', handshake: TRELLO_HANDSHAKE },
 ];
 
-const FIELDS = SENDERS.flatMap((sender) => (sender.field === undefined ? [] : [[sender.field, sender] as const]));
-
-/** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
-export function senderOf(headers: IncomingHttpHeaders): Sender | undefined {
-  for (const [field, sender] of FIELDS) if (headers[field] !== undefined) return sender;
-  return undefined;
-}
-
-/** Finds the handshake, among `wanted`, that a request is, and its answer. A signed one is its sender's own. */
-export function handshakeOf(wanted: readonly Handshake[], question: Question, signedBy?: SignedBy) {
-  for (const handshake of wanted) {
-    if (signedBy !== undefined && signedBy.sender.handshake !== handshake) continue;
-    const answer = handshake.answer(question);
-    if (answer !== undefined) return { handshake, answer };
-  }
-  return undefined;
-}
-
-/** A type of a sender: names with dots between them. */
-const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
-
 /** A type: the sender's domain, its name for the event, and `more` if given. */
 function dotted(domain: string, name: unknown, more?: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return typeof more === 'string' ? `${domain}.${name}.${more}` : `${domain}.${name}`;
 }
 
-/** The CloudEvents `type` of a call, unless its sender has none for it or one that is no type. */
-export function typeOf({ type }: Sender, headers: IncomingHttpHeaders, body: Members): string | undefined {
-  const text = type?.(headers, body);
-  return typeof text === 'string' && TYPE.test(text) ? text : undefined;
-}
-
-/**
- * The name of a sender's key and the key, a line feed between them, which no header field can hold. With a signature the name is
- * another: an unsigned call cannot use up the key of a signed one.
- */
-export function keyOf(
-  { key }: Sender,
-  headers: IncomingHttpHeaders,
-  body: Members,
-  signed?: Buffer,
-): string | undefined {
-  const text = key?.of(headers, body, signed);
-  if (key === undefined || typeof text !== 'string' || !/^[\x20-\x7e]{1,256}$/.test(text)) return undefined;
-  return `${signed === undefined ? '' : 'signed '}${key.name}\n${text}`;
-}
-
 /** A sender that signs as Standard Webhooks says, in header fields whose names begin with a prefix. */
-function standardSender(name: string, prefix: 'webhook' | 'svix'): Sender {
+function standardSender(name: string, prefix: 'webhook' | 'svix'): SenderForm {
   const field = `${prefix}-signature`;
   return {
     name,
@@ -256,20 +208,6 @@ function standardSignature(prefix: 'webhook' | 'svix'): Signature {
 
 function standardKey(secret: string): Buffer {
   return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64');
-}
-
-/**
- * The header fields of Standard Webhooks, version 1, that sign a message now, with a signature for each of the secrets: a sender
- * uses two while it changes its secret.
- *
- * @param id - as `Signature.sign` needs it.
- */
-export function standardHeaders(
-  secrets: readonly string[],
-  id: string,
-  body: Buffer,
-): Readonly<Record<string, string>> {
-  return STANDARD_SIGNATURE.sign(id, body, secrets.map(standardKey));
 }
 
 /** The bytes of a signature that is written in hexadecimal digits after a prefix; none if it is written otherwise. */

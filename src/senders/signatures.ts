@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { SENDERS, type Sender } from './senders';
+import { Sender } from './sender';
 import type { SenderSecret } from './signature';
 
 /** The secrets of senders, by their settings. */
@@ -7,7 +7,7 @@ export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly stri
 
 /** Returns the check of senders' signatures for the secrets that are configured. */
 export function signatureCheck(secrets: SenderSecrets) {
-  const kinds = SENDERS.flatMap((sender) => {
+  const kinds = Sender.all.flatMap((sender) => {
     const { signature } = sender;
     if (signature === undefined) return [];
     const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);

@@ -1,7 +1,7 @@
 import type { Access } from '../config/config';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import type { EventContent, RecordedCall } from '../events/event';
-import type { SignedBy } from '../senders/senders';
+import type { SignedBy } from '../senders/sender';
 
 /** The four ways of calling an operation. */
 export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';

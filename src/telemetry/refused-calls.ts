@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { senderOf } from '../senders/senders';
+import { Sender } from '../senders/sender';
 import type { Refusal } from '../http/errors';
 import { detached, mayBeSecret, shortened } from '../util/text';
 
@@ -95,7 +95,7 @@ export class RefusedCalls {
       reason: detached(shortened(reason, MAX_REASON)),
       requestId: kept(requestId),
       method: request?.method,
-      sender: request && senderOf(request.headers)?.name,
+      sender: request && Sender.of(request.headers)?.name,
       headers: request && keptHeaders(request.headers),
       body: body && keptBody(body),
     });

@@ -1,6 +1,6 @@
 import { inCommands } from '../../src/cli/old-spelling';
 import { UsageError } from '../../src/cli/terminal';
-import { SENDERS } from '../../src/senders/senders';
+import { Sender } from '../../src/senders/sender';
 import { askedFor } from '../support/events-command';
 
 const SECRET = 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4';
@@ -88,7 +88,7 @@ describe('the arguments of the tool', () => {
         {
           ...FORWARD,
           since: { after: 7 },
-          received: { signer: { sender: SENDERS[0], secretFile: 's' } },
+          received: { signer: { sender: Sender.all[0], secretFile: 's' } },
         },
       ],
     ],

@@ -4,7 +4,7 @@ import { cloudEventBatch } from '../../src/events/cloudevents/cloud-event';
 import { JsonText } from '../../src/events/cloudevents/json-text';
 import { EventFactory, UuidGenerator, type RecordedCall } from '../../src/events/event';
 import type { Payload } from '../../src/events/payload';
-import { SENDERS } from '../../src/senders/senders';
+import { Sender } from '../../src/senders/sender';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 import { atOnce } from '../../src/util/promises';
 
@@ -57,7 +57,7 @@ describe('an event', () => {
   });
 
   it('has the key and the type in a signed body, however long that is and whatever its content type', async () => {
-    const sender = SENDERS.find(({ name }) => name === 'Stripe');
+    const sender = Sender.all.find(({ name }) => name === 'Stripe');
     if (sender === undefined) throw new Error('Stripe is not known.');
     const made = async (json: string, payload: Payload) => {
       const { attributes, webhookId } = await factory.make(

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { keyOf, senderOf, SENDERS, standardHeaders, typeOf, type Members } from '../../src/senders/senders';
+import { Sender } from '../../src/senders/sender';
 import { signatureCheck, type SenderSecrets } from '../../src/senders/signatures';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -101,7 +101,7 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
   });
 
   it('is written anew as its documentation shows it, and valid at its time and body alone', () => {
-    const { signature } = SENDERS.find((sender) => sender.name === name) ?? {};
+    const { signature } = Sender.all.find((sender) => sender.name === name) ?? {};
     if (signature === undefined) throw new Error('not known');
     const keys = Object.values(secrets).flatMap((given = []) =>
       given.slice(-1).flatMap((secret) => signature.signingKey(secret) ?? []),
@@ -168,7 +168,7 @@ it('of Stripe covers its time, and only the scheme v1 counts', () => {
 
 describe('a known sender', () => {
   it('has a signed example here if it signs', () => {
-    const signing = SENDERS.filter(({ signature }) => signature !== undefined).map(({ name }) => name);
+    const signing = Sender.all.filter(({ signature }) => signature !== undefined).map(({ name }) => name);
     expect(Object.keys(SIGNED).sort()).toEqual(signing.sort());
   });
 
@@ -179,7 +179,7 @@ describe('a known sender', () => {
       name,
       field.toLowerCase(),
     ]);
-    const recognised = SENDERS.filter(({ field }) => field !== undefined);
+    const recognised = Sender.all.filter(({ field }) => field !== undefined);
     expect(rows).toEqual(recognised.map(({ name, field }) => [name, field]));
   });
 
@@ -189,11 +189,11 @@ describe('a known sender', () => {
     const rows = [...table.matchAll(/^\| `([a-z]+)` +\| (\w[^|]*?) +\|.*\| `([\w.]+)` +\| (\w+) +\|$/gm)].map(
       ([, ...cells]) => cells,
     );
-    const asking = SENDERS.flatMap(({ name, handshake }) => (handshake ? [{ sender: name, ...handshake }] : []));
+    const asking = Sender.all.flatMap(({ name, handshake }) => (handshake ? [{ sender: name, ...handshake }] : []));
     expect(rows).toEqual(asking.map(({ name, sender, type, isOpen }) => [name, sender, type, isOpen ? 'no' : 'yes']));
   });
 
-  it.each<[string, Record<string, string>, Members, string | undefined, string | undefined]>([
+  it.each<[string, Record<string, string>, Record<string, unknown>, string | undefined, string | undefined]>([
     ['GitHub', { 'x-github-event': 'push', 'x-github-delivery': 'd1' }, {}, 'com.github.push', 'x-github-delivery\nd1'],
     [
       'GitHub',
@@ -241,14 +241,14 @@ describe('a known sender', () => {
     ['Svix', { 'svix-signature': 'v1,', 'svix-id': 'm' }, { type: 'contact.created' }, 'contact.created', undefined],
     ['Standard Webhooks', { 'webhook-signature': 'v1,' }, { type: 'contact.created' }, 'contact.created', undefined],
   ])('%s: type and key of %j', (name, headers, body, type, key) => {
-    const sender = senderOf(headers);
+    const sender = Sender.of(headers);
     if (sender === undefined) throw new Error('not recognised');
     expect(sender.name).toBe(name);
-    expect(typeOf(sender, headers, body)).toBe(type);
-    expect(keyOf(sender, headers, body)).toBe(key);
+    expect(sender.typeOf(headers, body)).toBe(type);
+    expect(sender.keyOf(headers, body)).toBe(key);
   });
 
-  it.each<[string, Record<string, string>, Members, string | undefined]>([
+  it.each<[string, Record<string, string>, Record<string, unknown>, string | undefined]>([
     ['Standard Webhooks', { 'webhook-id': 'm' }, {}, 'webhook-id\nm'],
     ['Svix', { 'svix-id': 'm', 'webhook-id': 'other' }, {}, 'webhook-id\nm'],
     ['GitHub', { 'x-github-delivery': 'd' }, {}, 'x-github-delivery\nd'],
@@ -258,13 +258,13 @@ describe('a known sender', () => {
     ['Slack', {}, { event_id: 'Ev1' }, 'slack-event\nEv1'],
     ['Slack', { 'x-slack-request-timestamp': '1' }, {}, `slack-event\n${digestOf('v0:1:signed')}`],
   ])('%s: beside a signature, its key of %j and %j is one that no other call has', (name, headers, body, key) => {
-    const sender = SENDERS.find((one) => one.name === name);
+    const sender = Sender.all.find((one) => one.name === name);
     if (sender === undefined) throw new Error('not known');
-    expect(keyOf(sender, headers, body, Buffer.from('signed'))).toBe(key && `signed ${key}`);
+    expect(sender.keyOf(headers, body, Buffer.from('signed'))).toBe(key && `signed ${key}`);
   });
 
   it('is not found where the header fields say nothing', () => {
-    expect(senderOf({ host: 'a', 'user-agent': 'b', 'content-type': 'application/json' })).toBeUndefined();
+    expect(Sender.of({ host: 'a', 'user-agent': 'b', 'content-type': 'application/json' })).toBeUndefined();
   });
 });
 
@@ -311,7 +311,7 @@ describe('the header fields that sign a message', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('are what the reference implementation signs and what this service verifies, with each of the secrets', () => {
-    const headers = standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY);
+    const headers = Sender.standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY);
     const sent = new Date(Number(headers['webhook-timestamp']) * 1000);
     const signatures = STANDARD_SECRETS.map((secret) =>
       new Webhook(secret).sign('msg_1', sent, STANDARD_BODY.toString()),
@@ -326,6 +326,6 @@ describe('the header fields that sign a message', () => {
 
   it('have the time in whole seconds', () => {
     jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_999);
-    expect(standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY)['webhook-timestamp']).toBe('1800000000');
+    expect(Sender.standardHeaders(STANDARD_SECRETS, 'msg_1', STANDARD_BODY)['webhook-timestamp']).toBe('1800000000');
   });
 });

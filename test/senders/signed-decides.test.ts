@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { standardHeaders } from '../../src/senders/senders';
+import { Sender } from '../../src/senders/sender';
 import { callOperation, requestOf, type BindingName } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -33,7 +33,7 @@ const standard =
   (prefix: string) =>
   (body: string, id = 'msg_1') =>
     Object.fromEntries(
-      Object.entries(standardHeaders([STANDARD], id, Buffer.from(body))).map(
+      Object.entries(Sender.standardHeaders([STANDARD], id, Buffer.from(body))).map(
         ([name, value]) => [name.replace('webhook', prefix), value] as const,
       ),
     );

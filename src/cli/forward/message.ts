@@ -6,7 +6,7 @@ import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { MediaType } from '../../http/content/media-type';
 import { FORM } from '../../get-post/http-payload';
 import { multipartBody } from '../../get-post/multipart';
-import { standardHeaders } from '../../senders/senders';
+import { Sender } from '../../senders/sender';
 import { receivedMessage, type PostedMessage, type ReceivedForm } from './received-message';
 
 /** How events are posted. */
@@ -37,7 +37,7 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, raw, asRe
       'User-Agent': `asmx-webhook/${VERSION}`,
       ...type,
       'webhook-id': id,
-      ...(secrets && standardHeaders(secrets, id, body)),
+      ...(secrets && Sender.standardHeaders(secrets, id, body)),
     }),
   };
 }

@@ -4,8 +4,7 @@ import { loadContract, type Contract } from '../../contract/contract';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Method } from '../../pages/curl-command';
 import { receivedRequest } from '../../pages/received-request';
-import type { Sender } from '../../senders/senders';
-import type { Signature } from '../../senders/signature';
+import type { Sender } from '../../senders/sender';
 import { fileError } from '../terminal';
 
 /** A request with an event. */
@@ -15,15 +14,17 @@ export interface PostedMessage {
   readonly path: string | undefined;
   readonly body: Buffer | undefined;
   /** Returns the header fields of an attempt: a signature has the time of its attempt. */
-  readonly headers: () => Readonly<Record<string, string>>;
+  readonly headers: () => HeaderFields;
 }
+
+type HeaderFields = Readonly<Record<string, string>>;
 
 /** How requests are sent as they arrived. */
 export interface ReceivedForm {
   /** Has the namespace of SOAP calls whose envelope the log does not have. */
   readonly contract: Contract;
   /** Signs each attempt anew. */
-  readonly signer: { readonly signature: Signature; readonly key: Buffer } | undefined;
+  readonly sign: ((sent: HeaderFields, id: string, body: Buffer) => HeaderFields) | undefined;
 }
 
 /** A sender whose signature requests get, and a file with the secret. */
@@ -39,14 +40,15 @@ export interface SignerName {
 export async function receivedForm(namespace: string, name: SignerName | undefined): Promise<ReceivedForm> {
   const contract = await loadContract(namespace);
   const signature = name?.sender.signature;
-  if (name === undefined || signature === undefined) return { contract, signer: undefined };
+  if (name === undefined || signature === undefined) return { contract, sign: undefined };
   const { sender, secretFile } = name;
   const secret = await readFile(secretFile, 'utf8').catch((error: unknown) => {
     throw fileError(secretFile, 'read', error);
   });
   const key = signature.signingKey(secret.trim());
   if (key === undefined || key.length === 0) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
-  return { contract, signer: { signature, key } };
+  const idField = signature.field.replace(/-signature$/, '-id');
+  return { contract, sign: (sent, id, body) => signature.sign(sent[idField] ?? id, body, [key]) };
 }
 
 /**
@@ -88,7 +90,7 @@ function suffixOf(path: string): string | undefined {
 export function receivedMessage(
   event: StoredEvent,
   { pathname, search }: URL,
-  { contract, signer }: ReceivedForm,
+  { contract, sign }: ReceivedForm,
   id: string,
 ): PostedMessage {
   const { method, target = '', headers, body } = receivedRequest(event, contract);
@@ -104,15 +106,10 @@ export function receivedMessage(
   }
   const bytes = body?.bytes();
   const queries = [search.slice(1), query].filter((part) => part !== '');
-  const sign = (signed: Buffer) => {
-    if (signer === undefined) return {};
-    const { signature, key } = signer;
-    return signature.sign(sent[signature.field.replace(/-signature$/, '-id')] ?? id, signed, [key]);
-  };
   return {
     method,
     path: `${suffix === undefined ? pathname : pathname.replace(/\/$/, '') + suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`,
     body: bytes,
-    headers: () => ({ ...sent, ...(bytes && sign(bytes)) }),
+    headers: () => ({ ...sent, ...(bytes && sign?.(sent, id, bytes)) }),
   };
 }

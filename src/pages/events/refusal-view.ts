@@ -1,4 +1,4 @@
-import { keyOf, SENDERS } from '../../senders/senders';
+import { Sender } from '../../senders/sender';
 import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
 import {
@@ -105,10 +105,10 @@ function refusalView(call: KeptCall, maxBytes: number) {
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
 function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, string>): string | undefined {
-  const known = SENDERS.find(({ name }) => name === sender);
+  const known = Sender.all.find(({ name }) => name === sender);
   // Stripe's is a member of the body, the first one, which may be cut.
   const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
-  const key = known && keyOf(known, Object.fromEntries(fields), { id });
+  const key = known?.keyOf(Object.fromEntries(fields), { id });
   const standard = fields.get('webhook-id') ?? fields.get('svix-id');
   return standard ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
 }

@@ -3,7 +3,7 @@ import { EventData } from '../../events/event-data';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Contract } from '../../contract/contract';
 import { mayBeSecret } from '../../util/text';
-import { SENDERS, typeOf, type Members, type Sender } from '../../senders/senders';
+import { Sender } from '../../senders/sender';
 import { SHORT_BODY, type CurlRequest } from '../curl-command';
 import { CLOUD_EVENTS, isLongData, receivedRequest, structuredEvent } from '../received-request';
 
@@ -38,7 +38,7 @@ const KEY_FIELDS: ReadonlySet<string> = new Set([
   'webhook-id',
   'svix-id',
   'ce-id',
-  ...SENDERS.flatMap(({ key }) => key?.name ?? []),
+  ...Sender.all.flatMap(({ keyName }) => keyName ?? []),
 ]);
 
 /** Whether a request has the key by which a log knows it. That of Stripe and Slack is in the body. */
@@ -55,9 +55,11 @@ export function lostType(event: StoredEvent): string | undefined {
   const data = EventData.of(event);
   if (typeof type !== 'string' || data?.kind !== 'json' || isLongData(data)) return undefined;
   const arrival = new Arrival(event);
-  const body = JSON.parse(data.encoded) as Members | null;
-  const isItsType = (sender: Sender) => typeOf(sender, Object.fromEntries(arrival.headers), body ?? {}) === type;
-  const lost = SENDERS.some((sender) => mayBeSecret(sender.field ?? '') && isItsType(sender));
+  const body = JSON.parse(data.encoded) as Readonly<Record<string, unknown>> | null;
+  const headers = Object.fromEntries(arrival.headers);
+  const lost = Sender.all.some(
+    (sender) => mayBeSecret(sender.field ?? '') && sender.typeOf(headers, body ?? {}) === type,
+  );
   return lost && arrival.header('ce-id') === undefined ? type : undefined;
 }
 

@@ -7,7 +7,7 @@ import { receivedForm, type SignerName } from '../../../../src/cli/forward/recei
 import { Target } from '../../../../src/cli/forward/target';
 import { TargetProgress } from '../../../../src/cli/forward/progress';
 import type { StoredEvent } from '../../../../src/events/stored-event';
-import { SENDERS, standardHeaders } from '../../../../src/senders/senders';
+import { Sender } from '../../../../src/senders/sender';
 import { signatureCheck } from '../../../../src/senders/signatures';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../../support/bindings';
 import { newEvent } from '../../../support/events';
@@ -100,7 +100,7 @@ const SENT: Readonly<Record<string, Sent>> = {
     differs: ['x-gitlab-token'],
   },
   'Standard Webhooks': {
-    headers: { ...JSON_TYPE, ...standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from(STANDARD)) },
+    headers: { ...JSON_TYPE, ...Sender.standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from(STANDARD)) },
     body: STANDARD,
     differs: ['webhook-signature'],
   },
@@ -250,7 +250,7 @@ describe('a request that is sent as it arrived', () => {
     expect(await bodyOf('gzip')).toBe('{"a":1}');
   });
 
-  it.each(SENDERS.filter(({ signature }) => signature !== undefined))(
+  it.each(Sender.all.filter(({ signature }) => signature !== undefined))(
     'is accepted by the check of $name when it is signed anew',
     async (sender) => {
       const secret =
@@ -327,7 +327,7 @@ describe('a request that is sent as it arrived', () => {
   ])('is not signed with %j', async (secret, problem) => {
     const secretFile = join(folder.path, 'other');
     await writeFile(secretFile, secret);
-    const sender = SENDERS[0];
+    const sender = Sender.all[0];
     if (sender === undefined) throw new Error('no sender');
     await expect(receivedForm(NAMESPACE, { sender, secretFile })).rejects.toThrow(problem);
     await expect(receivedForm(NAMESPACE, { sender, secretFile: `${secretFile}.not` })).rejects.toThrow(

@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Handshake, Question } from './handshakes';
+import { SENDERS, STANDARD_SIGNATURE, type SenderForm } from './senders';
+
+/** Who has proved to have sent a call, and the body by which. */
+export interface SignedBy {
+  readonly sender: Sender;
+  readonly body: Buffer;
+}
+
+/** A type of a sender: names with dots between them. */
+const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
+
+const KEY = /^[\x20-\x7e]{1,256}$/;
+
+/** A service that is known to send webhooks. */
+export class Sender {
+  /** All known senders, in the order in which they are looked for. */
+  static readonly all: readonly Sender[] = SENDERS.map((form) => new Sender(form));
+
+  static readonly #byField = Sender.all.flatMap((sender) =>
+    sender.field === undefined ? [] : [[sender.field, sender] as const],
+  );
+
+  readonly name: string;
+  /** The header field, in lower case, by which its calls are recognised, if there is one. */
+  readonly field: string | undefined;
+  readonly signature: SenderForm['signature'];
+  readonly handshake: Handshake | undefined;
+  /** The name of its keys, in lower case. */
+  readonly keyName: string | undefined;
+  readonly #form: SenderForm;
+
+  private constructor(form: SenderForm) {
+    this.#form = form;
+    this.name = form.name;
+    this.field = form.field;
+    this.signature = form.signature;
+    this.handshake = form.handshake;
+    this.keyName = form.key?.name;
+  }
+
+  /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
+  static of(headers: IncomingHttpHeaders): Sender | undefined {
+    for (const [field, sender] of Sender.#byField) if (headers[field] !== undefined) return sender;
+    return undefined;
+  }
+
+  /** Finds the handshake, among `wanted`, that a request is, and its answer. A signed one is its sender's own. */
+  static handshakeOf(wanted: readonly Handshake[], question: Question, signedBy?: SignedBy) {
+    for (const handshake of wanted) {
+      if (signedBy !== undefined && signedBy.sender.handshake !== handshake) continue;
+      const answer = handshake.answer(question);
+      if (answer !== undefined) return { handshake, answer };
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns the header fields of Standard Webhooks that sign a message now, with a signature for each of the secrets: a sender uses
+   * two while it changes its secret.
+   *
+   * @param id - as `Signature.sign` needs it.
+   */
+  static standardHeaders(secrets: readonly string[], id: string, body: Buffer): Readonly<Record<string, string>> {
+    const keys = secrets.flatMap((secret) => STANDARD_SIGNATURE.signingKey(secret) ?? []);
+    return STANDARD_SIGNATURE.sign(id, body, keys);
+  }
+
+  /**
+   * The CloudEvents `type` of a call, unless the sender has none for it or one that is no type.
+   *
+   * @param body - the members of a JSON object; none if the body is anything else.
+   */
+  typeOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>): string | undefined {
+    const text = this.#form.type?.(headers, body);
+    return typeof text === 'string' && TYPE.test(text) ? text : undefined;
+  }
+
+  /**
+   * The name of the sender's key and the key of a call, a line feed between them, which no header field can hold. With a signature the
+   * name is another: an unsigned call cannot use up the key of a signed one.
+   *
+   * @param body - as for {@link typeOf}.
+   * @param signed - the body whose signature was verified.
+   */
+  keyOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>, signed?: Buffer): string | undefined {
+    const text = this.#form.key?.of(headers, body, signed);
+    if (this.keyName === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
+    return `${signed === undefined ? '' : 'signed '}${this.keyName}\n${text}`;
+  }
+}
