@@ -15,7 +15,7 @@ import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
 import { createLogger, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
-import { createObserver } from './telemetry/observer';
+import { Observer } from './telemetry/observer';
 import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
 
@@ -83,7 +83,7 @@ export async function startApp(
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const refusedCalls = new RefusedCalls();
-  const observer = createObserver(
+  const observer: Observer = new Observer(
     logger,
     metrics,
     refusedCalls,

@@ -15,7 +15,7 @@ import {
   type CallContent,
 } from '../service/call';
 import type { SignedBy } from '../senders/sender';
-import { KEPT_BYTES, type ReadBody } from '../telemetry/refused-calls';
+import { KEPT_BYTES } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import type { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
@@ -83,6 +83,7 @@ export abstract class IncomingCall implements Call {
   /** The endpoint, which the call shares with all others. */
   protected readonly endpoint: Endpoint;
   #hasMessage = true;
+  /** The beginning of the body, until the call waits, and the size of the body. */
   #start: Buffer | undefined;
   #bytes = 0;
 
@@ -119,7 +120,9 @@ export abstract class IncomingCall implements Call {
     this.#readMediaType();
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
-    this.#keepStart(body);
+    // For the report, if the call is refused. A small body is kept as it is, without a copy.
+    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
+    this.#bytes = body.length;
     ticket.takeSlot();
     if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
     const reading = this.read(body);
@@ -135,6 +138,8 @@ export abstract class IncomingCall implements Call {
 
   #report(error?: unknown, refusal?: RequestError): void {
     const { binding, operation, request, response, ticket } = this;
+    const start = this.#start;
+    const bytes = this.#bytes;
     this.endpoint.observer.ended(request, {
       binding,
       operation,
@@ -143,7 +148,7 @@ export abstract class IncomingCall implements Call {
       status: response.statusCode,
       error,
       refusal: refusal?.refusal,
-      body: error === undefined ? undefined : this.#received,
+      body: error !== undefined && start && bytes > 0 ? { start, bytes } : undefined,
     });
   }
 
@@ -211,17 +216,6 @@ export abstract class IncomingCall implements Call {
   /** Does work on the message, in parts if that is large. */
   protected inParts<T>(steps: Steps<T>): T | Promise<T> {
     return inParts(this.#bytes, steps);
-  }
-
-  /** Keeps the beginning of the body, for the report of a call that is refused. A small body is kept as it is, without a copy. */
-  #keepStart(body: Buffer): void {
-    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
-    this.#bytes = body.length;
-  }
-
-  /** The beginning of the body, and its size; undefined if it is empty, and after a wait. */
-  get #received(): ReadBody | undefined {
-    return this.#start && this.#bytes > 0 ? { start: this.#start, bytes: this.#bytes } : undefined;
   }
 
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -28,18 +28,42 @@ const SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /** How long a reading of the state may take, in milliseconds: a log that hangs must not hide the other figures. */
 const STATE_TIMEOUT = 1500;
 
-/** The metrics of one service (https://prometheus.io/docs/instrumenting/exposition_formats). */
-export class Metrics {
+/** The metrics of every process (https://prometheus.io/docs/instrumenting/exposition_formats). */
+export class ProcessMetrics {
   readonly registry = new Registry();
+  readonly #refusals = new Counter({
+    name: 'webhook_refusals_total',
+    help: 'Requests and connections refused',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+  readonly #retentionFailures = new Counter({
+    name: 'webhook_retention_failures_total',
+    help: 'Steps of retention that failed; each is tried again within seconds',
+    registers: [this.registry],
+  });
+
+  /** Counts a refused request or connection. */
+  refusal(reason: Refusal): void {
+    this.#refusals.inc({ reason });
+  }
+
+  /** Counts a step of retention that failed. */
+  retentionFailed(): void {
+    this.#retentionFailures.inc();
+  }
+}
+
+/** The metrics of a process that answers calls. */
+export class Metrics extends ProcessMetrics {
   readonly #calls: CallDurations;
-  readonly #refusals: Counter;
   readonly #recorded: Counter;
   readonly #duplicates: Counter;
   readonly #commitSeconds: Histogram;
   readonly #commitEvents: Histogram;
-  readonly #retentionFailures: Counter;
 
   constructor(state: MeasuredState) {
+    super();
     const registers = [this.registry];
     this.#calls = new CallDurations(
       'webhook_call_duration_seconds',
@@ -47,7 +71,6 @@ export class Metrics {
       SECONDS,
       registers,
     );
-    this.#refusals = refusalCounter(this.registry);
     this.#recorded = new Counter({ name: 'webhook_events_recorded_total', help: 'Events recorded', registers });
     this.#duplicates = new Counter({
       name: 'webhook_events_duplicate_total',
@@ -66,7 +89,6 @@ export class Metrics {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
       registers,
     });
-    this.#retentionFailures = retentionFailures(this.registry);
     const build = 'The version of the service; always 1';
     new Gauge({ name: 'webhook_build_info', help: build, labelNames: ['version'], registers, aggregator: 'max' }).set(
       { version: VERSION },
@@ -91,11 +113,6 @@ export class Metrics {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }
 
-  /** Counts a refused request or connection. */
-  refusal(reason: Refusal): void {
-    this.#refusals.inc({ reason });
-  }
-
   /** Counts a commit of the log that succeeded. */
   commit(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void {
     this.#recorded.inc(commit.recorded);
@@ -103,23 +120,6 @@ export class Metrics {
     this.#commitSeconds.observe(commit.milliseconds / 1000);
     this.#commitEvents.observe(commit.events);
   }
-
-  /** Counts a step of retention that failed. */
-  retentionFailed(): void {
-    this.#retentionFailures.inc();
-  }
-}
-
-/** Returns the counter of refused requests and connections. */
-export function refusalCounter(registry: Registry): Counter {
-  const help = 'Requests and connections refused';
-  return new Counter({ name: 'webhook_refusals_total', help, labelNames: ['reason'], registers: [registry] });
-}
-
-/** Returns the counter of failed steps of retention. */
-export function retentionFailures(registry: Registry): Counter {
-  const help = 'Steps of retention that failed; each is tried again within seconds';
-  return new Counter({ name: 'webhook_retention_failures_total', help, registers: [registry] });
 }
 
 /** Adds a gauge that is read with the metrics, and keeps its last value if that fails. `aggregator` joins those of workers. */

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../http/request';
 import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
-import type { CallOutcome, Metrics } from './metrics';
+import type { CallOutcome, Metrics, ProcessMetrics } from './metrics';
 import type { ReadBody, RefusedCall, RefusedCalls } from './refused-calls';
 
 /** How a call of an operation ended. */
@@ -26,92 +26,131 @@ export interface EndedCall {
   readonly body?: ReadBody | undefined;
 }
 
-/** Called for all that happens in a service. Its members need no `this`. */
-export interface Observer extends Required<Omit<ServerObserver, 'answered'>>, Required<LogObserver> {
+/** Turns all that happens in a service into log lines, metrics and the list of refused calls. Its members need no `this`. */
+export class Observer implements ServerObserver, Required<LogObserver> {
+  /** Called for each answered request, if there is an access log. */
   readonly answered: ServerObserver['answered'];
+  readonly #logger: Logger;
+  readonly #metrics: ProcessMetrics & Partial<Pick<Metrics, 'call' | 'commit'>>;
+  readonly #refusedCalls: RefusedCalls;
+  readonly #addressOf: (request: IncomingMessage) => string | undefined;
+  readonly #writeRefusal: WriteLine;
+  readonly #writeFailure: WriteLine;
+  readonly #hints = new Set<string>();
+  #isRetentionFailing = false;
+
+  /** @param accessLog - whether each answered request has a line. */
+  constructor(
+    logger: Logger,
+    metrics: ProcessMetrics,
+    refusedCalls: RefusedCalls,
+    addressOf: (request: IncomingMessage) => string | undefined,
+    accessLog: boolean,
+  ) {
+    this.#logger = logger;
+    this.#metrics = metrics;
+    this.#refusedCalls = refusedCalls;
+    this.#addressOf = addressOf;
+    this.#writeRefusal = limitedLines((fields, message) => {
+      logger.warn(fields, message);
+    });
+    this.#writeFailure = limitedLines((fields, message) => {
+      logger.error(fields, message);
+    });
+    this.answered = accessLog
+      ? (request, response, milliseconds) => {
+          logger.info(this.#answeredFields(request, response, milliseconds), 'answered');
+        }
+      : undefined;
+  }
+
   /** A call of an operation ended. */
-  ended(this: void, request: HttpRequest, call: EndedCall): void;
+  readonly ended = (request: HttpRequest, call: EndedCall): void => {
+    const { binding, operation, started, waited, status, refusal, error, body } = call;
+    const outcome: CallOutcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
+    this.#metrics.call?.(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
+    if (error === undefined) return;
+    const fields = this.#requestFields(request);
+    this.#unanswered({ ...fields, binding, operation, status, refusal, reason: plainReason(error) }, request, body);
+  };
+
+  readonly refused: ServerObserver['refused'] = ({ refusal, reason, status, remoteAddress, request }) => {
+    const fields = request === undefined ? { remoteAddress } : this.#requestFields(request);
+    this.#unanswered({ ...fields, status, refusal, reason }, request);
+  };
+
   /**
    * A caller shows that a setting or a client does not fit.
    *
    * @param key - names the kind of hint: one of a few, never a text of a caller. The first of each is logged.
    */
-  hint(this: void, key: string, message: string): void;
-}
+  readonly hint = (key: string, message: string): void => {
+    if (this.#hints.has(key)) return;
+    this.#hints.add(key);
+    this.#logger.warn({ hint: key }, message);
+  };
 
-/** The counters of a process; `call` and `commit` if it answers calls. */
-type Counters = Pick<Metrics, 'refusal' | 'retentionFailed'> & Partial<Pick<Metrics, 'call' | 'commit'>>;
+  readonly committed: Required<LogObserver>['committed'] = (commit) => {
+    this.#metrics.commit?.(commit);
+  };
 
-/**
- * Returns the observer that turns what happens into log lines, metrics and the list of refused calls.
- *
- * @param accessLog - whether each answered request has a line.
- */
-export function createObserver(
-  logger: Logger,
-  metrics: Counters,
-  refusedCalls: RefusedCalls,
-  addressOf: (request: IncomingMessage) => string | undefined,
-  accessLog: boolean,
-): Observer {
-  const writeRefusal = limitedLines((fields, message) => {
-    logger.warn(fields, message);
-  });
-  const writeFailure = limitedLines((fields, message) => {
-    logger.error(fields, message);
-  });
-  const hints = new Set<string>();
-  let isRetentionFailing = false;
+  readonly retained: Required<LogObserver>['retained'] = (error) => {
+    const fails = error !== undefined;
+    if (fails) this.#metrics.retentionFailed();
+    if (fails && !this.#isRetentionFailing)
+      this.#logger.error({ reason: plainReason(error) }, 'retention fails, no events are forgotten');
+    if (!fails && this.#isRetentionFailing) this.#logger.info('retention works again');
+    this.#isRetentionFailing = fails;
+  };
 
-  // All that is refused or fails is counted, listed and logged here.
-  const unanswered = (call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void => {
-    refusedCalls.add({ time: Date.now(), ...call }, request, body);
+  readonly lost: Required<LogObserver>['lost'] = (problem) => {
+    this.#logger.error({ reason: problem }, 'a file of the event log was lost');
+  };
+
+  /** Counts, lists and logs all that is refused or fails. */
+  #unanswered(call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void {
+    this.#refusedCalls.add({ time: Date.now(), ...call }, request, body);
     const { requestId, remoteAddress, path, binding, operation, refusal, reason } = call;
     const fields = { requestId, remoteAddress, path, binding, operation, refusal, reason };
-    if (refusal === undefined) writeFailure(fields, 'failed');
+    if (refusal === undefined) this.#writeFailure(fields, 'failed');
     else {
-      metrics.refusal(refusal);
-      writeRefusal(fields, 'refused');
+      this.#metrics.refusal(refusal);
+      this.#writeRefusal(fields, 'refused');
     }
-  };
+  }
 
-  return {
-    ended(request, { binding, operation, started, waited, status, refusal, error, body }) {
-      const outcome: CallOutcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
-      metrics.call?.(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
-      if (error === undefined) return;
-      const fields = requestFields(request, addressOf);
-      unanswered({ ...fields, binding, operation, status, refusal, reason: plainReason(error) }, request, body);
-    },
-    refused({ refusal, reason, status, remoteAddress, request }) {
-      const fields = request === undefined ? { remoteAddress } : requestFields(request, addressOf);
-      unanswered({ ...fields, status, refusal, reason }, request);
-    },
-    answered: accessLog
-      ? (request, response, milliseconds) => {
-          logger.info(answeredFields(request, response, milliseconds, addressOf), 'answered');
-        }
-      : undefined,
-    hint(key, message) {
-      if (hints.has(key)) return;
-      hints.add(key);
-      logger.warn({ hint: key }, message);
-    },
-    committed(commit) {
-      metrics.commit?.(commit);
-    },
-    retained(error) {
-      const fails = error !== undefined;
-      if (fails) metrics.retentionFailed();
-      if (fails && !isRetentionFailing)
-        logger.error({ reason: plainReason(error) }, 'retention fails, no events are forgotten');
-      if (!fails && isRetentionFailing) logger.info('retention works again');
-      isRetentionFailing = fails;
-    },
-    lost(problem) {
-      logger.error({ reason: problem }, 'a file of the event log was lost');
-    },
-  };
+  /** The fields of the line about an answered request. */
+  #answeredFields(request: HttpRequest, response: ServerResponse, milliseconds: number): object {
+    const { binding, operation, ticket } = request.call ?? {};
+    const { socket, complete: isWhole } = request;
+    // Node finishes an answer to a caller who hung up within the message or while the call waited, too.
+    const hasLeft = isWhole ? ticket?.waited && socket.readableEnded : socket.readableEnded || socket.destroyed;
+    return {
+      ...this.#requestFields(request),
+      method: request.method,
+      // Until an answer begins, Node says 200.
+      status: response.headersSent ? response.statusCode : undefined,
+      milliseconds: Math.round(milliseconds * 10) / 10,
+      complete: response.writableFinished && !hasLeft,
+      userAgent: request.headers['user-agent'],
+      binding,
+      operation,
+    };
+  }
+
+  /** The fields of a log line that identify the request it is about. */
+  #requestFields(request: HttpRequest): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
+    // The query string is a payload, which may be confidential.
+    const path = request.url?.replace(/[?#].*$/s, '');
+    let remoteAddress: string | undefined;
+    try {
+      remoteAddress = this.#addressOf(request);
+    } catch {
+      // If proxies contradict each other, only the address of the connection is certain.
+      remoteAddress = request.socket.remoteAddress;
+    }
+    return { requestId: request.id, remoteAddress, path };
+  }
 }
 
 /** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */
@@ -138,45 +177,4 @@ function limitedLines(write: WriteLine): WriteLine {
     write(omitted === 0 ? fields : { ...fields, omitted }, message);
     omitted = 0;
   };
-}
-
-/** The fields of the line about an answered request. */
-function answeredFields(
-  request: HttpRequest,
-  response: ServerResponse,
-  milliseconds: number,
-  addressOf: (request: IncomingMessage) => string | undefined,
-): object {
-  const { binding, operation, ticket } = request.call ?? {};
-  const { socket, complete: isWhole } = request;
-  // Node finishes an answer to a caller who hung up within the message or while the call waited, too.
-  const hasLeft = isWhole ? ticket?.waited && socket.readableEnded : socket.readableEnded || socket.destroyed;
-  return {
-    ...requestFields(request, addressOf),
-    method: request.method,
-    // Until an answer begins, Node says 200.
-    status: response.headersSent ? response.statusCode : undefined,
-    milliseconds: Math.round(milliseconds * 10) / 10,
-    complete: response.writableFinished && !hasLeft,
-    userAgent: request.headers['user-agent'],
-    binding,
-    operation,
-  };
-}
-
-/** The fields of a log line that identify the request it is about. */
-function requestFields(
-  request: HttpRequest,
-  addressOf: (request: IncomingMessage) => string | undefined,
-): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
-  // The query string is a payload, which may be confidential.
-  const path = request.url?.replace(/[?#].*$/s, '');
-  let remoteAddress: string | undefined;
-  try {
-    remoteAddress = addressOf(request);
-  } catch {
-    // If proxies contradict each other, only the address of the connection is certain.
-    remoteAddress = request.socket.remoteAddress;
-  }
-  return { requestId: request.id, remoteAddress, path };
 }

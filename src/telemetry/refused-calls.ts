@@ -24,7 +24,7 @@ export interface RefusedCall {
 }
 
 /** A refused call, as it is remembered. A worker of another build may omit optional members. */
-export interface KeptCall extends RefusedCall {
+interface KeptCall extends RefusedCall {
   /** Differs from that of any other call, also of another process. */
   readonly id: string;
   /** HTTP method. */
@@ -45,19 +45,54 @@ export interface ReadBody {
 }
 
 /** The remembered part of a body. */
-export interface KeptBody {
+interface KeptBody {
   /** At most its first {@link KEPT_BYTES}, each byte as a character (ISO 8859-1), without the header of a SOAP message. */
   readonly start: string;
   /** The size of the body. */
   readonly bytes: number;
 }
 
-/** The refused and failed calls of one process or of several. */
-export interface Refusals {
-  /** Newest first. */
-  readonly calls: readonly KeptCall[];
-  readonly counts: readonly RefusalCount[];
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The refused and failed calls of one process or of several, at one time. */
+export class Refusals {
+  /** Spans of time, in milliseconds, and for how many of the last ones calls are counted. */
+  static readonly spans = {
+    minute: { span: MINUTE, spans: 60 },
+    hour: { span: HOUR, spans: 48 },
+    day: { span: 24 * HOUR, spans: 30 },
+  } as const;
+
+  /** @param calls - newest first. */
+  constructor(
+    readonly calls: readonly KeptCall[],
+    readonly counts: readonly RefusalCount[],
+  ) {}
+
+  /** The refusals of several processes as if one had refused them. */
+  static merged(all: readonly Refusals[]): Refusals {
+    const counts = new RefusalCounts();
+    for (const one of all) counts.merge(one.counts);
+    const calls = new LastCalls();
+    for (const call of all.flatMap((one) => one.calls).sort((a, b) => a.time - b.time)) calls.add(call);
+    return new Refusals(calls.list(), counts.list());
+  }
+
+  /** The number of calls in the span that begins at this time. */
+  callsIn(per: CountedSpan, from: number): number {
+    return this.counts.find((count) => count.per === per && count.from === from)?.calls ?? 0;
+  }
+
+  /** The number of calls in the last 60 minutes, the current one among them. */
+  callsOfLastHour(now: number): number {
+    return this.counts
+      .filter(({ per, from }) => per === 'minute' && from > now - HOUR && from <= now)
+      .reduce((sum, { calls }) => sum + calls, 0);
+  }
 }
+
+type CountedSpan = keyof typeof Refusals.spans;
 
 /** How many of them are remembered: the last ones, and some of each reason. */
 const MAX_REFUSED_CALLS = 100;
@@ -103,17 +138,8 @@ export class RefusedCalls {
 
   /** The remembered calls, and the number of all. */
   list(): Refusals {
-    return { calls: this.#calls.list(), counts: this.#counts.list() };
+    return new Refusals(this.#calls.list(), this.#counts.list());
   }
-}
-
-/** The refusals of several processes as if one had refused them. */
-export function mergedRefusals(all: readonly Refusals[]): Refusals {
-  const counts = new RefusalCounts();
-  for (const one of all) counts.merge(one.counts);
-  const calls = new LastCalls();
-  for (const call of all.flatMap((one) => one.calls).sort((a, b) => a.time - b.time)) calls.add(call);
-  return { calls: calls.list(), counts: counts.list() };
 }
 
 /** The last calls. It forgets the oldest with the most frequent reason first: a flood with one leaves the calls with others. */
@@ -191,27 +217,15 @@ function withoutSoapHeader(text: string): string {
   return `${name}>...${isSure ? rest.slice(body) : ''}`;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-/** Spans of time, in milliseconds, and how many of the last ones are counted. */
-export const COUNTED_SPANS = {
-  minute: { span: MINUTE, spans: 60 },
-  hour: { span: HOUR, spans: 48 },
-  day: { span: 24 * HOUR, spans: 30 },
-} as const;
-
-export type CountedSpan = keyof typeof COUNTED_SPANS;
-
 /** How many calls were refused or failed in a span. */
-export interface RefusalCount {
+interface RefusalCount {
   readonly per: CountedSpan;
   /** When it begins, in milliseconds since 1970-01-01T00:00Z: a whole minute, hour or day in UTC. */
   readonly from: number;
   readonly calls: number;
 }
 
-const SPANS = Object.keys(COUNTED_SPANS) as CountedSpan[];
+const SPANS = Object.keys(Refusals.spans) as CountedSpan[];
 
 /** Counts all refused and failed calls, also those that are no longer remembered, in 138 numbers at most. */
 export class RefusalCounts {
@@ -224,7 +238,7 @@ export class RefusalCounts {
 
   add(time: number): void {
     for (const per of SPANS) {
-      const { span } = COUNTED_SPANS[per];
+      const { span } = Refusals.spans[per];
       const from = Math.floor(time / span) * span;
       // Counted by a clock that was ahead: those spans are still to come.
       if (time < this.#last)
@@ -237,7 +251,7 @@ export class RefusalCounts {
   #add(per: CountedSpan, from: number, calls: number): void {
     const counts = this.#counts[per];
     counts.set(from, (counts.get(from) ?? 0) + calls);
-    if (counts.size > COUNTED_SPANS[per].spans) counts.delete(Math.min(...counts.keys()));
+    if (counts.size > Refusals.spans[per].spans) counts.delete(Math.min(...counts.keys()));
   }
 
   /** Adds what other processes counted. */
@@ -248,16 +262,4 @@ export class RefusalCounts {
   list(): readonly RefusalCount[] {
     return SPANS.flatMap((per) => [...this.#counts[per]].map(([from, calls]) => ({ per, from, calls })));
   }
-}
-
-/** The number of calls in the span that begins at this time. */
-export function callsIn(counts: readonly RefusalCount[], per: CountedSpan, from: number): number {
-  return counts.find((count) => count.per === per && count.from === from)?.calls ?? 0;
-}
-
-/** The number of calls in the last 60 minutes, the current one among them. */
-export function callsOfLastHour(counts: readonly RefusalCount[], now: number): number {
-  return counts
-    .filter(({ per, from }) => per === 'minute' && from > now - HOUR && from <= now)
-    .reduce((sum, { calls }) => sum + calls, 0);
 }

@@ -45,5 +45,5 @@ export interface SupervisorFunctions extends Writer {
   /** Takes the report of a worker that ends. */
   leave(report: Report): void;
   /** The refused calls of all workers. */
-  refusals(): Promise<Refusals>;
+  refusals(): Promise<Pick<Refusals, 'calls' | 'counts'>>;
 }

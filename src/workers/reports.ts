@@ -1,7 +1,6 @@
-import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
-import type { Refusal } from '../http/errors';
-import { refusalCounter, retentionFailures } from '../telemetry/metrics';
-import { mergedRefusals, RefusedCalls, type Refusals } from '../telemetry/refused-calls';
+import { AggregatorRegistry, Gauge } from 'prom-client';
+import { ProcessMetrics } from '../telemetry/metrics';
+import { RefusedCalls, Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import type { Figures, Report } from './protocol';
 import type { WorkerProcess } from './worker-process';
@@ -20,33 +19,22 @@ interface Answer extends Report {
  */
 export class Reports {
   readonly #workers = new Set<WorkerProcess>();
-  readonly #own = new Registry();
+  /** The metrics of this process: of its admin server, and of its log, which writes for the workers. */
+  readonly own = new ProcessMetrics();
   readonly #processes = new Gauge({
     name: 'webhook_workers',
     help: 'Worker processes by whether they answered when these metrics were read',
     labelNames: ['state'],
-    registers: [this.#own],
+    registers: [this.own.registry],
   });
   /** Counts and refusals of the workers that have ended. */
   #left: Report = { figures: [], refusals: [] };
-  readonly #retentionFailures = retentionFailures(this.#own);
-  readonly #refused = refusalCounter(this.#own);
   /** The last refusals of the server in this process. */
   readonly refusedCalls = new RefusedCalls();
   #merging = Promise.resolve();
 
   get contentType(): string {
-    return this.#own.contentType;
-  }
-
-  /** Counts what the server of this process, the admin server, refused. */
-  refusal(reason: Refusal): void {
-    this.#refused.inc({ reason });
-  }
-
-  /** Counts a step of retention that failed in this process, which writes for the workers. */
-  retentionFailed(): void {
-    this.#retentionFailures.inc();
+    return this.own.registry.contentType;
   }
 
   /** Includes a worker. */
@@ -62,7 +50,7 @@ export class Reports {
     let { figures: counted } = this.#left;
     let refused = refusalsOf(this.#left);
     try {
-      refused = mergedRefusals([refused, refusalsOf(worker.lastReport)]);
+      refused = Refusals.merged([refused, refusalsOf(worker.lastReport)]);
       counted = await AggregatorRegistry.aggregate([counted, countersOf(worker.lastReport.figures)]).getMetricsAsJSON();
     } catch {
       // Its figures may also count something else under the same name.
@@ -78,7 +66,7 @@ export class Reports {
     for (const state of ['answering', 'silent'] as const) {
       this.#processes.set({ state }, answers.filter((answer) => answer.state === state).length);
     }
-    const own = await this.#own.getMetricsAsJSON();
+    const own = await this.own.registry.getMetricsAsJSON();
     return AggregatorRegistry.aggregate([counted, ...answers.map(({ figures }) => figures), own]).metrics();
   }
 
@@ -97,7 +85,7 @@ export class Reports {
   async refusals(): Promise<Refusals> {
     const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
-    return mergedRefusals([this.refusedCalls.list(), ...[left, ...answers].map(refusalsOf)]);
+    return Refusals.merged([this.refusedCalls.list(), ...[left, ...answers].map(refusalsOf)]);
   }
 }
 
@@ -113,7 +101,7 @@ async function reportOf(worker: WorkerProcess): Promise<Answer> {
 }
 
 function refusalsOf({ refusals, refusalCounts = [] }: Report): Refusals {
-  return { calls: refusals, counts: refusalCounts };
+  return new Refusals(refusals, refusalCounts);
 }
 
 /** Whether figures are those of a worker that can take events: `webhook_ready`. */

@@ -5,7 +5,7 @@ import type { Notify } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
-import { createObserver } from '../telemetry/observer';
+import { Observer } from '../telemetry/observer';
 import { Supervisor } from './supervisor';
 import { writerFor } from './writer';
 import { Reports } from './reports';
@@ -41,9 +41,9 @@ export async function supervise(
   });
   const reports = new Reports();
   const callers = new Callers(config);
-  const observer = createObserver(
+  const observer = new Observer(
     logger,
-    reports,
+    reports.own,
     reports.refusedCalls,
     (request) => callers.address(request),
     config.log.access,

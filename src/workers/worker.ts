@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/stored-event';
 import { PROTOCOL, type Writer } from '../log/engine';
 import { letOthersRun, within } from '../util/promises';
 import { Remote } from '../util/remote';
-import type { RefusedCalls, Refusals } from '../telemetry/refused-calls';
+import { Refusals, type RefusedCalls } from '../telemetry/refused-calls';
 import type { Report, SentEvent, SupervisorFunctions, WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
@@ -97,9 +97,11 @@ export function joinSupervisor(
 export function refusalsOfAllWorkers(supervisor: SupervisorRemote): (own: RefusedCalls) => Promise<Refusals> {
   let asking: Promise<Refusals> | undefined;
   return (own) => {
-    asking ??= within(supervisor.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).finally(() => {
-      asking = undefined;
-    });
+    asking ??= within(supervisor.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late'))
+      .then(({ calls, counts }) => new Refusals(calls, counts))
+      .finally(() => {
+        asking = undefined;
+      });
     return asking.catch(() => own.list());
   };
 }

@@ -3,6 +3,7 @@ import { AccessControl } from '../../src/access/access-control';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
 import type { EndedCall } from '../../src/telemetry/observer';
+import { Refusals } from '../../src/telemetry/refused-calls';
 import { readConfig } from '../../src/config/config';
 import { Callers } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
@@ -59,7 +60,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
     observer: { hint, ended: (_request, call) => void reports.push(call) },
-    refusals: () => Promise.resolve({ calls: [], counts: [] }),
+    refusals: () => Promise.resolve(new Refusals([], [])),
   });
   const server = new HttpServer({
     handler,

@@ -1,10 +1,10 @@
 import { createLogger } from '../../src/telemetry/logger';
-import { createObserver } from '../../src/telemetry/observer';
+import { Observer } from '../../src/telemetry/observer';
 import { RefusedCalls } from '../../src/telemetry/refused-calls';
 import { idleMetrics } from '../support/metrics';
 
 const observerOf = (write: (line: string) => void) =>
-  createObserver(createLogger('info', { write }), idleMetrics(), new RefusedCalls(), () => undefined, false);
+  new Observer(createLogger('info', { write }), idleMetrics(), new RefusedCalls(), () => undefined, false);
 
 describe('a flood of refusals', () => {
   beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));

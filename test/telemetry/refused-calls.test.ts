@@ -1,4 +1,4 @@
-import { mergedRefusals, RefusedCalls, callsOfLastHour, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { Refusals, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 
 const call = (time: number, more: Partial<RefusedCall> = {}): RefusedCall => ({
   time,
@@ -41,7 +41,7 @@ describe('the refused calls', () => {
     for (let time = 1; time <= 3; time++) calls.add(call(time, { refusal: 'signature' }));
     for (let time = 4; time <= 500; time++) calls.add(call(time, { refusal: 'rate' }));
     for (let time = 501; time <= 700; time++) other.add(call(time, { refusal: 'rate' }));
-    for (const { calls: found } of [calls.list(), mergedRefusals([calls.list(), other.list()])]) {
+    for (const { calls: found } of [calls.list(), Refusals.merged([calls.list(), other.list()])]) {
       expect(found).toHaveLength(100);
       expect(found.slice(-3).map(({ time }) => time)).toEqual([3, 2, 1]);
     }
@@ -50,7 +50,7 @@ describe('the refused calls', () => {
   it('are all counted', () => {
     const calls = new RefusedCalls();
     for (let time = 1; time <= 250; time++) calls.add(call(time));
-    expect(callsOfLastHour(calls.list().counts, 300)).toBe(250);
+    expect(calls.list().callsOfLastHour(300)).toBe(250);
   });
 
   it('keep only so much of a text', () => {
@@ -145,10 +145,10 @@ describe('the refused calls', () => {
       for (const time of times) calls.add(call(time));
       return calls.list();
     };
-    const { calls, counts } = mergedRefusals([of(2, 4, 6), of(3, 5)]);
+    const { calls, counts } = Refusals.merged([of(2, 4, 6), of(3, 5)]);
     expect(calls.map(({ time }) => time)).toEqual([6, 5, 4, 3, 2]);
     expect(counts).toEqual((['minute', 'hour', 'day'] as const).map((per) => ({ per, from: 0, calls: 5 })));
     const many = of(...Array.from({ length: 100 }, (_, i) => 1000 + i));
-    expect(mergedRefusals([of(2, 4, 6), many]).calls).toEqual(many.calls);
+    expect(Refusals.merged([of(2, 4, 6), many]).calls).toEqual(many.calls);
   });
 });

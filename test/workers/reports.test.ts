@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { RefusedCalls, callsOfLastHour, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import type { Report } from '../../src/workers/protocol';
@@ -163,8 +163,8 @@ describe('the figures of several workers', () => {
     busy.lastReport = refuse(3);
     idle.lastReport = refuse(200);
     const seen = async () => {
-      const { calls, counts } = await reports.refusals();
-      return [calls.length, callsOfLastHour(counts, 0)];
+      const refusals = await reports.refusals();
+      return [refusals.calls.length, refusals.callsOfLastHour(0)];
     };
     expect(await seen()).toEqual([100, 203]);
     busy.kill();

@@ -184,7 +184,7 @@ class EventsPages {
   async #showRate(response: HttpResponse, per: string): Promise<void> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#endpoint;
-    const rate = await rateView(log, per, Date.now(), (await refusals()).counts);
+    const rate = await rateView(log, per, Date.now(), await refusals());
     await this.#views.send(response, 'rate', 'Rate', rate);
   }
 

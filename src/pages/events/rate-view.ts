@@ -3,17 +3,11 @@ import type { Endpoint } from '../../call/endpoint';
 import { RequestError } from '../../http/errors';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
-import {
-  callsIn,
-  callsOfLastHour,
-  COUNTED_SPANS,
-  type RefusalCount,
-  type Refusals,
-} from '../../telemetry/refused-calls';
+import { Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { countText, eventsText, timeText } from './parts';
 
-const { minute: MINUTES, hour: HOURS, day: DAYS } = COUNTED_SPANS;
+const { minute: MINUTES, hour: HOURS, day: DAYS } = Refusals.spans;
 
 /** The spans of time for which events and refused calls are counted. */
 const RATE_SPANS = {
@@ -35,12 +29,12 @@ const HEIGHT = 200;
 export type RateView = Awaited<ReturnType<typeof rateView>>;
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, per: RateSpan, now: number, counts: readonly RefusalCount[]) {
+export async function rateView(log: EventLog, per: RateSpan, now: number, refusals: Refusals) {
   const { span, spans, title, each, characters, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const rates = (await log.rates({ until, span, spans })).map((rate) => ({
     ...rate,
-    refused: callsIn(counts, per, rate.from),
+    refused: refusals.callsIn(per, rate.from),
   }));
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
@@ -117,8 +111,8 @@ export async function eventNumbers(
 /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
 export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-  const calls = callsOfLastHour(seen?.counts ?? [], Date.now());
-  return calls === 0 ? undefined : countText(calls);
+  const calls = seen?.callsOfLastHour(Date.now());
+  return calls ? countText(calls) : undefined;
 }
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */

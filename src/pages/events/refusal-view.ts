@@ -1,13 +1,7 @@
 import { Sender } from '../../senders/sender';
 import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
-import {
-  KEPT_BYTES,
-  callsOfLastHour,
-  type KeptBody,
-  type KeptCall,
-  type Refusals,
-} from '../../telemetry/refused-calls';
+import { KEPT_BYTES, type Refusals } from '../../telemetry/refused-calls';
 import { atOnce, letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { markup, shownText } from './markup';
@@ -30,6 +24,8 @@ const BODY_BYTES = 25_000;
 /** Most bytes of all header fields and bodies on a page as markup. */
 const DETAILS_BYTES = 1_000_000;
 
+type RefusedCall = Refusals['calls'][number];
+
 export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
 
 /**
@@ -37,12 +33,8 @@ export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
  *
  * @param after - for a list that is open: only calls since this time, and some before it, which the list may have.
  */
-export async function refusalsView(
-  { calls, counts }: Refusals,
-  reason: string | undefined,
-  now: number,
-  after = -Infinity,
-) {
+export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number, after = -Infinity) {
+  const { calls } = refusals;
   let left = DETAILS_BYTES;
   const rows: ReturnType<typeof refusalView>[] = [];
   for (const call of calls.filter(({ time }) => time > after - OVERLAP)) {
@@ -56,7 +48,7 @@ export async function refusalsView(
     calls: rows,
     /** The time after which live rows begin. */
     liveAfter: calls[0]?.time ?? 0,
-    lastHour: countText(callsOfLastHour(counts, now)),
+    lastHour: countText(refusals.callsOfLastHour(now)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',
@@ -66,12 +58,12 @@ export async function refusalsView(
   };
 }
 
-function hasReason({ refusal }: KeptCall, reason: string | undefined): boolean {
+function hasReason({ refusal }: RefusedCall, reason: string | undefined): boolean {
   return reason === undefined || reason === (refusal ?? 'failed');
 }
 
 /** Shows a refused call as a row of the table, with at most `maxBytes` for its details. What a caller wrote is HTML. */
-function refusalView(call: KeptCall, maxBytes: number) {
+function refusalView(call: RefusedCall, maxBytes: number) {
   const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
   const { sender, headers = [], body } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
@@ -104,7 +96,7 @@ function refusalView(call: KeptCall, maxBytes: number) {
 }
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
-function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, string>): string | undefined {
+function deliveryOf({ sender, body }: RefusedCall, fields: ReadonlyMap<string, string>): string | undefined {
   const known = Sender.all.find(({ name }) => name === sender);
   // Stripe's is a member of the body, the first one, which may be cut.
   const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
@@ -114,7 +106,7 @@ function deliveryOf({ sender, body }: KeptCall, fields: ReadonlyMap<string, stri
 }
 
 /** Shows the beginning of a body as text, or in hexadecimal. */
-function bodyView({ start, bytes }: KeptBody, contentType = '', maxBytes: number) {
+function bodyView({ start, bytes }: NonNullable<RefusedCall['body']>, contentType = '', maxBytes: number) {
   const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
   return { html, size: sizeText(bytes), isCut: isCut || bytes > KEPT_BYTES };
 }
