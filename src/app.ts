@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { loadContract, maxBytesAroundResult } from './contract/contract';
+import { Contract } from './contract/contract';
 import { Protocols } from './contract/protocols';
 import { endpointHandler } from './endpoint';
 import { Admission } from './call/admission';
@@ -69,7 +69,7 @@ export async function startApp(
   refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
 ): Promise<App> {
   const { limits, protocols: bindings, documentation } = config;
-  const contract = await loadContract(config.namespace, new Protocols(bindings, documentation));
+  const contract = await Contract.load(config.namespace, new Protocols(bindings, documentation));
   const readiness = new Readiness(() => log.check());
   const admission = new Admission(limits);
   const metrics: Metrics = new Metrics({
@@ -96,7 +96,7 @@ export async function startApp(
   const service = webhookService(log, {
     defaults: { source: config.path, type: config.eventType },
     limit: config.getEventsLimit,
-    maxResultBytes: config.getEventsMaxBytes - maxBytesAroundResult(config.namespace),
+    maxResultBytes: config.getEventsMaxBytes - contract.maxBytesAroundResult,
   });
   const rate = new RateLimit(limits.rate, callers);
   const handler = await endpointHandler({

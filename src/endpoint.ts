@@ -3,11 +3,10 @@ import type { Endpoint } from './call/endpoint';
 import { HTTP_ERRORS } from './http/errors';
 import type { Handler } from './http/request-listener';
 import type { HttpRequest } from './http/request';
-import { checkOperations } from './contract/contract';
 import { documents, withoutDocuments } from './pages/service/documents';
 import { eventsPages } from './pages/events/events-pages';
 import { routeOperations } from './get-post/http-call';
-import { soapBindings, SoapCall } from './soap/soap-call';
+import { SoapBindings, SoapCall } from './soap/soap-call';
 
 /**
  * Returns the handler of the endpoint: the bindings and the documents that are on, on one path. As in IIS, the path is
@@ -17,8 +16,8 @@ import { soapBindings, SoapCall } from './soap/soap-call';
  */
 export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const { contract, service } = endpoint;
-  checkOperations(contract, service);
-  const soap = await soapBindings(contract, service);
+  contract.check(service);
+  const soap = await SoapBindings.create(contract, service);
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalText } from '../src/cli/compare/answers';
-import { loadContract } from '../src/contract/contract';
-import { readXml, type XmlElement } from '../src/xml/xml-tree';
+import { Contract } from '../src/contract/contract';
+import { XmlElement } from '../src/xml/xml-tree';
 import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './support/bindings';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from './support/contract';
 import { send, type Answer } from './support/http';
@@ -78,11 +78,11 @@ describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, ste
   });
 
   it.each(['?WSDL', '?WSDL=extended'])('%s has these actions', async (query) => {
-    const definitions = readXml((await send(service.url + query)).body);
+    const definitions = XmlElement.read((await send(service.url + query)).body);
     const actions = all(definitions).flatMap(({ attributes }) =>
       attributes.filter(({ local }) => local === 'soapAction').map(({ value }) => value),
     );
-    const { operations } = await loadContract(namespace);
+    const { operations } = await Contract.load(namespace);
     const expected = operations.map(({ name }) => `${stem}${name}`);
     expect(actions).toEqual([...expected, ...expected]);
     const targets = all(definitions).flatMap(({ attributes }) =>
@@ -121,7 +121,7 @@ function bare(wsdl: string): string {
         .filter((child) => typeof child === 'string' || child.name !== 'documentation')
         .map((child) => (typeof child === 'string' ? child : strip(child))),
     );
-  return canonicalText(strip(readXml(wsdl))).replace(/(\}address) [^>]*/g, '$1');
+  return canonicalText(strip(XmlElement.read(wsdl))).replace(/(\}address) [^>]*/g, '$1');
 }
 
 function all(element: XmlElement): XmlElement[] {

@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import express, { Router } from 'express';
 import soap from 'soap';
-import { loadContract } from '../../dist/contract/contract.js';
+import { Contract } from '../../dist/contract/contract.js';
 import { SOAP_11_ANSWER } from './calls.mjs';
 
 const TYPE = 'text/xml; charset=utf-8';
@@ -40,7 +40,7 @@ const servers = {
 
   /** What node-soap's README shows for Express. */
   'node-soap': async () => {
-    const contract = await loadContract('http://tempuri.org/');
+    const contract = await Contract.load('http://tempuri.org/');
     const port = {
       HelloWorld: () => ({ HelloWorldResult: 'Hello World' }),
       RecordEvent: () => ({ RecordEventResult: '00000000-0000-7000-8000-000000000000' }),

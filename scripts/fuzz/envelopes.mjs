@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EnvelopeBuilder } from '../../dist/soap/envelope-builder.js';
 import { readEnvelope } from '../../dist/soap/envelope-reader.js';
 import { Fault, FAULTS } from '../../dist/soap/fault.js';
-import { SOAP_VERSIONS } from '../../dist/soap/soap-version.js';
+import { SoapVersion } from '../../dist/soap/soap-version.js';
 import { CommonXmlReader } from '../../dist/xml/common-xml-reader.js';
 import { readWithSaxes, XmlReader, XmlSyntaxError } from '../../dist/xml/xml-reader.js';
 import { messagesOf } from './messages.mjs';
@@ -20,7 +20,7 @@ const OPERATIONS = ['RecordEvent', 'HelloWorld', 'Other'].map((name) => ({ names
 /** As the service keeps it, from one message to the next. */
 const reader = new XmlReader();
 const CONTRACT = {
-  versions: SOAP_VERSIONS,
+  versions: SoapVersion.all,
   namespace: OPERATIONS[0].namespace,
   parameters: (operation) => (operation === 'Other' ? undefined : PARAMETERS),
 };

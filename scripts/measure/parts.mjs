@@ -2,22 +2,22 @@
 // The figures are microseconds of processor time per repetition. Needs `npm run build`.
 import { WSDL } from 'soap';
 import { create } from 'xmlbuilder2';
-import { loadContract } from '../../dist/contract/contract.js';
+import { Contract } from '../../dist/contract/contract.js';
 import { ANY_MESSAGE, EnvelopeBuilder } from '../../dist/soap/envelope-builder.js';
 import { decodeMessage, readEnvelope } from '../../dist/soap/envelope-reader.js';
 import { FAULTS } from '../../dist/soap/fault.js';
-import { soapBindings } from '../../dist/soap/soap-call.js';
-import { SOAP_11, soapRequest } from '../../dist/soap/soap-version.js';
+import { SoapBindings } from '../../dist/soap/soap-call.js';
+import { SoapVersion } from '../../dist/soap/soap-version.js';
 import { textElement } from '../../dist/xml/characters.js';
 import { readWithSaxes } from '../../dist/xml/xml-reader.js';
 import { callOf } from '../bench/calls.mjs';
 import { atOnce } from '../../dist/util/promises.js';
 
 const REPETITIONS = 50_000;
-const contract = await loadContract('http://tempuri.org/');
+const contract = await Contract.load('http://tempuri.org/');
 const hello = { access: 'open', run: () => Promise.resolve('Hello World') };
 const service = Object.fromEntries(contract.operations.map(({ name }) => [name, hello]));
-const { messages, servers } = await soapBindings(contract, service);
+const { messages, servers } = await SoapBindings.create(contract, service);
 const wsdl = await new Promise((resolve, reject) => {
   const loading = new WSDL(contract.extendedWsdl('http://localhost/'), '', {});
   loading.onReady((error) => (error ? reject(error) : resolve(loading)));
@@ -28,7 +28,7 @@ const given = new Map([
   ['after', '00000000000000000041'],
   ['limit', '100'],
 ]);
-const withArguments = soapRequest('GetEvents', contract, SOAP_11, false, given);
+const withArguments = SoapVersion.soap11.request('GetEvents', contract, false, given);
 const writeString = textElement('http://tempuri.org/', 'string');
 
 await measure('node-soap: call the method, write the envelope', () =>

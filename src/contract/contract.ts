@@ -4,24 +4,27 @@ import type { Operation, Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
 import { operationInput, type OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
-import { readXml, type XmlElement } from '../xml/xml-tree';
+import { XmlElement } from '../xml/xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
 /** An operation as the WSDLs describe it. */
 export interface ContractOperation extends OperationInput {
   readonly name: string;
-  /** As {@link operationAction} makes it. */
+  /** As {@link Contract.actionOf} makes it. */
   readonly action: string;
   /** Its `wsdl:documentation`; empty if it has none. */
   readonly documentation: string;
 }
 
+/** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
+const ENVELOPE_BYTES = 512;
+
 /**
  * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, whose
  * operations it describes as that one does; `WebHooks.extended.wsdl` differs from it only in what the operations take.
  */
-export interface Contract {
+export class Contract {
   /** Namespace of the operations, any absolute URI. */
   readonly namespace: string;
   /** The service's name. */
@@ -30,79 +33,94 @@ export interface Contract {
   readonly operations: readonly ContractOperation[];
   /** Those that are on. */
   readonly protocols: Protocols;
-  /** Names the operation whose element has this namespace and local name. */
-  operation(namespace: string, localName: string): string | undefined;
-  /** Names the operation with this SOAP action. */
-  action(soapAction: string): string | undefined;
-  /** Describes the operation with this name. */
-  describe(operation: string): ContractOperation | undefined;
   /** Writes the WSDL 1.1 document of the bindings that are on, with this address for every port. */
-  wsdl(address: string): string;
+  readonly wsdl: (address: string) => string;
   /** Writes the WSDL 1.1 document that also describes the parameters. */
-  extendedWsdl(address: string): string;
-}
+  readonly extendedWsdl: (address: string) => string;
+  readonly #byName: ReadonlyMap<string, ContractOperation>;
+  readonly #byAction: ReadonlyMap<string, string>;
 
-/** The SOAP action of an operation, which ASP.NET makes from the namespace: with one slash between them. */
-export function operationAction(namespace: string, operation: string): string {
-  return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
+  private constructor(wsdl: string, extendedWsdl: string, namespace: string, protocols: Protocols) {
+    const whole = (text: string) => wsdlWriter(text, namespace, protocols)(namespace);
+    const original = definitionsOf(whole(wsdl), 'the WSDL');
+    // The extended WSDL says everything that the other says, and what the operations take.
+    const { service, schema, portType } = definitionsOf(whole(extendedWsdl), 'the extended WSDL');
+    sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
+    this.operations = elements(portType, 'operation').map((operation) => {
+      const name = nameOf(operation);
+      const input = operationInput(schema, name);
+      hasParametersOf(operationInput(original.schema, name), input, name);
+      const action = Contract.actionOf(namespace, name);
+      return { name, action, documentation: documentationOf(operation), ...input };
+    });
+    this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
+    this.#byAction = new Map(this.operations.map(({ name, action }) => [action, name]));
+    this.namespace = namespace;
+    this.serviceName = nameOf(service);
+    this.serviceDocumentation = documentationOf(service);
+    this.protocols = protocols;
+    this.wsdl = wsdlWriter(wsdlWith(wsdl, protocols.bindings), namespace, protocols);
+    this.extendedWsdl = wsdlWriter(wsdlWith(extendedWsdl, protocols.bindings), namespace, protocols);
+  }
+
+  /**
+   * Loads the contract for a namespace.
+   *
+   * @param protocols - those that are on.
+   * @param folder - where the two WSDLs are.
+   * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
+   *   extended WSDL lacks a parameter.
+   * @throws {SchemaError} the schema describes parameters that the service cannot read.
+   */
+  static async load(namespace: string, protocols = new Protocols(), folder = WSDL_FOLDER): Promise<Contract> {
+    const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
+    const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
+    return new Contract(wsdl, extendedWsdl, namespace, protocols);
+  }
+
+  /** The SOAP action of an operation, which ASP.NET makes from the namespace: with one slash between them. */
+  static actionOf(namespace: string, operation: string): string {
+    return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
+  }
+
+  /** Names the operation whose element has this namespace and local name. */
+  operation(namespace: string, localName: string): string | undefined {
+    return namespace === this.namespace ? this.#byName.get(localName)?.name : undefined;
+  }
+
+  /** Names the operation with this SOAP action. */
+  action(soapAction: string): string | undefined {
+    return this.#byAction.get(soapAction);
+  }
+
+  /** Describes the operation with this name. */
+  describe(operation: string): ContractOperation | undefined {
+    return this.#byName.get(operation);
+  }
+
+  /** The most bytes that a reply over any binding has in addition to its result's text. */
+  get maxBytesAroundResult(): number {
+    return ENVELOPE_BYTES + Buffer.byteLength(xmlAttribute(this.namespace));
+  }
+
+  /**
+   * Checks that a service object has exactly the operations of the contract, each with its access.
+   *
+   * @throws {ContractError} an operation is missing in one of the two, or has no access; the message names it.
+   */
+  check(service: Service): void {
+    const names = this.operations.map(({ name }) => name);
+    sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
+    for (const [name, { access }] of Object.entries(service as Record<string, Partial<Operation>>)) {
+      if (access === undefined)
+        throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
+    }
+  }
 }
 
 /** Thrown at start when WSDL and service object differ. */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
-}
-
-/**
- * Loads the contract for a namespace.
- *
- * @param protocols - those that are on.
- * @param folder - where the two WSDLs are.
- * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
- *   extended WSDL lacks a parameter.
- * @throws {SchemaError} the schema describes parameters that the service cannot read.
- */
-export async function loadContract(
-  namespace: string,
-  protocols = new Protocols(),
-  folder = WSDL_FOLDER,
-): Promise<Contract> {
-  const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
-  const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
-  const whole = (text: string) => wsdlWriter(text, namespace, protocols)(namespace);
-  const original = definitionsOf(whole(wsdl), 'the WSDL');
-  // The extended WSDL says everything that the other says, and what the operations take.
-  const { service, schema, portType } = definitionsOf(whole(extendedWsdl), 'the extended WSDL');
-  sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
-  const operations = elements(portType, 'operation').map((operation) => {
-    const name = nameOf(operation);
-    const input = operationInput(schema, name);
-    hasParametersOf(operationInput(original.schema, name), input, name);
-    const action = operationAction(namespace, name);
-    return { name, action, documentation: documentationOf(operation), ...input };
-  });
-  const byName = new Map(operations.map((operation) => [operation.name, operation]));
-  const actions = new Map(operations.map(({ name, action }) => [action, name]));
-  return {
-    operation: (elementNamespace, localName) =>
-      elementNamespace === namespace ? byName.get(localName)?.name : undefined,
-    action: (soapAction) => actions.get(soapAction),
-    describe: (operation) => byName.get(operation),
-    namespace,
-    serviceName: nameOf(service),
-    serviceDocumentation: documentationOf(service),
-    operations,
-    protocols,
-    wsdl: wsdlWriter(wsdlWith(wsdl, protocols.bindings), namespace, protocols),
-    extendedWsdl: wsdlWriter(wsdlWith(extendedWsdl, protocols.bindings), namespace, protocols),
-  };
-}
-
-/** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
-const ENVELOPE_BYTES = 512;
-
-/** The most bytes that a reply over any binding has in addition to its result's text. */
-export function maxBytesAroundResult(namespace: string): number {
-  return ENVELOPE_BYTES + Buffer.byteLength(xmlAttribute(namespace));
 }
 
 /** Where the WSDLs of the service are. */
@@ -113,24 +131,10 @@ function wsdlWriter(template: string, namespace: string, { bindings }: Protocols
   // Functions, since in a replacement text `$` has a meaning.
   const named = template
     .replaceAll('{namespace}', () => xmlAttribute(namespace))
-    .replaceAll(/\{action ([^}]+)\}/g, (_placeholder, name: string) => xmlAttribute(operationAction(namespace, name)))
+    .replaceAll(/\{action ([^}]+)\}/g, (_placeholder, name: string) => xmlAttribute(Contract.actionOf(namespace, name)))
     .replaceAll('{bindings}', namesOf(bindings));
   const parts = named.split('{address}');
   return (address) => parts.join(xmlAttribute(address));
-}
-
-/**
- * Checks that a service object has exactly the operations of the contract, each with its access.
- *
- * @throws {ContractError} an operation is missing in one of the two, or has no access; the message names it.
- */
-export function checkOperations(contract: Contract, service: Service): void {
-  const names = contract.operations.map(({ name }) => name);
-  sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
-  for (const [name, { access }] of Object.entries(service as Record<string, Partial<Operation>>)) {
-    if (access === undefined)
-      throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
-  }
 }
 
 function sameOperations(some: readonly string[], here: string, others: readonly string[], there: string): void {
@@ -154,7 +158,7 @@ function definitionsOf(
   xml: string,
   document: string,
 ): { service: XmlElement; schema: XmlElement; portType: XmlElement } {
-  const definitions = readXml(xml);
+  const definitions = XmlElement.read(xml);
   const [service] = elements(definitions, 'service');
   const [schema] = elements(definitions, 'types')
     .slice(0, 1)

@@ -1,7 +1,7 @@
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
-import { readXml, type XmlElement } from '../xml/xml-tree';
+import { XmlElement } from '../xml/xml-tree';
 
 /** The bindings by their names for people, in the order of the WSDL. */
 export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
@@ -77,7 +77,7 @@ const XSD = 'http://www.w3.org/2001/XMLSchema';
  */
 export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
   if (BINDINGS.every((binding) => on.has(binding))) return wsdl;
-  const definitions = readXml(wsdl);
+  const definitions = XmlElement.read(wsdl);
   const leftOut: XmlElement[] = [];
   const keep = (elements: readonly XmlElement[], isKept: (element: XmlElement) => boolean) => {
     leftOut.push(...elements.filter((element) => !isKept(element)));

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { unescapeBuffer } from 'node:querystring';
 import { Charset, isPlainText } from '../http/content/charset';
-import type { MediaType } from '../http/content/media-type';
+import { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
 import { slicesOf, type Payload } from '../events/payload';
 import type { SignedBy } from '../senders/sender';
 import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
-/** The media type of a form (HTML, section 4.10.21). */
-export const FORM = 'application/x-www-form-urlencoded';
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
@@ -64,7 +62,7 @@ export function* bodyText(mediaType: MediaType | undefined, body: Buffer): Steps
 function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
   const json = fields && !fields.hasUndecodable ? yield* fieldsJson(fields.values, length) : undefined;
   return json === undefined
-    ? { mediaType: FORM, text: text() }
+    ? { mediaType: MediaType.form, text: text() }
     : { mediaType: 'application/json', json, value: fields?.values };
 }
 

@@ -4,9 +4,9 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { EventData } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
-import { FORM, parseFormFields } from '../get-post/http-payload';
+import { parseFormFields } from '../get-post/http-payload';
 import { multipartBody } from '../get-post/multipart';
-import { SOAP_11, SOAP_12, soapRequest } from '../soap/soap-version';
+import { SoapVersion } from '../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
@@ -82,7 +82,11 @@ function soapBody(
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
-  const message = soapRequest(RECORD_EVENT, contract, binding === 'soap11' ? SOAP_11 : SOAP_12, false);
+  const message = (binding === 'soap11' ? SoapVersion.soap11 : SoapVersion.soap12).request(
+    RECORD_EVENT,
+    contract,
+    false,
+  );
   if (data === undefined) return Buffer.from(message);
   const { payload, declarations } = withoutAdded(data.bytes().toString(), soap);
   const declared = [...declarations.values()].join('');
@@ -128,7 +132,7 @@ function httpBody(data: EventData, arrival: Arrival): Buffer {
   if (data.kind === 'json' && MediaType.parse(type)?.isMultipart)
     return multipartBody(JSON.parse(data.encoded), type) ?? bytes;
   const isJson = arrival.header('content-length') === String(bytes.length);
-  if (data.kind !== 'json' || isJson || !type.toLowerCase().startsWith(FORM)) return bytes;
+  if (data.kind !== 'json' || isJson || !MediaType.parse(type)?.isForm) return bytes;
   const fields = data.form();
   return fields === undefined ? bytes : Buffer.from(formText(fields));
 }

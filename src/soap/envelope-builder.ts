@@ -4,7 +4,7 @@ import { ElementContent } from '../xml/element-content';
 import type { ElementName, Tag, XmlHandler } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
 import { FAULTS, type Fault } from './fault';
-import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
 /** A SOAP message, as far as the service needs it. */
@@ -43,7 +43,7 @@ export interface MessageContract {
 }
 
 /** Both versions, and no operation. */
-export const ANY_MESSAGE: MessageContract = { versions: SOAP_VERSIONS, parameters: () => undefined };
+export const ANY_MESSAGE: MessageContract = { versions: SoapVersion.all, parameters: () => undefined };
 
 /** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
@@ -67,7 +67,7 @@ const ARGUMENT_DEPTH = 4;
 
 /** Namespaces of attributes that say how a message is written, such as `encodingStyle`. */
 const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
-  ...SOAP_VERSIONS.map(({ namespace }) => namespace),
+  ...SoapVersion.all.map(({ namespace }) => namespace),
   'http://schemas.xmlsoap.org/soap/encoding/',
   'http://www.w3.org/2003/05/soap-encoding',
   ...Object.values(SCHEMA_NAMESPACES),
@@ -81,7 +81,7 @@ export class EnvelopeBuilder implements XmlHandler {
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #elements = 0;
-  #version: SoapVersion = SOAP_11;
+  #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
   #hasAddressing = false;
   #ignored: string | undefined;
@@ -208,7 +208,7 @@ export class EnvelopeBuilder implements XmlHandler {
       this.#ignored ??= 'a soap:Header after soap:Body';
     else if (isSoap && tag.local === 'Body') this.#ignored ??= 'a second soap:Body';
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
-    else if (isSoap || this.#version === SOAP_12 || this.#body === undefined) {
+    else if (isSoap || this.#version === SoapVersion.soap12 || this.#body === undefined) {
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed here in soap:Envelope.`);
     }
   }

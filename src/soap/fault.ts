@@ -5,9 +5,9 @@ import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { BINDING_NAMES } from '../contract/protocols';
-import type { ElementName, QualifiedName } from '../xml/handler';
-import type { SecurityProblem } from './ws-security';
-import { SCHEMA_NAMESPACES, SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+import type { ElementName } from '../xml/handler';
+import type { QualifiedName, SecurityProblem } from './ws-security';
+import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 
 /** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
 export type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
@@ -81,8 +81,8 @@ export const FAULTS = {
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
   envelopeNamespace: (namespace: string, supported: readonly SoapVersion[]) => {
-    const [expected = SOAP_11] = supported;
-    const version = SOAP_VERSIONS.some((known) => known.namespace === namespace) ? SOAP_11 : expected;
+    const [expected = SoapVersion.soap11] = supported;
+    const version = SoapVersion.all.some((known) => known.namespace === namespace) ? SoapVersion.soap11 : expected;
     return new Fault(
       'VersionMismatch',
       `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${expected.namespace}.`,
@@ -120,9 +120,9 @@ export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = version;
   const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
   if (fault.mismatch !== undefined) writeUpgrade(envelope, fault.mismatch);
-  else if (version === SOAP_12) writeNotUnderstood(envelope, fault.notUnderstood);
+  else if (version === SoapVersion.soap12) writeNotUnderstood(envelope, fault.notUnderstood);
   const element = envelope.ele('soap:Body').ele('soap:Fault');
-  if (namespace === SOAP_11.namespace) writeFault11(element, fault);
+  if (namespace === SoapVersion.soap11.namespace) writeFault11(element, fault);
   else writeFault12(element, fault);
   return envelope.end({ spaceBeforeSlash: true });
 }
@@ -155,12 +155,14 @@ function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: Qu
 
 /** SOAP 1.2 part 1, section 5.4.7. A service without SOAP 1.2 does not know this block. */
 function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
-  if (!supported.includes(SOAP_12)) return;
-  const upgrade = envelope.ele('soap:Header').ele(SOAP_12.namespace, 'soap12:Upgrade');
+  if (!supported.includes(SoapVersion.soap12)) return;
+  const upgrade = envelope.ele('soap:Header').ele(SoapVersion.soap12.namespace, 'soap12:Upgrade');
   // The prefix is in values, so it is declared even if the envelope has another for the same namespace.
-  upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SOAP_12.namespace);
+  upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SoapVersion.soap12.namespace);
   for (const version of supported) {
-    upgrade.ele('soap12:SupportedEnvelope').att('qname', `${version === SOAP_12 ? 'soap12' : 'soap'}:Envelope`);
+    upgrade
+      .ele('soap12:SupportedEnvelope')
+      .att('qname', `${version === SoapVersion.soap12 ? 'soap12' : 'soap'}:Envelope`);
   }
 }
 

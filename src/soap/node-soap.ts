@@ -4,7 +4,7 @@ import { WSDL } from 'soap/lib/wsdl';
 import type { Contract } from '../contract/contract';
 import type { Call, ParameterValues, Service } from '../service/call';
 import { textElement } from '../xml/characters';
-import { SCHEMA_NAMESPACES, SOAP_12, type SoapVersion } from './soap-version';
+import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 
 /**
  * The address of the ports and of each request. node-soap parses both with each message to find the port: the shortest URL
@@ -94,7 +94,7 @@ function serviceMethod(name: string, { namespace }: Contract, service: Service) 
 /** node-soap's view of the contract, for messages that have been read. */
 class ReadWsdl extends WSDL {
   static async load(contract: Contract, version: SoapVersion): Promise<ReadWsdl> {
-    const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SOAP_12 });
+    const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SoapVersion.soap12 });
     await new Promise<void>((resolve, reject) => {
       wsdl.onReady((error?: Error | null) => {
         if (error) reject(error);

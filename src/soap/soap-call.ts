@@ -15,29 +15,29 @@ import { decodeMessage, decodingSteps, envelopeSteps, readEnvelope } from './env
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { NodeSoap } from './node-soap';
-import { SOAP_11, SOAP_12, SOAP_VERSIONS, type SoapVersion } from './soap-version';
+import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-/** The state that the SOAP calls of one endpoint share. */
-export interface SoapBindings {
-  readonly messages: MessageContract;
-  readonly reader: XmlReader;
-  /** For each version that is on. */
-  readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>;
-}
+/** The SOAP bindings of one endpoint, which its SOAP calls share. */
+export class SoapBindings {
+  readonly reader = new XmlReader();
 
-/** Returns the SOAP bindings of a service that are on, if any are. */
-export async function soapBindings(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
-  const versions = SOAP_VERSIONS.filter(({ binding }) => contract.protocols.bindings.has(binding));
-  if (versions.length === 0) return undefined;
-  const servers = await Promise.all(
-    versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
-  );
-  return {
-    messages: { versions, namespace: contract.namespace, parameters: parameterNames(contract, service) },
-    reader: new XmlReader(),
-    servers: Object.fromEntries(servers),
-  };
+  private constructor(
+    readonly messages: MessageContract,
+    /** For each version that is on. */
+    readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>,
+  ) {}
+
+  /** Returns those of a service that are on, if any are. */
+  static async create(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
+    const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
+    if (versions.length === 0) return undefined;
+    const servers = await Promise.all(
+      versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
+    );
+    const messages = { versions, namespace: contract.namespace, parameters: parameterNames(contract, service) };
+    return new SoapBindings(messages, Object.fromEntries(servers));
+  }
 }
 
 /** Returns a function that names the parameters of an operation, and those that it refuses. */
@@ -66,7 +66,7 @@ export class SoapCall extends IncomingCall {
     super(request, response, endpoint);
     this.#bindings = bindings;
     const { versions } = bindings.messages;
-    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? SOAP_12 : SOAP_11;
+    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? SoapVersion.soap12 : SoapVersion.soap11;
     this.#version = versions.includes(named) ? named : (versions[0] ?? named);
   }
 
@@ -103,7 +103,7 @@ export class SoapCall extends IncomingCall {
     this.#version = version;
     this.#envelope = envelope;
     this.#giveHints(envelope);
-    if (version === SOAP_11 && essence !== SOAP_11.mediaType) throw this.#unsupported(essence);
+    if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType) throw this.#unsupported(essence);
     const named = isVersionOfHeader ? this.operation : this.#namedInHeader();
     this.operation = undefined;
     this.operation = named ?? this.#namedInBody(envelope);
@@ -121,7 +121,7 @@ export class SoapCall extends IncomingCall {
   #namedInBody({ element }: Envelope): string {
     const { contract } = this.endpoint;
     const { soapaction } = this.headers;
-    if (this.#version === SOAP_11 && soapaction !== undefined)
+    if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
     const named = element && contract.operation(element.namespace, element.name);
     if (named !== undefined) return named;
@@ -133,7 +133,7 @@ export class SoapCall extends IncomingCall {
   #namedInHeader(): string | undefined {
     const { contract } = this.endpoint;
     const { soapaction } = this.headers;
-    if (this.#version === SOAP_11 && soapaction !== undefined)
+    if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
       return operationWithAction(contract, soapActionValue(String(soapaction)));
     const action = this.mediaType?.action;
     return action === undefined ? undefined : operationWithAction(contract, actionValue(action));

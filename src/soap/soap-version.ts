@@ -2,78 +2,77 @@ import { create } from 'xmlbuilder2';
 import type { Contract } from '../contract/contract';
 import { builderText } from '../xml/characters';
 
-/** A SOAP version: how its messages differ from the other's. */
-export interface SoapVersion {
-  readonly binding: 'soap11' | 'soap12';
-  /** Namespace of the envelope. */
-  readonly namespace: string;
-  /** Media type of a message, without parameters. */
-  readonly mediaType: string;
-  /** Content type of a reply. */
-  readonly contentType: string;
-  /** Name of the attribute that addresses a header block to a role. */
-  readonly roleAttribute: string;
-  /** The roles this service acts in; the empty one is that of a header block without a role. */
-  readonly roles: ReadonlySet<string>;
-}
-
-/** SOAP 1.1 (W3C Note, 8 May 2000). */
-export const SOAP_11: SoapVersion = {
-  binding: 'soap11',
-  namespace: 'http://schemas.xmlsoap.org/soap/envelope/',
-  mediaType: 'text/xml',
-  contentType: 'text/xml; charset=utf-8',
-  roleAttribute: 'actor',
-  roles: new Set(['', 'http://schemas.xmlsoap.org/soap/actor/next']),
-};
-
-/** SOAP 1.2 (W3C Recommendation, 27 April 2007). */
-export const SOAP_12: SoapVersion = {
-  binding: 'soap12',
-  namespace: 'http://www.w3.org/2003/05/soap-envelope',
-  mediaType: 'application/soap+xml',
-  contentType: 'application/soap+xml; charset=utf-8',
-  roleAttribute: 'role',
-  roles: new Set([
-    '',
-    'http://www.w3.org/2003/05/soap-envelope/role/next',
-    'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
-  ]),
-};
-
-/** All versions, in the order of the WSDL. */
-export const SOAP_VERSIONS: readonly SoapVersion[] = [SOAP_11, SOAP_12];
-
 /** The namespaces that every envelope declares besides its own, in the original's order. */
 export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
 };
 
-/**
- * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
- * order of the schema. If the operation takes any XML, those that the schema does not name follow.
- *
- * @param given - the texts of the arguments by the names of the parameters.
- */
-export function soapRequest(
-  operation: string,
-  contract: Contract,
-  version: SoapVersion,
-  prettyPrint: boolean,
-  given: ReadonlyMap<string, string> = new Map(),
-): string {
-  const prefix = version === SOAP_12 ? 'soap12' : 'soap';
-  const element = create({ version: '1.0', encoding: 'utf-8' })
-    .ele(version.namespace, `${prefix}:Envelope`)
-    .att(SCHEMA_NAMESPACES)
-    .ele(`${prefix}:Body`)
-    .ele(builderText(contract.namespace), operation);
-  const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
-  const names = new Set(parameters.map(({ name }) => name));
-  for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
-    const text = given.get(name);
-    if (text !== undefined) element.ele(name).txt(builderText(text));
+/** A SOAP version: how its messages differ from the other's. */
+export class SoapVersion {
+  /** SOAP 1.1 (W3C Note, 8 May 2000). */
+  static readonly soap11 = new this('soap11', 'http://schemas.xmlsoap.org/soap/envelope/', 'text/xml', 'actor', [
+    'http://schemas.xmlsoap.org/soap/actor/next',
+  ]);
+
+  /** SOAP 1.2 (W3C Recommendation, 27 April 2007). */
+  static readonly soap12 = new this(
+    'soap12',
+    'http://www.w3.org/2003/05/soap-envelope',
+    'application/soap+xml',
+    'role',
+    [
+      'http://www.w3.org/2003/05/soap-envelope/role/next',
+      'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
+    ],
+  );
+
+  /** All versions, in the order of the WSDL. */
+  static readonly all: readonly SoapVersion[] = [this.soap11, this.soap12];
+
+  /** Content type of a reply. */
+  readonly contentType: string;
+  /** The roles this service acts in; the empty one is that of a header block without a role. */
+  readonly roles: ReadonlySet<string>;
+
+  private constructor(
+    readonly binding: 'soap11' | 'soap12',
+    /** Namespace of the envelope. */
+    readonly namespace: string,
+    /** Media type of a message, without parameters. */
+    readonly mediaType: string,
+    /** Name of the attribute that addresses a header block to a role. */
+    readonly roleAttribute: string,
+    roles: readonly string[],
+  ) {
+    this.contentType = `${mediaType}; charset=utf-8`;
+    this.roles = new Set(['', ...roles]);
   }
-  return element.end({ prettyPrint, spaceBeforeSlash: true });
+
+  /**
+   * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
+   * order of the schema. If the operation takes any XML, those that the schema does not name follow.
+   *
+   * @param given - the texts of the arguments by the names of the parameters.
+   */
+  request(
+    operation: string,
+    contract: Contract,
+    prettyPrint: boolean,
+    given: ReadonlyMap<string, string> = new Map(),
+  ): string {
+    const prefix = this === SoapVersion.soap12 ? 'soap12' : 'soap';
+    const element = create({ version: '1.0', encoding: 'utf-8' })
+      .ele(this.namespace, `${prefix}:Envelope`)
+      .att(SCHEMA_NAMESPACES)
+      .ele(`${prefix}:Body`)
+      .ele(builderText(contract.namespace), operation);
+    const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
+    const names = new Set(parameters.map(({ name }) => name));
+    for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
+      const text = given.get(name);
+      if (text !== undefined) element.ele(name).txt(builderText(text));
+    }
+    return element.end({ prettyPrint, spaceBeforeSlash: true });
+  }
 }

@@ -1,5 +1,5 @@
 import { shortened } from '../util/text';
-import type { QualifiedName, Tag } from '../xml/handler';
+import type { ElementName, Tag } from '../xml/handler';
 
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 
@@ -22,6 +22,11 @@ const CRYPTOGRAPHY = new Set([
   'http://www.w3.org/2009/xmlenc11#',
   'http://www.w3.org/2009/xmldsig11#',
 ]);
+
+/** A name to be written as text or in an attribute value, with its prefix. */
+export interface QualifiedName extends ElementName {
+  readonly prefix: string;
+}
 
 /** Fault codes of WS-Security 1.1, section 12, by what the service means them for. */
 export const SECURITY_CODES = {

@@ -4,11 +4,6 @@ export interface ElementName {
   readonly name: string;
 }
 
-/** A name to be written as text or in an attribute value, with its prefix. */
-export interface QualifiedName extends ElementName {
-  readonly prefix: string;
-}
-
 /** An attribute that declares no namespace. */
 export interface Attribute {
   /** With its prefix. */

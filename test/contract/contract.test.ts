@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkOperations, ContractError, loadContract, type Contract } from '../../src/contract/contract';
+import { Contract, ContractError } from '../../src/contract/contract';
 import type { Operation, Service } from '../../src/service/call';
 import { ORIGINAL_OPERATIONS } from '../support/contract';
 import { WSDL_FOLDER } from '../support/operations-with-parameters';
@@ -10,20 +10,20 @@ const operation = { access: 'open', run: () => Promise.resolve('') } as const;
 
 /** The service's contract, and a service object with its operations. */
 async function contractAndService(): Promise<readonly [contract: Contract, service: Service]> {
-  const contract = await loadContract('http://tempuri.org/');
+  const contract = await Contract.load('http://tempuri.org/');
   return [contract, Object.fromEntries(contract.operations.map(({ name }) => [name, operation]))];
 }
 
 describe('the contract', () => {
   it('reads the operations and their documentation from the WSDL', async () => {
-    const contract = await loadContract('http://tempuri.org/');
+    const contract = await Contract.load('http://tempuri.org/');
     expect(contract.serviceName).toBe('WebHook');
     expect(contract.operations.map(({ name }) => name)).toEqual(expect.arrayContaining(ORIGINAL_OPERATIONS));
     for (const { documentation } of contract.operations) expect(documentation).not.toBe('');
   });
 
   it('reads from the extended WSDL what the operations take', async () => {
-    const contract = await loadContract('http://tempuri.org/');
+    const contract = await Contract.load('http://tempuri.org/');
     const [recordEvent, getEvents, helloWorld] = contract.operations;
     expect(recordEvent).toMatchObject({ parameters: [], takesAnyXml: true });
     expect(getEvents?.parameters.map(({ name, type, isRequired }) => [name, type.name, isRequired])).toEqual([
@@ -41,7 +41,7 @@ describe('the contract', () => {
   });
 
   it('differs in its two WSDLs only in what RecordEvent and GetEvents take', async () => {
-    const contract = await loadContract('http://tempuri.org/');
+    const contract = await Contract.load('http://tempuri.org/');
     let extended = contract.extendedWsdl('http://host/');
     for (const name of ['RecordEvent', 'GetEvents']) {
       const type = new RegExp(`(?<=<s:element name="${name}">\\s*)<s:complexType>.*?</s:complexType>`, 's');
@@ -52,7 +52,7 @@ describe('the contract', () => {
   });
 
   it('fills in namespace and address, escaped', async () => {
-    const contract = await loadContract('http://example.com/a&b/');
+    const contract = await Contract.load('http://example.com/a&b/');
     const wsdl = contract.wsdl('http://host/"<');
     expect(wsdl).toContain('targetNamespace="http://example.com/a&amp;b/"');
     expect(wsdl.match(/location="http:\/\/host\/&quot;&lt;"/g)).toHaveLength(4);
@@ -62,7 +62,7 @@ describe('the contract', () => {
   it.each(['http://example.com/a$$b/', "http://example.com/$&$'/", 'http://example.com/$1/'])(
     'fills in the namespace %s as it stands',
     async (namespace) => {
-      const contract = await loadContract(namespace);
+      const contract = await Contract.load(namespace);
       const escaped = namespace.replaceAll('&', '&amp;');
       expect(contract.wsdl('http://host/')).toContain(`targetNamespace="${escaped}"`);
       expect(contract.action(`${namespace}HelloWorld`)).toBe('HelloWorld');
@@ -104,7 +104,7 @@ describe('the contract', () => {
       expect(changed === text).toBe(name !== file);
       await writeFile(join(folder.path, name), changed);
     }
-    await expect(loadContract('http://tempuri.org/', undefined, folder.path)).rejects.toThrow(message);
+    await expect(Contract.load('http://tempuri.org/', undefined, folder.path)).rejects.toThrow(message);
     await folder.remove();
   });
 
@@ -112,7 +112,7 @@ describe('the contract', () => {
     const [contract, service] = await contractAndService();
     const others = Object.entries(service).filter(([name]) => name !== 'GetEvents');
     expect(() => {
-      checkOperations(contract, Object.fromEntries(others));
+      contract.check(Object.fromEntries(others));
     }).toThrow(new ContractError('The operation GetEvents is in the WSDL but not in the service object.'));
   });
 
@@ -120,7 +120,7 @@ describe('the contract', () => {
     const [contract, service] = await contractAndService();
     const open = { run: operation.run } as unknown as Operation;
     expect(() => {
-      checkOperations(contract, { ...service, GetEvents: open });
+      contract.check({ ...service, GetEvents: open });
     }).toThrow(
       new ContractError('The operation GetEvents of the service object does not say who may call it (access).'),
     );
@@ -129,7 +129,7 @@ describe('the contract', () => {
   it('refuses an operation that only the service object has', async () => {
     const [contract, service] = await contractAndService();
     expect(() => {
-      checkOperations(contract, { ...service, Ping: operation });
+      contract.check({ ...service, Ping: operation });
     }).toThrow(new ContractError('The operation Ping is in the service object but not in the WSDL.'));
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { createClientAsync, type Client } from 'soap';
-import { loadContract } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
 import type { Operation, Service } from '../../src/service/call';
 import { BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
@@ -25,7 +25,7 @@ const service: Service = Object.fromEntries(
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(service, await loadContract(NAMESPACE, undefined, WSDL_FOLDER));
+  endpoint = await startEndpoint(service, await Contract.load(NAMESPACE, undefined, WSDL_FOLDER));
 });
 beforeEach(() => {
   ran.length = 0;

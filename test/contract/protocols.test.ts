@@ -1,5 +1,5 @@
 import { createClientAsync } from 'soap';
-import { loadContract } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
 import { Protocols } from '../../src/contract/protocols';
 import type { Operation, Service } from '../../src/service/call';
 import {
@@ -18,7 +18,7 @@ const hello: Operation = { access: 'open', run: () => Promise.resolve('Hello Wor
 const SERVICE: Service = { RecordEvent: { ...hello, access: 'record' }, GetEvents: hello, HelloWorld: hello };
 
 const start = async (bindings: readonly BindingName[], documentation = true): Promise<TestEndpoint> =>
-  startEndpoint(SERVICE, await loadContract(NAMESPACE, new Protocols(new Set(bindings), documentation)));
+  startEndpoint(SERVICE, await Contract.load(NAMESPACE, new Protocols(new Set(bindings), documentation)));
 
 const SUBSETS = Array.from({ length: 15 }, (_, index) => BINDINGS.filter((_name, bit) => ((index + 1) >> bit) & 1));
 const PORTS = {
@@ -75,7 +75,7 @@ describe.each(SUBSETS.map((on) => [on.join(), on] as const))('PROTOCOLS=%s', (_t
   });
 
   it('describes what is on in both WSDLs, and nothing else', async () => {
-    const names = (await loadContract(NAMESPACE)).operations.map(({ name }) => name);
+    const names = (await Contract.load(NAMESPACE)).operations.map(({ name }) => name);
     for (const query of ['?WSDL', '?WSDL=extended']) {
       const { body } = await send(endpoint.url + query);
       const kinds = [...soap, ...http];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readXml, type XmlElement } from '../../src/xml/xml-tree';
+import { XmlElement } from '../../src/xml/xml-tree';
 import { readConfig } from '../../src/config/config';
 
 const ROOT = join(__dirname, '..', '..');
@@ -18,7 +18,7 @@ describe('the web.config for IIS', () => {
   let server: XmlElement;
   beforeAll(async () => {
     file = await readFile(join(ROOT, 'deploy', 'iis', 'web.config'), 'utf8');
-    server = inside(readXml(file), 'system.webServer');
+    server = inside(XmlElement.read(file), 'system.webServer');
   });
 
   /** Where the rule sends a path, as URL Rewrite evaluates it: without the first slash, in any letter case. Undefined if nowhere. */

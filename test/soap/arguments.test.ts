@@ -4,7 +4,7 @@ import type { MessageContract } from '../../src/soap/envelope-builder';
 import { envelopeSteps, readEnvelope } from '../../src/soap/envelope-reader';
 import { XmlReader } from '../../src/xml/xml-reader';
 import { inParts, LARGE_MESSAGE } from '../../src/util/promises';
-import { SOAP_VERSIONS } from '../../src/soap/soap-version';
+import { SoapVersion } from '../../src/soap/soap-version';
 import { xmlText } from '../../src/xml/characters';
 import { ParameterError } from '../../src/service/call';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
@@ -13,7 +13,7 @@ const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 
 /** The parameters of Op, in the namespace of the service, by their names. */
 const contractOf = (names: readonly string[]): MessageContract => ({
-  versions: SOAP_VERSIONS,
+  versions: SoapVersion.all,
   namespace: NAMESPACE,
   parameters: (operation) => (operation === 'Op' ? new Set(names) : undefined),
 });

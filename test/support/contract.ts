@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadContract, type Contract } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
 import { NAMESPACE } from './bindings';
 import { temporaryFolder } from './temporary-folder';
 
@@ -11,7 +11,7 @@ export const ORIGINAL_OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'];
 
 /** Removes from a WSDL of this service the operations that the replaced one does not have. */
 export async function withoutAddedOperations(wsdl: string): Promise<string> {
-  const { operations } = await loadContract(NAMESPACE);
+  const { operations } = await Contract.load(NAMESPACE);
   const added = operations.map(({ name }) => name).filter((name) => !ORIGINAL_OPERATIONS.includes(name));
   if (added.length === 0) return wsdl;
   const names = `(?:${added.join('|')})(?:Response|(?:Soap|HttpGet|HttpPost)(?:In|Out))?`;
@@ -34,7 +34,7 @@ export async function contractWhereHelloWorldTakes(sequence: string, types = '')
     if (changed === extended) throw new Error('the WSDL has no HelloWorld without parameters');
     await writeFile(join(folder.path, 'WebHooks.extended.wsdl'), changed);
     await writeFile(join(folder.path, 'WebHooks.wsdl'), await readFile(join(WSDLS, 'WebHooks.wsdl')));
-    return await loadContract(NAMESPACE, undefined, folder.path);
+    return await Contract.load(NAMESPACE, undefined, folder.path);
   } finally {
     await folder.remove();
   }

@@ -1,4 +1,4 @@
-import { loadContract, type Contract } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
 import { AccessControl } from '../../src/access/access-control';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
@@ -38,7 +38,7 @@ const silent: Operation = { access: 'open', run: () => Promise.resolve('') };
  * operations of the contract return an empty text.
  */
 export async function startEndpoint(operations: Service, given?: Contract): Promise<TestEndpoint> {
-  const contract = given ?? (await loadContract(NAMESPACE));
+  const contract = given ?? (await Contract.load(NAMESPACE));
   const service = { ...Object.fromEntries(contract.operations.map(({ name }) => [name, silent])), ...operations };
   const config = readConfig({ PORT: '0' });
   const path = config.path;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadContract } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
 import { BINDINGS, NAMESPACE } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { requestWith, SERVICE, WSDL_FOLDER, type Given } from '../support/operations-with-parameters';
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(SERVICE, await loadContract(NAMESPACE, undefined, WSDL_FOLDER));
+  endpoint = await startEndpoint(SERVICE, await Contract.load(NAMESPACE, undefined, WSDL_FOLDER));
 });
 afterAll(() => endpoint.stop());
 

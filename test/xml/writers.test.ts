@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { Fault, faultEnvelope } from '../../src/soap/fault';
-import { SOAP_11, SOAP_12 } from '../../src/soap/soap-version';
+import { SoapVersion } from '../../src/soap/soap-version';
 import { stringElement } from '../../src/get-post/reply-format';
 import { xmlAttribute, xmlText } from '../../src/xml/characters';
 
@@ -29,8 +29,8 @@ describe.each(HARD)('the text %j', (text) => {
     const fault = new Fault('Client', text);
     // People read faults, so a carriage return may become a line feed.
     const expected = text.replaceAll('\r', '\n');
-    expect(textOf(faultEnvelope(fault, SOAP_11), 'faultstring')).toBe(expected);
-    expect(textOf(faultEnvelope(fault, SOAP_12), 'Text')).toBe(expected);
+    expect(textOf(faultEnvelope(fault, SoapVersion.soap11), 'faultstring')).toBe(expected);
+    expect(textOf(faultEnvelope(fault, SoapVersion.soap12), 'Text')).toBe(expected);
   });
 
   it('is read back from character data and from an attribute', () => {

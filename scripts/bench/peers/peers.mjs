@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadContract } from '../../../dist/contract/contract.js';
+import { Contract } from '../../../dist/contract/contract.js';
 import { SOAP_11_ANSWER } from '../calls.mjs';
 
 const run = promisify(execFile);
@@ -42,7 +42,7 @@ function firstError({ stdout, stderr, message }) {
 
 async function buildGsoap(folder) {
   const { stdout, stderr } = await run('soapcpp2', ['-V'], { cwd: folder });
-  const contract = await loadContract('http://tempuri.org/');
+  const contract = await Contract.load('http://tempuri.org/');
   await writeFile(join(folder, 'webhook.wsdl'), contract.wsdl('http://127.0.0.1/'));
   await cp(join(import.meta.dirname, 'gsoap'), folder, { recursive: true });
   const inFolder = (program, ...options) => run(program, options, { cwd: folder });

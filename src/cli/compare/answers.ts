@@ -2,7 +2,7 @@ import { MIMEType } from 'whatwg-mimetype';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
 import { indentedXml } from '../../xml/indented-xml';
-import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
 import type { HttpResponse } from '../http-client';
 import type { ComparedCall } from './calls';
@@ -50,7 +50,7 @@ export function seen({ status, headers, body }: HttpResponse): SeenAnswer {
 /** Reads a document, if it is XML. */
 function xmlOf(text: string): XmlElement | undefined {
   try {
-    return readXml(text);
+    return XmlElement.read(text);
   } catch (error) {
     if (error instanceof XmlError) return undefined;
     throw error;

@@ -1,5 +1,5 @@
-import { operationAction } from '../../contract/contract';
-import { SOAP_11, SOAP_12, type SoapVersion } from '../../soap/soap-version';
+import { Contract } from '../../contract/contract';
+import { SoapVersion } from '../../soap/soap-version';
 import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OperationCall, Wsdl } from './wsdl';
 import type { OutgoingRequest } from '../http-client';
@@ -61,10 +61,10 @@ function successes(old: Wsdl, operation: string, have: (protocol: string) => boo
     });
   };
   return [
-    ...calls('SOAP 1.1', (call) => [soap11(envelope(SOAP_11, call.element), call.action)]),
+    ...calls('SOAP 1.1', (call) => [soap11(envelope(SoapVersion.soap11, call.element), call.action)]),
     ...calls('SOAP 1.2', (call) => [
-      soap12(envelope(SOAP_12, call.element)),
-      soap12(envelope(SOAP_12, call.element), call.action),
+      soap12(envelope(SoapVersion.soap12, call.element)),
+      soap12(envelope(SoapVersion.soap12, call.element), call.action),
     ]),
     ...calls('HTTP GET', ({ location }) => [{ method: 'GET', location }]),
     ...calls('HTTP POST', ({ location }) => [{ ...form(), location }]),
@@ -73,8 +73,8 @@ function successes(old: Wsdl, operation: string, have: (protocol: string) => boo
 
 function soap11Mistakes(old: Wsdl): ComparedCall[] {
   const call = old.call(HARMLESS, 'SOAP 1.1');
-  const action = call?.action ?? operationAction(old.targetNamespace, HARMLESS);
-  const body = envelope(SOAP_11, call?.element ?? { namespace: old.targetNamespace, name: HARMLESS });
+  const action = call?.action ?? Contract.actionOf(old.targetNamespace, HARMLESS);
+  const body = envelope(SoapVersion.soap11, call?.element ?? { namespace: old.targetNamespace, name: HARMLESS });
   const mistake = (name: string, question: OutgoingRequest): ComparedCall => ({
     ...ALL,
     location: '',
@@ -82,11 +82,11 @@ function soap11Mistakes(old: Wsdl): ComparedCall[] {
     name,
   });
   return [
-    mistake('an unknown SOAPAction', soap11(body, operationAction(old.targetNamespace, UNKNOWN))),
+    mistake('an unknown SOAPAction', soap11(body, Contract.actionOf(old.targetNamespace, UNKNOWN))),
     mistake('an empty SOAPAction', soap11(body, '')),
-    mistake('a SOAP 1.1 envelope that ends too early', soap11(unfinished(SOAP_11), action)),
+    mistake('a SOAP 1.1 envelope that ends too early', soap11(unfinished(SoapVersion.soap11), action)),
     mistake('an envelope of an unknown version', soap11('<e:Envelope xmlns:e="urn:x"><e:Body/></e:Envelope>', action)),
-    mistake('a SOAP 1.1 header that must be understood', soap11(withHeader(SOAP_11, body), action)),
+    mistake('a SOAP 1.1 header that must be understood', soap11(withHeader(SoapVersion.soap11, body), action)),
   ];
 }
 
@@ -94,9 +94,12 @@ function soap12Mistakes(old: Wsdl): ComparedCall[] {
   const element = old.call(HARMLESS, 'SOAP 1.2')?.element ?? { namespace: old.targetNamespace, name: HARMLESS };
   const mistake = (name: string, body: string): ComparedCall => ({ ...ALL, location: '', ...soap12(body), name });
   return [
-    mistake('an unknown operation over SOAP 1.2', envelope(SOAP_12, { ...element, name: UNKNOWN })),
-    mistake('a SOAP 1.2 envelope that ends too early', unfinished(SOAP_12)),
-    mistake('a SOAP 1.2 header that must be understood', withHeader(SOAP_12, envelope(SOAP_12, element))),
+    mistake('an unknown operation over SOAP 1.2', envelope(SoapVersion.soap12, { ...element, name: UNKNOWN })),
+    mistake('a SOAP 1.2 envelope that ends too early', unfinished(SoapVersion.soap12)),
+    mistake(
+      'a SOAP 1.2 header that must be understood',
+      withHeader(SoapVersion.soap12, envelope(SoapVersion.soap12, element)),
+    ),
   ];
 }
 
@@ -115,14 +118,14 @@ function getMistakes(): ComparedCall[] {
 function soap11(body: string, action: string): OutgoingRequest {
   return {
     method: 'POST',
-    headers: { 'Content-Type': SOAP_11.contentType, SOAPAction: `"${fieldText(action)}"` },
+    headers: { 'Content-Type': SoapVersion.soap11.contentType, SOAPAction: `"${fieldText(action)}"` },
     body,
   };
 }
 
 function soap12(body: string, action?: string): OutgoingRequest {
   const parameter = action === undefined ? '' : `; action="${fieldText(action)}"`;
-  return { method: 'POST', headers: { 'Content-Type': SOAP_12.contentType + parameter }, body };
+  return { method: 'POST', headers: { 'Content-Type': SoapVersion.soap12.contentType + parameter }, body };
 }
 
 /** An address in quotes in a header field, which takes ASCII only. */
@@ -154,12 +157,12 @@ function unfinished(version: SoapVersion): string {
 /** Puts a header that no service understands before the body of an envelope. */
 function withHeader(version: SoapVersion, xml: string): string {
   const prefix = prefixOf(version);
-  const flag = version === SOAP_11 ? '1' : 'true';
+  const flag = version === SoapVersion.soap11 ? '1' : 'true';
   const block = `<t xmlns="urn:x" ${prefix}:mustUnderstand="${flag}">1</t>`;
   return xml.replace(`<${prefix}:Body>`, `<${prefix}:Header>${block}</${prefix}:Header><${prefix}:Body>`);
 }
 
 /** The prefixes that clients of .NET write. */
 function prefixOf(version: SoapVersion): string {
-  return version === SOAP_11 ? 'soap' : 'soap12';
+  return version === SoapVersion.soap11 ? 'soap' : 'soap12';
 }

@@ -1,4 +1,4 @@
-import { operationAction } from '../../contract/contract';
+import { Contract } from '../../contract/contract';
 import { quoted } from '../terminal';
 
 /** A fact about a part of a contract, such as an operation. */
@@ -49,7 +49,7 @@ function textOf(fact: ContractFact | undefined, other: ContractFact | undefined)
 function relative(text: string | undefined, namespace: string): string | undefined {
   if (text === undefined || namespace === '') return text;
   if (text === namespace) return '\0';
-  const actions = operationAction(namespace, '');
+  const actions = Contract.actionOf(namespace, '');
   if (text.startsWith(actions)) return `\0/${text.slice(actions.length)}`;
   return text.startsWith(namespace) ? `\0${text.slice(namespace.length)}` : text;
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { readFile, stat } from 'node:fs/promises';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
-import { readXml, XmlError, type XmlElement } from '../../xml/xml-tree';
+import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
@@ -234,7 +234,7 @@ export class Wsdl {
 function rootOf(text: string): XmlElement {
   let root: XmlElement;
   try {
-    root = readXml(text);
+    root = XmlElement.read(text);
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     const isPage = /^\s*(?:<!doctype\s+html|<html)\b/i.test(text);

@@ -4,7 +4,7 @@ import { VERSION } from '../../config/package-info';
 import { JsonText } from '../../events/cloudevents/json-text';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { MediaType } from '../../http/content/media-type';
-import { FORM } from '../../get-post/http-payload';
+
 import { multipartBody } from '../../get-post/multipart';
 import { Sender } from '../../senders/sender';
 import { receivedMessage, type PostedMessage, type ReceivedForm } from './received-message';
@@ -93,7 +93,8 @@ export function rawContent({ attributes, data, arrival }: StoredEvent): PostedCo
     MediaType.parse(type)?.isForm === true && headers['content-length'] !== String(Buffer.byteLength(json));
   const value: unknown = JSON.parse(json);
   const form = isQuery || isForm ? formOf(value) : undefined;
-  if (form !== undefined) return content(Buffer.from(form), inUtf8(isForm ? (type ?? FORM) : FORM, form));
+  if (form !== undefined)
+    return content(Buffer.from(form), inUtf8(isForm ? (type ?? MediaType.form) : MediaType.form, form));
   const isText = typeof value === 'string' && MediaType.parse(datacontenttype)?.isJson !== true;
   const body = isText ? value : json;
   const named = type ?? (isText ? undefined : 'application/json');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { unescapeBuffer } from 'node:querystring';
-import { loadContract, type Contract } from '../../contract/contract';
+import { Contract } from '../../contract/contract';
 import type { StoredEvent } from '../../events/stored-event';
 import type { Method } from '../../pages/curl-command';
 import { receivedRequest } from '../../pages/received-request';
@@ -38,7 +38,7 @@ export interface SignerName {
  * @throws the secret cannot be read, or is not one of the sender's; the message is one line.
  */
 export async function receivedForm(namespace: string, name: SignerName | undefined): Promise<ReceivedForm> {
-  const contract = await loadContract(namespace);
+  const contract = await Contract.load(namespace);
   const signature = name?.sender.signature;
   if (name === undefined || signature === undefined) return { contract, sign: undefined };
   const { sender, secretFile } = name;

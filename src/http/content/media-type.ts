@@ -6,6 +6,9 @@ const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
 
 /** The media type and parameters of a `Content-Type` header field. */
 export class MediaType {
+  /** The essence of a form (HTML, section 4.10.21). */
+  static readonly form = 'application/x-www-form-urlencoded';
+
   /** Type and subtype in lower case. */
   readonly essence: string;
   /** That of the `charset` parameter. */
@@ -18,7 +21,7 @@ export class MediaType {
   readonly isXml: boolean;
   /** Whether it is that of JSON (RFC 8259, or RFC 6839, section 3.1). */
   readonly isJson: boolean;
-  /** Whether it is that of a form (HTML, section 4.10.21). */
+  /** Whether it is that of a form. */
   readonly isForm: boolean;
   /** Whether it is that of a form with files (RFC 7578). */
   readonly isMultipart: boolean;
@@ -31,7 +34,7 @@ export class MediaType {
     this.boundary = parameters.get('boundary');
     this.isXml = XML_TYPE.test(essence);
     this.isJson = JSON_TYPE.test(essence);
-    this.isForm = essence === 'application/x-www-form-urlencoded';
+    this.isForm = essence === MediaType.form;
     this.isMultipart = essence === 'multipart/form-data';
   }
 

@@ -12,7 +12,7 @@ import { dataView } from './data-view';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
 import { markup, shownText } from './markup';
 import { bindingView, PAIRS_BYTES, pairs, sizeText, timeView, type Pair } from './parts';
-import { FORM } from '../../get-post/http-payload';
+import { MediaType } from '../../http/content/media-type';
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
@@ -83,7 +83,7 @@ async function dataOf(event: StoredEvent) {
   if (data === undefined) return undefined;
   const arrival = new Arrival(event);
   const sent = arrival.header('content-type');
-  const isForm = sent === undefined ? arrival.target?.includes('?') === true : sent.toLowerCase().startsWith(FORM);
+  const isForm = sent === undefined ? arrival.target?.includes('?') === true : MediaType.parse(sent)?.isForm === true;
   const view = await dataView(data, isForm);
   return { ...view, size: sizeText(view.bytes) };
 }

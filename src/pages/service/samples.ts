@@ -5,8 +5,8 @@ import { curlCommand } from '../curl-command';
 import { BINDING_NAMES } from '../../contract/protocols';
 import type { SoapBindings } from '../../soap/soap-call';
 import type { Binding } from '../../service/call';
-import { SOAP_11, SOAP_12, soapRequest, type SoapVersion } from '../../soap/soap-version';
-import { FORM } from '../../get-post/http-payload';
+import { SoapVersion } from '../../soap/soap-version';
+import { MediaType } from '../../http/content/media-type';
 import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
 
 /** How to call one operation over one binding. */
@@ -36,8 +36,8 @@ interface SampleRequest {
  * `KEY` in place of the key.
  */
 export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
-  const soap11 = await soapReplies(contract, soap, SOAP_11);
-  const soap12 = await soapReplies(contract, soap, SOAP_12);
+  const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
+  const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
   const { bindings } = contract.protocols;
   const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
 
@@ -51,12 +51,12 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
       method: 'POST',
       url: endpointUrl,
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
-      body: soapRequest(name, contract, version, true, given),
+      body: version.request(name, contract, true, given),
     });
-    const form = { 'Content-Type': FORM, ...key };
+    const form = { 'Content-Type': MediaType.form, ...key };
     const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
-      ['soap11', overSoap(SOAP_11, { SOAPAction: `"${action}"` }), soap11.get(name)],
-      ['soap12', overSoap(SOAP_12, {}), soap12.get(name)],
+      ['soap11', overSoap(SoapVersion.soap11, { SOAPAction: `"${action}"` }), soap11.get(name)],
+      ['soap12', overSoap(SoapVersion.soap12, {}), soap12.get(name)],
       ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
       ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
     ];

@@ -1,5 +1,5 @@
 import { HtmlValidate } from 'html-validate';
-import { loadContract } from '../../../src/contract/contract';
+import { Contract } from '../../../src/contract/contract';
 import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 import { startEndpoint } from '../../support/endpoint';
@@ -116,7 +116,7 @@ describe('the pages', () => {
   it('the page of GetEvents has a table of its parameters, with a labelled field for each', async () => {
     const html = await page('?op=GetEvents');
     const rows = [...html.matchAll(/<tr>\s*(<th scope="row">[^]*?)<\/tr>/g)].map(([, row = '']) => row);
-    const { parameters = [] } = (await loadContract(NAMESPACE)).describe('GetEvents') ?? {};
+    const { parameters = [] } = (await Contract.load(NAMESPACE)).describe('GetEvents') ?? {};
     expect(parameters.map(({ name }) => name)).toEqual(expect.arrayContaining(['after', 'limit', 'id', 'sequence']));
     expect(rows.map((row) => textOf(row).trim())).toEqual(
       parameters.map(({ name, type, documentation }) => `${name} ${type.name}, optional ${documentation}`),
