@@ -93,11 +93,8 @@ export async function startApp(
   const callers = new Callers(config, observer.hint);
   log.observe(observer);
   const access = new AccessControl(config, callers);
-  const service = webhookService(log, {
-    defaults: { source: config.path, type: config.eventType },
-    limit: config.getEventsLimit,
-    maxResultBytes: config.getEventsMaxBytes - contract.maxBytesAroundResult,
-  });
+  const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
+  const service = webhookService(log, config, maxResultBytes);
   const rate = new RateLimit(limits.rate, callers);
   const handler = await endpointHandler({
     config,

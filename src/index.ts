@@ -6,10 +6,9 @@ import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { parseCloudEvent } from './events/archive';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-event';
-import { DEFAULT_TYPE, UuidGenerator } from './events/event';
+import { EventFactory } from './events/event';
 import { eventJson, type StoredEvent } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
-
 import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
 
@@ -129,7 +128,7 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
 }
 
 function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEvents {
-  const uuids = new UuidGenerator();
+  const factory = new EventFactory({ source: config.path, type: config.eventType });
   return {
     follow(options = {}) {
       const { after, signal } = checkedOptions(options, 'after', 'signal');
@@ -141,18 +140,13 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
     async read(options = {}) {
       const { after, limit = 100 } = checkedOptions(options, 'after', 'limit');
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
-      const query = { id: undefined, position: undefined, limit, maxBytes: Infinity };
-      const events = await log.read({ ...query, after: after === undefined ? undefined : positionOf(after) });
+      const events = await log.read({ limit, after: after === undefined ? undefined : positionOf(after) });
       return events.map(recordedEvent);
     },
     async record(event) {
       const given = Object.entries(event).filter(([, value]) => value !== undefined);
       const { data, ...attributes }: Partial<CloudEvent> = {
-        specversion: '1.0',
-        id: uuids.next(),
-        source: config.path,
-        type: config.eventType ?? DEFAULT_TYPE,
-        time: new Date().toISOString(),
+        ...factory.attributes(),
         ...Object.fromEntries(given),
       };
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };

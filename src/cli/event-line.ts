@@ -1,20 +1,11 @@
 import type { StoredEvent } from '../events/stored-event';
-import { dataMemberOf, foundEvent } from '../log/search';
+import { foundEvent } from '../log/search';
 import { sizeText, timeText } from '../pages/events/parts';
 import { printable } from './terminal';
 
 /** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender. */
 export function eventLine(event: StoredEvent): string {
-  const {
-    recordedAt,
-    position,
-    type = '–',
-    data,
-    remoteAddress = '–',
-  } = foundEvent({
-    ...event,
-    data: event.data === undefined ? undefined : dataMemberOf(event.data),
-  });
+  const { recordedAt, position, type = '–', data, remoteAddress = '–' } = foundEvent(event);
   const size = data === undefined ? '–' : sizeText(data.bytes);
   const line = `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${remoteAddress}`;
   return printable(event.damaged === undefined ? line : `${line}  damaged`);

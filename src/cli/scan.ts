@@ -1,4 +1,4 @@
-import { positionIn, SEQUENCE_DIGITS, sequenceOf } from '../events/position';
+import { positionIn, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent, LogReader, SearchQuery, Start } from '../log/log-reader';
@@ -35,14 +35,6 @@ export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, { af
   const [first] = await log.scan({ after, since, limit: 1 });
   if (first !== undefined) return first.position - 1;
   return after > last ? after : last;
-}
-
-/** Reads the events with an id or at a position, at most `limit`, oldest first. */
-function readEvents(
-  log: Pick<EventLog, 'read'>,
-  { id, position, limit }: { readonly id?: string; readonly position?: number; readonly limit: number },
-): Promise<LoggedEvent[]> {
-  return log.read({ id, position, limit, after: undefined, maxBytes: Infinity });
 }
 
 /** Which events a command works on, of those from its start on. */
@@ -119,9 +111,9 @@ export async function positionsOf(
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
 async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<LoggedEvent[]> {
   const position = positionIn(name);
-  const at = position === undefined ? [] : await readEvents(log, { position, limit: 1 });
-  if (at.length > 0 && name.length === SEQUENCE_DIGITS) return at;
-  const withId = await readEvents(log, { id: name, limit: SAME_ID });
+  const at = position === undefined ? [] : await log.read({ position, limit: 1 });
+  if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;
+  const withId = await log.read({ id: name, limit: SAME_ID });
   return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
 }
 

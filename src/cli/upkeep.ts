@@ -1,6 +1,6 @@
 import { sequenceOf } from '../events/position';
 import { eventProblem } from '../events/archive';
-import type { EventLogLocation } from '../log/engines';
+import type { Config } from '../config/config';
 import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
 
 import { plainReason, visible } from '../util/text';
@@ -26,7 +26,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
  *
  * @throws {UsageError} the log is not in SQLite.
  */
-export async function restore(backup: string, location: EventLogLocation): Promise<void> {
+export async function restore(backup: string, location: Config['eventLog']): Promise<void> {
   if (location.restore === undefined)
     throw new UsageError(`restore works on a SQLite file. Use import for ${location.engine}.`);
   const { before, goesOn } = await location.restore(backup);

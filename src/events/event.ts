@@ -37,14 +37,14 @@ export interface EventContent {
 }
 
 /** CloudEvents attributes of an event whose sender named none. */
-export interface EventDefaults {
+interface EventDefaults {
   readonly source: string;
   /** Without it, the one that is known for the sender, or {@link DEFAULT_TYPE}. */
   readonly type?: string | undefined;
 }
 
 /** The type of an event whose sender is not known. */
-export const DEFAULT_TYPE = 'webhook.recorded';
+const DEFAULT_TYPE = 'webhook.recorded';
 
 /** Most characters of a content type that becomes `datacontenttype`. */
 const MAX_MEDIA_TYPE_LENGTH = 255;
@@ -68,6 +68,12 @@ export class EventFactory {
     this.#defaultMembers = memoized((type) => xmlSafe(JSON.stringify({ source, type })).slice(1, -1));
   }
 
+  /** Returns the attributes of an event that has none of its own yet. */
+  attributes() {
+    const { source, type = DEFAULT_TYPE } = this.#defaults;
+    return { specversion: '1.0', id: this.#uuids.next(), source, type, time: new Date().toISOString() } as const;
+  }
+
   /**
    * Returns the event that a call records, synchronously unless its payload is large. Fills in missing attributes: the `id` with
    * a UUID version 7, the trace context from the header fields of the request.
@@ -86,7 +92,7 @@ export class EventFactory {
     call: RecordedCall,
     content: EventContent,
     data: string | undefined,
-    body: Members,
+    body: BodyMembers,
     recordedAt: number,
   ): NewEvent {
     const { binding, headers, signedBy } = call;
@@ -200,28 +206,28 @@ function isContentType(mediaType: string): boolean {
 }
 
 /** The members of a JSON object. */
-type Members = Readonly<Record<string, unknown>>;
+type BodyMembers = Readonly<Record<string, unknown>>;
 
-const NO_MEMBERS: Members = {};
+const NO_MEMBERS: BodyMembers = {};
 
 /** Beside a signature, which covers the body alone, header fields give no keys. */
 const NO_HEADERS: RecordedCall['headers'] = {};
 
 /** The members of a payload that is a JSON object; of a signed body under any content type, which is not signed. */
-function membersOf(payload: Payload | undefined, signed: Buffer | undefined): Members | Promise<Members> {
+function membersOf(payload: Payload | undefined, signed: Buffer | undefined): BodyMembers | Promise<BodyMembers> {
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
   if (value === undefined && signed !== undefined) return inParts(signed.length, membersIn(signed));
   return asMembers(value);
 }
 
-function* membersIn(body: Buffer): Steps<Members> {
+function* membersIn(body: Buffer): Steps<BodyMembers> {
   const text = new JsonText(body.toString());
   yield;
   return asMembers((yield* text.parsed())?.value);
 }
 
-function asMembers(value: unknown): Members {
-  return typeof value === 'object' && value !== null ? (value as Members) : NO_MEMBERS;
+function asMembers(value: unknown): BodyMembers {
+  return typeof value === 'object' && value !== null ? (value as BodyMembers) : NO_MEMBERS;
 }
 
 /** How many random 32-bit numbers are asked for at once: each request to the system costs more than making a UUID. */

@@ -4,7 +4,7 @@
  */
 
 /** Digits of a `sequence`: those of 2^64 - 1. */
-export const SEQUENCE_DIGITS = 20;
+const SEQUENCE_DIGITS = 20;
 
 /** No log has a larger position: at a million events a second it is reached after 285 years. */
 export const LAST_POSITION = Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,3 @@
-import { atOnce } from '../util/promises';
-import { JsonText } from './cloudevents/json-text';
 import { sequenceOf } from './position';
 
 /** An event on its way into the log, which adds its position. */
@@ -34,20 +32,6 @@ export interface StoredEvent extends NewEvent {
    * damaged text is missing, or replaced by another.
    */
   readonly damaged?: 'encoding' | 'attributes' | 'data' | 'arrival';
-}
-
-/**
- * Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. When and how it came may differ.
- */
-export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
-  return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
-}
-
-type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
-
-/** Undefined if the disk has damaged the attributes. */
-function typeIn(attributes: string): unknown {
-  return (atOnce(new JsonText(attributes).parsed())?.value as { readonly type?: unknown } | undefined)?.type;
 }
 
 /**

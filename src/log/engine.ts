@@ -1,4 +1,6 @@
+import { JsonText } from '../events/cloudevents/json-text';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { atOnce } from '../util/promises';
 import type { Appended, Progress } from './event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
 
@@ -91,4 +93,18 @@ export interface Writer {
   check(): Promise<void>;
   /** Resolves once the position of the newest event is another one. May be called again after that, not before. */
   newestOtherThan(position: number): Promise<number>;
+}
+
+/**
+ * Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. When and how it came may differ.
+ */
+export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
+  return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
+}
+
+type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
+
+/** Undefined if the disk has damaged the attributes. */
+function typeIn(attributes: string): unknown {
+  return (atOnce(new JsonText(attributes).parsed())?.value as { readonly type?: unknown } | undefined)?.type;
 }

@@ -18,17 +18,17 @@ export interface ScanQuery extends Start {
 /** Which events {@link LogReader.read} returns. */
 export interface EventQuery {
   /** Only events with this id; the first of them whole, whatever its size. */
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   /** Only the event at this position, whole, whatever its size. */
-  readonly position: number | undefined;
+  readonly position?: number | undefined;
   /** Only events after this position, oldest first; without it, the newest. */
-  readonly after: number | undefined;
+  readonly after?: number | undefined;
   /** Only events before this position. */
   readonly before?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. */
-  readonly maxBytes: number;
+  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it, all are read whole. */
+  readonly maxBytes?: number;
 }
 
 /** An event as readers of the log get it. */

@@ -27,7 +27,7 @@ export class Page {
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
   take({ attributesBytes, dataBytes }: EventSize): 'whole' | 'without data' | 'full' {
-    const { id, position, limit, maxBytes } = this.#query;
+    const { id, position, limit, maxBytes = Infinity } = this.#query;
     if (this.#events === limit || this.#bytes > maxBytes) return 'full';
     const isWanted = (id !== undefined || position !== undefined) && this.#events === 0;
     const dataOmitted = !isWanted && attributesBytes + dataBytes > maxBytes;

@@ -158,7 +158,7 @@ export const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
 export const DATA_TAIL = 8;
 
 /** Parts of a data member, which may be too large to be read as a whole. */
-export interface DataMember {
+interface DataMember {
   /** Its first characters, at least {@link DATA_HEAD} if it is that long. */
   readonly head: string;
   /** Its last characters, at least {@link DATA_TAIL} if it is that long. */
@@ -168,12 +168,18 @@ export interface DataMember {
 }
 
 /** The parts of an event that a list needs. */
-export type ListedEvent = Pick<StoredEvent, 'id' | 'position' | 'recordedAt' | 'attributes' | 'arrival'> & {
+type ListedEvent = Pick<StoredEvent, 'id' | 'position' | 'recordedAt' | 'attributes' | 'arrival'> & {
   readonly data: DataMember | undefined;
 };
 
 /** Returns an event as lists show it. */
-export function foundEvent(
+export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
+  const { data } = event;
+  return foundEventOf({ ...event, data: data === undefined ? undefined : dataMemberOf(data) }, matched);
+}
+
+/** Returns an event as lists show it, of which only parts were read. */
+export function foundEventOf(
   { position, id, recordedAt, attributes, arrival, data }: ListedEvent,
   { around, pattern }: Matched = {},
 ): FoundEvent {
@@ -194,7 +200,7 @@ export function foundEvent(
 }
 
 /** Takes from a whole data member what {@link dataSummary} needs. */
-export function dataMemberOf(member: string): DataMember {
+function dataMemberOf(member: string): DataMember {
   return { head: member.slice(0, DATA_HEAD), tail: member.slice(-DATA_TAIL), bytes: Buffer.byteLength(member) };
 }
 

@@ -1,4 +1,4 @@
-import { SEQUENCE_DIGITS } from '../events/position';
+import { sequenceOf } from '../events/position';
 import { wireBytes } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/log-reader';
@@ -8,12 +8,13 @@ import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 export interface PageQuery extends EventQuery {
   /** Only events with exactly this type; without `id` and `position`. */
   readonly type?: string | undefined;
+  readonly maxBytes: number;
   /** Bytes of the reference that stands in for omitted data. */
   readonly referenceBytes: number;
 }
 
-/** Bytes of an event besides its attributes and data: `,"sequence":"…"` and the comma after it. */
-const OTHER_BYTES = ',"sequence":"",'.length + SEQUENCE_DIGITS;
+/** Bytes of an event besides its attributes and data, with the comma after it. */
+const OTHER_BYTES = `,"sequence":"${sequenceOf(1)}",`.length;
 
 /** The most that `wireBytes` counts for one character of a text. */
 const MOST_BYTES = '&amp;'.length;

@@ -1,6 +1,5 @@
 import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/log-reader';
-import { sizeOf } from '../log/page';
 import { readPage, type PageQuery } from './event-page';
 
 /** Most types of which a part without events is remembered. */
@@ -78,7 +77,7 @@ export async function readPageOfType(
  */
 async function readAt(
   log: Pick<EventLog, 'read'>,
-  { after, maxBytes }: EventQuery,
+  { after, maxBytes = Infinity }: EventQuery,
   positions: readonly number[],
 ): Promise<LoggedEvent[]> {
   const runs = runsOf(positions);
@@ -88,14 +87,11 @@ async function readAt(
   for (const { first, last } of isUpwards ? runs.toReversed() : runs) {
     const limit = last - first + 1;
     const place = { after: isUpwards ? first - 1 : undefined, before: last + 1 };
-    const read = await log.read({ id: undefined, position: undefined, ...place, limit, maxBytes });
+    const read = await log.read({ ...place, limit, maxBytes });
     // One of the run may be forgotten by now.
     const page = read.filter(({ position }) => position >= first);
     pages.push(page);
-    for (const event of page) {
-      const { attributesBytes, dataBytes } = sizeOf(event);
-      bytes += attributesBytes + dataBytes;
-    }
+    for (const { attributes, data = '' } of page) bytes += Buffer.byteLength(attributes) + Buffer.byteLength(data);
     if (bytes > maxBytes) break;
   }
   return (isUpwards ? pages : pages.reverse()).flat();

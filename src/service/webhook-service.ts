@@ -1,4 +1,5 @@
-import { EventFactory, type EventDefaults } from '../events/event';
+import type { Config } from '../config/config';
+import { EventFactory } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent } from '../log/log-reader';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
@@ -9,19 +10,13 @@ import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Se
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import { letOthersRun } from '../util/promises';
 
-/** The settings of the operations. */
-export interface ServiceOptions {
-  /** `source` and `type` of an event whose sender did not set them. */
-  readonly defaults: EventDefaults;
-  /** Maximum events in a result of GetEvents. */
-  readonly limit: number;
-  /** Maximum bytes of a result of GetEvents on the wire, as `wireBytes` counts them. */
-  readonly maxResultBytes: number;
-}
-
-/** Returns the WebHook service: the three operations of the interface document, on an event log. */
-export function webhookService(log: EventLog, options: ServiceOptions): Service {
-  const events = new EventFactory(options.defaults);
+/**
+ * Returns the WebHook service: the three operations of the interface document, on an event log.
+ *
+ * @param maxResultBytes - maximum bytes of a result of GetEvents on the wire, as `wireBytes` counts them.
+ */
+export function webhookService(log: EventLog, config: Config, maxResultBytes: number): Service {
+  const events = new EventFactory({ source: config.path, type: config.eventType });
   const reader = new EventReader(log);
   return {
     /** Records what came with the call; returns the event's id, or the ids of a batch, once it is durable. */
@@ -36,7 +31,7 @@ export function webhookService(log: EventLog, options: ServiceOptions): Service 
       resultType: 'application/cloudevents-batch+json',
       refuses: OTHER_FILTERS,
       async run(call, parameters) {
-        const query = queryOf(call, parameters, options);
+        const query = queryOf(call, parameters, config.getEventsLimit, maxResultBytes);
         const page = await reader.read(query, waitParameter(parameters, query), call);
         return `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
       },
@@ -55,7 +50,7 @@ const OTHER_FILTERS = [
 
 const BRACKETS_BYTES = 2;
 
-function queryOf(call: Call, parameters: ParameterValues, { limit, maxResultBytes }: ServiceOptions): PageQuery {
+function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResultBytes: number): PageQuery {
   const id = textParameter(parameters, 'id');
   const position = sequenceParameter(parameters, 'sequence');
   const type = textParameter(parameters, 'type');

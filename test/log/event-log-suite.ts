@@ -399,7 +399,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('returns all of them without one', async () => {
         for (let i = 0; i < 3; i++) await log.append(newEvent({ data }));
-        expect(await log.read({ ...everyEvent, maxBytes: Infinity })).toHaveLength(3);
+        expect(await log.read({ limit: 1000 })).toHaveLength(3);
       });
 
       it('returns an event that is too large by itself without its data', async () => {

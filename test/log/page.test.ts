@@ -2,9 +2,6 @@ import type { EventQuery } from '../../src/log/log-reader';
 import { Page, sizeOf } from '../../src/log/page';
 
 const query = (given: Partial<EventQuery>): EventQuery => ({
-  id: undefined,
-  position: undefined,
-  after: undefined,
   limit: 100,
   maxBytes: 100,
   ...given,

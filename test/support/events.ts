@@ -20,10 +20,7 @@ export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
 }
 
 /** The query for the events of a log, as long as those are few. */
-export const everyEvent: EventQuery = {
-  id: undefined,
-  position: undefined,
-  after: undefined,
+export const everyEvent = {
   limit: 1000,
   maxBytes: 10_000_000,
-};
+} satisfies EventQuery;

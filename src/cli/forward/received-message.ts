@@ -14,17 +14,17 @@ export interface PostedMessage {
   readonly path: string | undefined;
   readonly body: Buffer | undefined;
   /** Returns the header fields of an attempt: a signature has the time of its attempt. */
-  readonly headers: () => HeaderFields;
+  readonly headers: () => SentFields;
 }
 
-type HeaderFields = Readonly<Record<string, string>>;
+type SentFields = Readonly<Record<string, string>>;
 
 /** How requests are sent as they arrived. */
 export interface ReceivedForm {
   /** Has the namespace of SOAP calls whose envelope the log does not have. */
   readonly contract: Contract;
   /** Signs each attempt anew. */
-  readonly sign: ((sent: HeaderFields, id: string, body: Buffer) => HeaderFields) | undefined;
+  readonly sign: ((sent: SentFields, id: string, body: Buffer) => SentFields) | undefined;
 }
 
 /** A sender whose signature requests get, and a file with the secret. */

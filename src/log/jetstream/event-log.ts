@@ -13,7 +13,7 @@ import type {
   SearchResult,
 } from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { dataMemberOf, eventMatcher, foundEvent, type Matched } from '../search';
+import { eventMatcher, foundEvent } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
@@ -173,7 +173,7 @@ class JetStreamEngine implements Engine {
       if (more) break;
       reached = placed;
       const matched = matches(placed.event);
-      if (matched !== undefined) events.push(listed(placed, matched));
+      if (matched !== undefined) events.push(foundEvent({ ...placed.event, position: placed.sequence }, matched));
     }
     return {
       events: query.after === undefined ? events : events.reverse(),
@@ -240,14 +240,6 @@ async function* within(placed: AsyncGenerator<PlacedEvent>, after: number, befor
     if (one.sequence <= after || one.sequence >= before) return;
     yield one;
   }
-}
-
-function listed({ sequence, event }: PlacedEvent, matched: Matched): FoundEvent {
-  const { data, ...others } = event;
-  return foundEvent(
-    { ...others, position: sequence, data: data === undefined ? undefined : dataMemberOf(data) },
-    matched,
-  );
 }
 
 function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {

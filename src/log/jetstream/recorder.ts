@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
-import { isRepetition, type NewEvent } from '../../events/stored-event';
+import type { NewEvent } from '../../events/stored-event';
 import { EventTooLargeError, type Appended } from '../event-log';
 import {
   decodeEvent,
@@ -20,6 +20,7 @@ import {
   type Reference,
 } from './message';
 import { LONGEST_LAG, type BeginCall, type LogStreams } from './stream';
+import { isRepetition } from '../engine';
 
 /** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
 const PART_EVENTS = 500;

@@ -1,5 +1,5 @@
-import { isRepetition, type NewEvent, type StoredEvent } from '../../events/stored-event';
-import type { Engine, Recorded, RetentionSteps } from '../engine';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { isRepetition, type Engine, type Recorded, type RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
 import type { Appended, EventLog, Progress, Retention } from '../event-log';
 import type {
@@ -12,7 +12,7 @@ import type {
   SearchResult,
 } from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { dataMemberOf, eventMatcher, foundEvent } from '../search';
+import { eventMatcher, foundEvent } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
@@ -106,11 +106,10 @@ class MemoryEngine implements Engine {
       more = looked === STEP_EVENTS || events.length === limit;
       if (more) break;
       looked++;
-      const { position, recordedAt, data } = event;
+      const { position, recordedAt } = event;
       reached = { position, recordedAt };
       const matched = matches(event);
-      if (matched === undefined) continue;
-      events.push(foundEvent({ ...event, data: data === undefined ? undefined : dataMemberOf(data) }, matched));
+      if (matched !== undefined) events.push(foundEvent(event, matched));
     }
     return Promise.resolve({ events: isUpwards ? events.reverse() : events, reached, more });
   }

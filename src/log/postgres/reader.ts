@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import { SCAN_BYTES } from '../page';
-import { dataMemberOf, eventMatcher, foundEvent, textForms } from '../search';
+import { eventMatcher, foundEvent, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { digestRange } from './schema';
 
@@ -76,7 +76,7 @@ export class PostgresReader {
   }
 
   /** As `Engine.read`. */
-  async read({ id, position, after, before, limit, maxBytes }: EventQuery): Promise<LoggedEvent[]> {
+  async read({ id, position, after, before, limit, maxBytes = Infinity }: EventQuery): Promise<LoggedEvent[]> {
     const where = new Conditions().add('sequence > ?', after).add('sequence < ?', before).add('sequence = ?', position);
     if (id !== undefined) {
       const [start, end] = digestRange(id);
@@ -140,8 +140,7 @@ export class PostgresReader {
       if (!hasMatched) continue;
       const event = fromRow(row);
       const matched = matches(event);
-      const data = event.data === undefined ? undefined : dataMemberOf(event.data);
-      if (matched !== undefined) events.push(foundEvent({ ...event, data }, matched));
+      if (matched !== undefined) events.push(foundEvent(event, matched));
     }
     return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
   }

@@ -1,9 +1,9 @@
-import { isRepetition } from '../../events/stored-event';
 import type { Appended } from '../event-log';
 import { unpackEvents, type PackedEvent } from './batch';
 import type { Statement } from './binding';
 import type { SqliteConnection } from './connection';
 import { FIND_BY_IDEMPOTENCY_KEY, FIND_FIRST_ID, insertEvent, MINUTE, minuteOf, rowOf, type StoredRow } from './schema';
+import { isRepetition } from '../engine';
 
 /** The results of recording a batch of events. */
 export interface RecordedEvents {

@@ -2,7 +2,7 @@ import type { FoundEvent, SearchQuery, SearchResult } from '../log-reader';
 import {
   DATA_HEAD,
   DATA_TAIL,
-  foundEvent,
+  foundEventOf,
   READ_AFTER,
   READ_BEFORE,
   SEARCHED,
@@ -143,12 +143,12 @@ export class SqliteSearch {
     const { head, tail, bytes, ...event } = this.#connection.prepare(LISTED).get(position) as ListedRow;
     const matched =
       text === undefined ? {} : { around: this.#surroundings(position, text), pattern: textPattern(text) };
-    if (head === null || tail === null) return foundEvent({ ...event, data: undefined }, matched);
+    if (head === null || tail === null) return foundEventOf({ ...event, data: undefined }, matched);
     try {
-      return foundEvent({ ...event, data: { head, tail, bytes } }, matched);
+      return foundEventOf({ ...event, data: { head, tail, bytes } }, matched);
     } catch {
       // Its data is damaged.
-      return foundEvent({ ...event, data: undefined }, matched);
+      return foundEventOf({ ...event, data: undefined }, matched);
     }
   }
 

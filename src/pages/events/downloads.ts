@@ -152,8 +152,7 @@ export class Downloads {
   }
 
   async *#named(id: string): AsyncGenerator<StoredEvent> {
-    const query = { id, position: undefined, after: undefined, limit: SAME_ID, maxBytes: Infinity };
-    for (const { position } of await this.#log.read(query)) {
+    for (const { position } of await this.#log.read({ id, limit: SAME_ID })) {
       const event = await this.#log.at(position);
       if (event !== undefined) yield event;
     }

@@ -23,13 +23,7 @@ const CURL_BYTES = 40_000;
 /** Finds the newest event with an id, whatever its source. */
 export async function positionOf(log: EventLog, id: string | null): Promise<number | undefined> {
   if (id === null) return undefined;
-  const events = await log.read({
-    id,
-    limit: 1,
-    position: undefined,
-    after: undefined,
-    maxBytes: 1,
-  });
+  const events = await log.read({ id, limit: 1, maxBytes: 1 });
   return events[0]?.position;
 }
 

@@ -1,6 +1,6 @@
 import { sequenceOf } from '../../events/position';
 import type { EventLog } from '../../log/event-log';
-import type { FoundEvent, Match, SearchResult } from '../../log/log-reader';
+import type { FoundEvent, SearchResult } from '../../log/log-reader';
 import { isVisible } from '../curl-command';
 import {
   forwardCommand,
@@ -142,7 +142,7 @@ export function eventLink(position: number, filter: Filter) {
 }
 
 /** Shows a match and what is around it. */
-function marked({ before, text, after }: Match): string {
+function marked({ before, text, after }: NonNullable<FoundEvent['match']>): string {
   const [start, mark, end] = [before, text, after].map((part) => {
     const { html, isCut } = markup(part, DATA_BYTES / 3);
     return isCut ? `${html}…` : html;
