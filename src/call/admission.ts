@@ -19,11 +19,6 @@ export class Admission {
     this.limits = limits;
   }
 
-  /** Returns the ticket of a call that has just arrived. It holds nothing yet. */
-  ticket(response: ServerResponse): Ticket {
-    return new Ticket(this, response);
-  }
-
   /** Ends all waits, and every later one as it begins: the service stops. */
   endWaits(): void {
     this.isStopping = true;
@@ -36,21 +31,18 @@ export class Admission {
  * the call ends, each is given back exactly once.
  */
 export class Ticket {
+  /** How long the call has waited in {@link Ticket.whileIdle}, in milliseconds. */
+  waited = 0;
   readonly #calls: Admission;
   readonly #response: ServerResponse;
   #hasSlot = false;
   #isWaiting = false;
-  #waited = 0;
   #endTurn: (() => void) | undefined;
 
+  /** Holds nothing yet: the call has just arrived. */
   constructor(calls: Admission, response: ServerResponse) {
     this.#calls = calls;
     this.#response = response;
-  }
-
-  /** How long the call has waited in {@link Ticket.whileIdle}, in milliseconds. */
-  get waited(): number {
-    return this.#waited;
   }
 
   /** @throws {RequestError} 503: too many calls are in flight. */
@@ -97,7 +89,7 @@ export class Ticket {
       return await wait(waiting.signal);
     } finally {
       stopListening();
-      this.#waited += performance.now() - began;
+      this.waited += performance.now() - began;
       this.#isWaiting = false;
       waits.delete(waiting);
       if (this.#hasSlot) this.#calls.inFlight++;

@@ -17,7 +17,7 @@ import {
 import type { SignedBy } from '../senders/sender';
 import { KEPT_BYTES } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
-import type { Ticket } from './admission';
+import { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
 
 const EMPTY = Buffer.alloc(0);
@@ -91,7 +91,7 @@ export abstract class IncomingCall implements Call {
     this.request = request;
     request.call = this;
     this.response = response;
-    this.ticket = endpoint.admission.ticket(response);
+    this.ticket = new Ticket(endpoint.admission, response);
     this.endpoint = endpoint;
   }
 

@@ -6,7 +6,7 @@ import type { Method } from '../pages/curl-command';
 import { reasonOf } from '../util/reason';
 
 /** The answer of a server. */
-export interface HttpResponse {
+export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. The values of a field that came several times are joined with commas. */
   readonly headers: ReadonlyMap<string, string>;
@@ -79,7 +79,7 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} the header did not come in time, or not at all.
    */
-  async send(url: URL, outgoing: OutgoingRequest): Promise<HttpResponse> {
+  async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer> {
     const timeout = this.#timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
@@ -135,13 +135,13 @@ export class HttpClient {
    *
    * @throws {NoAnswerError} also if the body was cut off.
    */
-  async ask(url: URL, question: OutgoingRequest): Promise<HttpResponse> {
+  async ask(url: URL, question: OutgoingRequest): Promise<HttpAnswer> {
     const answer = await this.send(url, question);
     if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
     return answer;
   }
 
-  async #answerOf(response: IncomingMessage): Promise<HttpResponse> {
+  async #answerOf(response: IncomingMessage): Promise<HttpAnswer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;

@@ -50,9 +50,7 @@ export class HttpServer {
       IncomingMessage: HttpRequest,
       ServerResponse: HttpResponse,
     };
-    const answer = (request: HttpRequest, response: HttpResponse): void => {
-      this.#listener.receive(request, response);
-    };
+    const answer = this.#listener.receive.bind(this.#listener);
     if (tls === undefined) this.#server = createServer(settings, answer);
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };

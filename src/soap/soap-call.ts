@@ -249,8 +249,10 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
  * it in UTF-8, which Node reads as ISO 8859-1.
  */
 function operationWithAction(contract: Contract, action: string): string | undefined {
+  const written = contract.action(action);
+  if (written !== undefined) return written;
   const decoded = urlDecoded(action);
-  const operation = contract.action(action) ?? contract.action(decoded);
+  const operation = contract.action(decoded);
   if (operation !== undefined || !/[\x80-\xff]/.test(decoded)) return operation;
   return contract.action(Buffer.from(decoded, 'latin1').toString('utf8'));
 }

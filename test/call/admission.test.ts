@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Admission, type Ticket } from '../../src/call/admission';
+import { Admission, Ticket } from '../../src/call/admission';
 import { deferred } from '../../src/util/promises';
 
 /** As much of a response as a ticket listens to. */
@@ -17,19 +17,19 @@ describe('the ticket of a call', () => {
   beforeEach(() => {
     calls = new Admission({ maxInFlight: 2, maxWaiting: 2 });
     fake = fakeResponse();
-    ticket = calls.ticket(fake.response);
+    ticket = new Ticket(calls, fake.response);
   });
 
   const counts = () => [calls.inFlight, calls.waits.size];
   /** The ticket of another call, which has a slot. */
   const another = () => {
-    const other = calls.ticket(fakeResponse().response);
+    const other = new Ticket(calls, fakeResponse().response);
     other.takeSlot();
     return other;
   };
   /** Takes a turn as another large message does, and ends it at once. */
   const anotherTurn = async () => {
-    const other = calls.ticket(fakeResponse().response);
+    const other = new Ticket(calls, fakeResponse().response);
     await other.takeTurn();
     other.leaveTurn();
   };

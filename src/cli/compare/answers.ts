@@ -4,7 +4,7 @@ import { MediaType } from '../../http/content/media-type';
 import { indentedXml } from '../../xml/indented-xml';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
-import type { HttpResponse } from '../http-client';
+import type { HttpAnswer } from '../http-client';
 import type { ComparedCall } from './calls';
 
 /** An answer as a client sees it. */
@@ -41,7 +41,7 @@ export const COMPARED_FIELDS = [
 type Field = (typeof COMPARED_FIELDS)[number];
 
 /** Reads an answer as a client does. */
-export function seen({ status, headers, body }: HttpResponse): SeenAnswer {
+export function seen({ status, headers, body }: HttpAnswer): SeenAnswer {
   const charset = Charset.ofXml(body, MediaType.parse(headers.get('content-type') ?? '')?.charset);
   const text = charset.decode(body) ?? body.toString('latin1');
   return { status, headers, text, xml: xmlOf(text) };

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { diffArrays } from 'diff';
 import { shortened } from '../../util/text';
-import { noAnswer, NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
+import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { printable, quoted } from '../terminal';
 import {
   bodyLines,
@@ -119,11 +119,11 @@ async function compareCalls(
 /** Statuses of services that let a caller in at another time, or with a key: such answers say nothing about the call. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
-function bothRefuse(old: HttpResponse, other: HttpResponse): boolean {
+function bothRefuse(old: HttpAnswer, other: HttpAnswer): boolean {
   return REFUSALS.has(old.status) && REFUSALS.has(other.status);
 }
 
-function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpResponse | NoAnswerError> {
+function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpAnswer | NoAnswerError> {
   const url = new URL(endpoint);
   const [path = '', ...query] = call.location.split('?');
   url.pathname += path;
@@ -133,8 +133,8 @@ function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<Htt
 
 function failureReport(
   call: ComparedCall,
-  old: HttpResponse | NoAnswerError,
-  other: HttpResponse | NoAnswerError,
+  old: HttpAnswer | NoAnswerError,
+  other: HttpAnswer | NoAnswerError,
 ): string[] {
   const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) => {
     if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
@@ -199,7 +199,7 @@ function otherFields(answers: readonly SeenAnswer[]): string {
   return [...names].sort().map(fieldName).join(', ');
 }
 
-function statusText({ status }: Pick<HttpResponse, 'status'>): string {
+function statusText({ status }: Pick<HttpAnswer, 'status'>): string {
   return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 

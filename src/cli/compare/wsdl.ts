@@ -4,7 +4,7 @@ import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { NO_TLS } from '../../util/reason';
-import { NoAnswerError, type HttpResponse, type HttpClient } from '../http-client';
+import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import type { ContractFacts } from './contract';
 import { contractOf } from './contract-reader';
@@ -69,7 +69,7 @@ function addressOf(text: string): URL {
   return url;
 }
 
-async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: HttpResponse }> {
+async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: HttpAnswer }> {
   let url = given;
   for (let redirects = 0; ; redirects++) {
     const answer = await ask(url, client);
@@ -88,7 +88,7 @@ async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answe
   }
 }
 
-async function ask(url: URL, client: HttpClient): Promise<HttpResponse> {
+async function ask(url: URL, client: HttpClient): Promise<HttpAnswer> {
   try {
     return await client.ask(url, { method: 'GET' });
   } catch (error) {
@@ -110,7 +110,7 @@ const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any
 
 const AS_A_FILE = 'Save its ?WSDL with a browser and give the file instead.';
 
-function refusal(name: string, { status, headers }: HttpResponse): string {
+function refusal(name: string, { status, headers }: HttpAnswer): string {
   const answered = `${name} answered ${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
   const schemes = headers.get('www-authenticate') ?? '';
   if (status === 401 && /\b(negotiate|ntlm)\b/i.test(schemes))

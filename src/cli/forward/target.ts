@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { archiveProblem } from '../../events/archive';
 import type { StoredEvent } from '../../events/stored-event';
-import { HttpClient, noAnswer, NoAnswerError, type HttpResponse } from '../http-client';
+import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../http-client';
 import { quoted } from '../terminal';
 import { messageOf, type PostedForm } from './message';
 import type { TargetProgress } from './progress';
@@ -71,7 +71,7 @@ export class Target {
   }
 
   /** Says what an answer means for the event, unless another attempt may go better. The header alone decides. */
-  #verdict(answer: HttpResponse, milliseconds: number, event: StoredEvent): Delivery | undefined {
+  #verdict(answer: HttpAnswer, milliseconds: number, event: StoredEvent): Delivery | undefined {
     const { status, headers } = answer;
     const answered = statusText(status, milliseconds);
     if (status >= 200 && status < 300) {
@@ -93,7 +93,7 @@ export class Target {
 }
 
 /** The target's answer on one line. */
-function summaryOf({ status, body }: HttpResponse, milliseconds: number): string {
+function summaryOf({ status, body }: HttpAnswer, milliseconds: number): string {
   const text = quoted(body.toString().trim());
   return statusText(status, milliseconds) + (text === '' ? '' : `: ${text}`);
 }

@@ -62,12 +62,14 @@ export class Charset {
   readonly isKnown: boolean;
   readonly #label: string;
   readonly #encoding: string | undefined;
+  readonly #isUtf16: boolean;
 
   private constructor(name: string) {
     this.name = name;
     this.#label = labelOf(name);
     this.#encoding = encodingWith(this.#label);
     this.isKnown = this.#encoding !== undefined;
+    this.#isUtf16 = this.#encoding?.startsWith('utf-16') === true;
   }
 
   static named(name: string): Charset {
@@ -96,10 +98,6 @@ export class Charset {
     if (byZeros !== undefined) return byZeros;
     const declared = Charset.named(DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase() ?? 'utf-8');
     return declared.isDeniedBy(body) ? Charset.utf8 : declared;
-  }
-
-  get #isUtf16(): boolean {
-    return this.#encoding?.startsWith('utf-16') === true;
   }
 
   /**

@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
-import type { Ticket } from '../../call/admission';
+import { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
@@ -91,7 +91,7 @@ class EventsPages {
       access.checkViewer(response.req);
       if (this.#inProgress >= this.#maxInProgress) throw HTTP_ERRORS.pagesInFlight(this.#maxInProgress);
       this.#inProgress++;
-      const ticket = admission.ticket(response);
+      const ticket = new Ticket(admission, response);
       try {
         ticket.takeSlot();
         await this.#show(response, parameters, ticket);

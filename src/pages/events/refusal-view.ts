@@ -24,7 +24,7 @@ const BODY_BYTES = 25_000;
 /** Most bytes of all header fields and bodies on a page as markup. */
 const DETAILS_BYTES = 1_000_000;
 
-type RefusedCall = Refusals['calls'][number];
+type ListedCall = Refusals['calls'][number];
 
 export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
 
@@ -58,12 +58,12 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   };
 }
 
-function hasReason({ refusal }: RefusedCall, reason: string | undefined): boolean {
+function hasReason({ refusal }: ListedCall, reason: string | undefined): boolean {
   return reason === undefined || reason === (refusal ?? 'failed');
 }
 
 /** Shows a refused call as a row of the table, with at most `maxBytes` for its details. What a caller wrote is HTML. */
-function refusalView(call: RefusedCall, maxBytes: number) {
+function refusalView(call: ListedCall, maxBytes: number) {
   const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
   const { sender, headers = [], body } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
@@ -96,7 +96,7 @@ function refusalView(call: RefusedCall, maxBytes: number) {
 }
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
-function deliveryOf({ sender, body }: RefusedCall, fields: ReadonlyMap<string, string>): string | undefined {
+function deliveryOf({ sender, body }: ListedCall, fields: ReadonlyMap<string, string>): string | undefined {
   const known = Sender.all.find(({ name }) => name === sender);
   // Stripe's is a member of the body, the first one, which may be cut.
   const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
@@ -106,7 +106,7 @@ function deliveryOf({ sender, body }: RefusedCall, fields: ReadonlyMap<string, s
 }
 
 /** Shows the beginning of a body as text, or in hexadecimal. */
-function bodyView({ start, bytes }: NonNullable<RefusedCall['body']>, contentType = '', maxBytes: number) {
+function bodyView({ start, bytes }: NonNullable<ListedCall['body']>, contentType = '', maxBytes: number) {
   const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
   return { html, size: sizeText(bytes), isCut: isCut || bytes > KEPT_BYTES };
 }

@@ -1,6 +1,6 @@
 import { compareAnswers, seen, type Comparison } from '../../../../src/cli/compare/answers';
 import { callsOf, type ComparedCall } from '../../../../src/cli/compare/calls';
-import { HttpClient, type HttpResponse } from '../../../../src/cli/http-client';
+import { HttpClient, type HttpAnswer } from '../../../../src/cli/http-client';
 import { compare, type CompareTask, type Tally } from '../../../../src/cli/compare/compare';
 import { Wsdl } from '../../../../src/cli/compare/wsdl';
 import {
@@ -54,7 +54,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Map<string, stri
 
 describe('calls on the old service and the new one', () => {
   let service: TestService;
-  const exchanges: { readonly call: ComparedCall; readonly old: HttpResponse; readonly other: HttpResponse }[] = [];
+  const exchanges: { readonly call: ComparedCall; readonly old: HttpAnswer; readonly other: HttpAnswer }[] = [];
   beforeAll(async () => {
     service = await startService();
     const original = await startRecordedService();
