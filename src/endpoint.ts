@@ -3,7 +3,7 @@ import type { Endpoint } from './call/endpoint';
 import { HTTP_ERRORS } from './http/errors';
 import type { Handler } from './http/request-listener';
 import type { HttpRequest } from './http/request';
-import { documents, withoutDocuments } from './pages/service/documents';
+import { documents } from './pages/service/documents';
 import { eventsPages } from './pages/events/events-pages';
 import { routeOperations } from './get-post/http-call';
 import { SoapBindings, SoapCall } from './soap/soap-call';
@@ -21,7 +21,7 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
-  router.use(contract.protocols.documentation ? await documents(endpoint, soap) : withoutDocuments(endpoint));
+  router.use(await documents(endpoint, soap));
   // A router works without an Express application, although its type asks for its requests and responses.
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();

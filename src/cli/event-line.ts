@@ -1,7 +1,8 @@
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
-import { sizeText, timeText } from '../pages/events/parts';
 import { printable } from './terminal';
+import { sizeText } from '../util/text';
+import { timeText } from '../util/time';
 
 /** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender. */
 export function eventLine(event: StoredEvent): string {

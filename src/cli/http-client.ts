@@ -2,7 +2,6 @@ import { constants } from 'node:crypto';
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import type { Method } from '../pages/curl-command';
 import { reasonOf } from '../util/reason';
 
 /** The answer of a server. */
@@ -17,7 +16,7 @@ export interface HttpAnswer {
 
 /** One request. */
 export interface OutgoingRequest {
-  readonly method: Method;
+  readonly method: string;
   /** Path and query, sent as they are, in place of those of the address. */
   readonly path?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;

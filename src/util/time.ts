@@ -52,3 +52,8 @@ export function parseTime(text: string): number | undefined {
   if (second === 60 && !LEAP_MINUTES.has(date.toISOString())) return undefined;
   return date.getTime() + second * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
+
+/** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */
+export function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('T', ' ').replace('Z', '');
+}

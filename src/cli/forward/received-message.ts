@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { unescapeBuffer } from 'node:querystring';
 import { Contract } from '../../contract/contract';
 import type { StoredEvent } from '../../events/stored-event';
-import type { Method } from '../../pages/curl-command';
 import { receivedRequest } from '../../pages/received-request';
 import type { Sender } from '../../senders/sender';
 import { fileError } from '../terminal';
 
 /** A request with an event. */
 export interface PostedMessage {
-  readonly method: Method;
+  readonly method: string;
   /** Path and query; undefined: those of the address. */
   readonly path: string | undefined;
   readonly body: Buffer | undefined;

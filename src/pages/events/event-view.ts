@@ -11,8 +11,9 @@ import { isXmlType } from '../received-request';
 import { dataView } from './data-view';
 import { forwardCommand, addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
 import { markup, shownText } from './markup';
-import { bindingView, PAIRS_BYTES, pairs, sizeText, timeView, type Pair } from './parts';
+import { bindingView, PAIRS_BYTES, pairs, timeView, type Pair } from './parts';
 import { MediaType } from '../../http/content/media-type';
+import { sizeText } from '../../util/text';
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;

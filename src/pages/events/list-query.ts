@@ -2,10 +2,9 @@ import { positionIn, sequenceOf } from '../../events/position';
 import { join } from 'node:path';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/log-reader';
 import { shellWord, shortened } from '../../util/text';
-import { parseTime } from '../../util/time';
+import { parseTime, timeText } from '../../util/time';
 import { isVisible } from '../curl-command';
 import { markup } from './markup';
-import { timeText } from './parts';
 
 /** The filters of the list of events. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;

@@ -12,7 +12,8 @@ import {
   type ListPosition,
 } from './list-query';
 import { markup, shownText } from './markup';
-import { BINDING_LABELS, bindingView, dayText, hexText, sizeText, timeView } from './parts';
+import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
+import { sizeText } from '../../util/text';
 
 /** Events on one page of the list. */
 const EVENTS_ON_PAGE = 50;

@@ -1,5 +1,6 @@
 import { BINDING_NAMES } from '../../contract/protocols';
 import { shortened } from '../../util/text';
+import { timeText } from '../../util/time';
 import { shownText } from './markup';
 
 /** A name with its value, both HTML. */
@@ -53,16 +54,6 @@ export function timeView(milliseconds: number) {
   return { time: timeText(milliseconds), dateTime: new Date(milliseconds).toISOString() };
 }
 
-const KIB = 1024;
-const MIB = KIB * KIB;
-
-/** Writes a number of bytes for a person: `640 B`, `12.3 KiB`, `4 MiB`. */
-export function sizeText(bytes: number): string {
-  if (bytes < KIB) return `${String(bytes)} B`;
-  const [size, unit] = bytes < MIB ? [bytes / KIB, 'KiB'] : [bytes / MIB, 'MiB'];
-  return `${String(Math.round(size * 10) / 10)} ${unit}`;
-}
-
 /** Writes a number with its thousands apart. */
 export function countText(count: number): string {
   return count.toLocaleString('en');
@@ -81,11 +72,6 @@ export function dayText(milliseconds: number): string {
   const date = new Date(milliseconds);
   const [weekday = '', month = ''] = [WEEKDAYS[date.getUTCDay()], MONTHS[date.getUTCMonth()]];
   return `${weekday} ${String(date.getUTCDate())} ${month} ${String(date.getUTCFullYear())}`;
-}
-
-/** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */
-export function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('T', ' ').replace('Z', '');
 }
 
 const BYTES_IN_LINE = 16;

@@ -5,7 +5,8 @@ import { EventLogError, type EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
 import { Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
-import { countText, eventsText, timeText } from './parts';
+import { countText, eventsText } from './parts';
+import { timeText } from '../../util/time';
 
 const { minute: MINUTES, hour: HOURS, day: DAYS } = Refusals.spans;
 

@@ -5,7 +5,8 @@ import { KEPT_BYTES, type Refusals } from '../../telemetry/refused-calls';
 import { atOnce, letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { markup, shownText } from './markup';
-import { bindingView, countText, hexDump, pairs, sizeText, timeView } from './parts';
+import { bindingView, countText, hexDump, pairs, timeView } from './parts';
+import { sizeText } from '../../util/text';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;

@@ -27,10 +27,11 @@ const XML = 'text/xml; charset=utf-8';
 /**
  * Serves the documents of the endpoint over `GET` and `HEAD`: `?WSDL`, `?WSDL=extended`, `?DISCO`, the page of an operation as
  * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
- * `/` leads to the service page.
+ * `/` leads to the service page. With documentation off it refuses everything but messages and OPTIONS.
  */
 export async function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Promise<Router> {
   const { contract, path, callers, rate } = endpoint;
+  if (!contract.protocols.documentation) return withoutDocuments(endpoint);
   const pages = await loadPages(endpoint, soap);
   const pagesInTurn = new Semaphore(1);
   const { hasSoap } = contract.protocols;
@@ -123,8 +124,7 @@ function discoveryDocument({ namespace, serviceName, protocols }: Contract, endp
   return discovery.end({ prettyPrint: true, spaceBeforeSlash: true });
 }
 
-/** Refuses everything but messages and OPTIONS, for an endpoint whose documentation is off. */
-export function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
+function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
   const allow = protocols.hasSoap ? 'OPTIONS, POST' : 'OPTIONS';
   const router = Router({ strict: true });
   const route = router.route(path).options((_request, response) => {
