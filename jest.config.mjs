@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 export default {
   testEnvironment: '<rootDir>/test/support/one-realm/environment.cjs',
   runtime: '<rootDir>/test/support/one-realm/runtime.cjs',
+  testSequencer: '<rootDir>/test/support/longest-first.cjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },

@@ -27,7 +27,9 @@ export function launchChromium(): Promise<Browser> {
  */
 export async function expectFit(page: Page, name: string): Promise<void> {
   await page.addScriptTag({ path: AXE });
-  const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+  const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+    "axe.run({ resultTypes: ['violations'] })",
+  );
   expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect([name, overflow]).toEqual([name, 0]);

@@ -68,7 +68,7 @@ describe('a program with the package', () => {
     expect(lines).toEqual(['200 true']);
   });
 
-  it.each([
+  const WRONG: readonly (readonly [settings: object, message: string])[] = [
     [{ PORTS: 1 }, 'PORTS: there is no such setting; did you mean PORT?'],
     [
       { RETENTION_DAYS: 1 },
@@ -81,8 +81,12 @@ describe('a program with the package', () => {
       { EVENT_LOG: 'sqlite:/dev/null/events.db' },
       'The event log /dev/null/events.db cannot be opened: part of its path is a file, not a folder. Set EVENT_LOG to sqlite: and the path of a file.',
     ],
-  ])('hears what is wrong with %j', async (settings, message) => {
-    expect(await printed(failing(settings))).toEqual([message]);
+  ];
+
+  it('hears what is wrong with its settings', async () => {
+    const [program = '', ...more] = WRONG.map(([settings]) => failing(settings));
+    const lines = await printed([program, ...more.map((one) => one.replace(/^import .*/, ''))].join('\n'));
+    expect(lines).toEqual(WRONG.map(([, message]) => message));
   });
 
   describe('with the events of its service', () => {

@@ -1,0 +1,37 @@
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+/**
+ * The files that take a minute or more, longest first. Jest knows that only once they have run; before, it takes a large file for a
+ * long one, and the last of these would run alone.
+ */
+const LONGEST = [
+  'system/container',
+  'system/events-page',
+  'system/browser',
+  'tool/forward',
+  'system/postgres',
+  'system/forward',
+  'system/node-versions',
+  'system/kills',
+  'system/cluster',
+  'service/hold-up',
+  'tool/events',
+  'system/build',
+  'system/tls',
+  'system/recovery',
+  'system/package',
+  'workers/writing',
+  'workers/workers',
+  'system/remote-log',
+];
+
+/** Begins with the files that take longest, so that no core is idle at the end. */
+module.exports = class LongestFirst extends Sequencer {
+  sort(tests) {
+    const rank = ({ path }) => {
+      const place = LONGEST.findIndex((name) => path.replaceAll('\\', '/').endsWith(`/${name}.test.ts`));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return super.sort(tests).sort((a, b) => rank(a) - rank(b));
+  }
+};
