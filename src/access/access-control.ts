@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../config/config';
 import type { Callers } from '../http/callers';
-import type { BodyLimit } from '../http/content/body';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { SignedBy } from '../senders/sender';
 import { signatureCheck } from '../senders/signatures';
@@ -29,7 +28,7 @@ export type Credential = 'key' | 'signature';
 const MAX_UNAUTHENTICATED = 256 * 1024;
 
 /** The limit for a caller without a valid credential: a key may be in the message, and open operations need no more. */
-const UNAUTHENTICATED_BODY: BodyLimit = {
+const UNAUTHENTICATED_BODY = {
   maxBytes: MAX_UNAUTHENTICATED,
   refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNAUTHENTICATED),
 };
@@ -73,7 +72,12 @@ export class AccessControl {
    * @returns the limit on the body of a caller who has shown no valid credential so far, if there is one.
    * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
-  beforeBody({ request, needs, hasEnvelope, isHandshake = false }: GuardedCall): BodyLimit | undefined {
+  beforeBody({
+    request,
+    needs,
+    hasEnvelope,
+    isHandshake = false,
+  }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
     if (this.#isAnyKey === undefined) return undefined;
     this.#refuseOtherSites(request);
     // Without a name the call may be of any operation; the one with large bodies records.

@@ -2,19 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation, Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
-import { operationInput, type OperationInput } from './schema';
+import { OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { XmlElement } from '../xml/xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
 /** An operation as the WSDLs describe it. */
-export interface ContractOperation extends OperationInput {
-  readonly name: string;
-  /** As {@link Contract.actionOf} makes it. */
-  readonly action: string;
-  /** Its `wsdl:documentation`; empty if it has none. */
-  readonly documentation: string;
+export class ContractOperation extends OperationInput {
+  constructor(
+    readonly name: string,
+    /** As {@link Contract.actionOf} makes it. */
+    readonly action: string,
+    /** Its `wsdl:documentation`; empty if it has none. */
+    readonly documentation: string,
+    { parameters, takesAnyXml }: OperationInput,
+  ) {
+    super(parameters, takesAnyXml);
+  }
 }
 
 /** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
@@ -48,10 +53,9 @@ export class Contract {
     sameOperations(namesIn(original.portType), 'the WSDL', namesIn(portType), 'the extended WSDL');
     this.operations = elements(portType, 'operation').map((operation) => {
       const name = nameOf(operation);
-      const input = operationInput(schema, name);
-      hasParametersOf(operationInput(original.schema, name), input, name);
-      const action = Contract.actionOf(namespace, name);
-      return { name, action, documentation: documentationOf(operation), ...input };
+      const input = OperationInput.read(schema, name);
+      hasParametersOf(OperationInput.read(original.schema, name), input, name);
+      return new ContractOperation(name, Contract.actionOf(namespace, name), documentationOf(operation), input);
     });
     this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
     this.#byAction = new Map(this.operations.map(({ name, action }) => [action, name]));

@@ -14,42 +14,78 @@ export interface Parameter {
   readonly documentation: string;
 }
 
-/** The input of an operation. */
-export interface OperationInput {
-  /** In the order of the schema. */
-  readonly parameters: readonly Parameter[];
-  /** Whether it takes XML elements of any kind (`xs:any`). */
-  readonly takesAnyXml: boolean;
-}
-
 /** Thrown at start for a schema that says something the service cannot do; the message names it. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/**
- * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
- * built in or enumerations, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
- *
- * @throws {SchemaError} the schema does not declare the element, or declares something else.
- */
-export function operationInput(schema: XmlElement, operation: string): OperationInput {
-  const element = named(schema, 'element', operation);
-  if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
-  const [complexType] = children(element, 'complexType');
-  if (complexType === undefined) throw new SchemaError(`The element ${operation} has no complex type of its own.`);
-  const [sequence] = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
-  if (sequence === undefined) return { parameters: [], takesAnyXml: false };
-  withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
-  const particles = onlyOf(sequence, ['element', 'any'], `The element ${operation}`);
-  const parameters = particles
-    .filter(({ name }) => name === 'element')
-    .map((particle) => parameterOf(schema, particle, operation));
-  const names = parameters.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined)
-    throw new SchemaError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
-  return { parameters, takesAnyXml: particles.some(({ name }) => name === 'any') };
+/** The texts that a caller gave for a parameter, in order; none: it did not give it. */
+export type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
+
+/** The values for an operation without parameters. */
+export const NO_VALUES: ParameterValues = Object.create(null) as ParameterValues;
+
+/** The input of an operation. */
+export class OperationInput {
+  constructor(
+    /** In the order of the schema. */
+    readonly parameters: readonly Parameter[],
+    /** Whether it takes XML elements of any kind (`xs:any`). */
+    readonly takesAnyXml: boolean,
+  ) {}
+
+  /**
+   * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
+   * built in or enumerations, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
+   *
+   * @throws {SchemaError} the schema does not declare the element, or declares something else.
+   */
+  static read(schema: XmlElement, operation: string): OperationInput {
+    const element = named(schema, 'element', operation);
+    if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
+    const [complexType] = children(element, 'complexType');
+    if (complexType === undefined) throw new SchemaError(`The element ${operation} has no complex type of its own.`);
+    const [sequence] = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
+    if (sequence === undefined) return new OperationInput([], false);
+    withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
+    const particles = onlyOf(sequence, ['element', 'any'], `The element ${operation}`);
+    const parameters = particles
+      .filter(({ name }) => name === 'element')
+      .map((particle) => parameterOf(schema, particle, operation));
+    const names = parameters.map(({ name }) => name);
+    const twice = names.find((name, i) => names.indexOf(name) < i);
+    if (twice !== undefined)
+      throw new SchemaError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
+    return new OperationInput(
+      parameters,
+      particles.some(({ name }) => name === 'any'),
+    );
+  }
+
+  /**
+   * Turns the texts that a caller gave into the values of the parameters, the same for every binding.
+   *
+   * @param refused - names that must not be given.
+   * @throws {ParameterError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those
+   *   of ASP.NET, which says `type` for every parameter's name.
+   */
+  values(given: GivenTexts, refused: readonly string[] = []): ParameterValues {
+    const unknown = refused.find((name) => given({ name, isRequired: false }).length > 0);
+    if (unknown !== undefined) {
+      const known = this.parameters.map(({ name }) => name).join(', ');
+      throw new ParameterError(`There is no parameter ${unknown}. The parameters are ${known}.`);
+    }
+    // Without a prototype: nothing has a value that was not given, whatever its name.
+    const values = Object.create(null) as Record<string, SimpleValue | undefined>;
+    for (const parameter of this.parameters) {
+      const { name, isRequired } = parameter;
+      const [text, ...more] = given(parameter);
+      if (text === undefined && isRequired) throw new ParameterError(`Missing parameter: ${name}.`);
+      if (more.length > 0) throw ParameterError.mustBe(name, 'given once');
+      values[name] = text === undefined ? undefined : readText(parameter, text);
+    }
+    return values;
+  }
 }
 
 function parameterOf(schema: XmlElement, element: XmlElement, operation: string): Parameter {
@@ -129,41 +165,6 @@ function named(parent: XmlElement, kind: string, name: string): XmlElement | und
 
 function children(parent: XmlElement, name?: string): XmlElement[] {
   return parent.children(SCHEMA_NAMESPACE, name);
-}
-
-/** The texts that a caller gave for a parameter, in order; none: it did not give it. */
-export type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
-
-/** The values for an operation without parameters. */
-export const NO_VALUES: ParameterValues = parameterValues([], () => []);
-
-/**
- * Turns the texts that a caller gave into the values of an operation's parameters, the same for every binding.
- *
- * @param refused - names that must not be given.
- * @throws {ParameterError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those of
- *   ASP.NET, which says `type` for every parameter's name.
- */
-export function parameterValues(
-  parameters: readonly Parameter[],
-  given: GivenTexts,
-  refused: readonly string[] = [],
-): ParameterValues {
-  const unknown = refused.find((name) => given({ name, isRequired: false }).length > 0);
-  if (unknown !== undefined) {
-    const known = parameters.map(({ name }) => name).join(', ');
-    throw new ParameterError(`There is no parameter ${unknown}. The parameters are ${known}.`);
-  }
-  // Without a prototype: nothing has a value that was not given, whatever its name.
-  const values = Object.create(null) as Record<string, SimpleValue | undefined>;
-  for (const parameter of parameters) {
-    const { name, isRequired } = parameter;
-    const [text, ...more] = given(parameter);
-    if (text === undefined && isRequired) throw new ParameterError(`Missing parameter: ${name}.`);
-    if (more.length > 0) throw ParameterError.mustBe(name, 'given once');
-    values[name] = text === undefined ? undefined : readText(parameter, text);
-  }
-  return values;
 }
 
 function readText({ name, type }: Parameter, text: string): SimpleValue {

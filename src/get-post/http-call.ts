@@ -7,23 +7,33 @@ import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
-import type { Contract } from '../contract/contract';
+import type { Contract, ContractOperation } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import type { Payload } from '../events/payload';
 import { IncomingCall } from '../call/incoming-call';
-import { NO_VALUES, parameterValues, type Parameter } from '../contract/schema';
+import { NO_VALUES } from '../contract/schema';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
 import { httpPayload, type HttpInput } from './http-payload';
 import { errorIn, NOT_SNIFFED, resultIn, stringElement, type Representation } from './reply-format';
 
-/** The state that the HTTP GET and POST calls share beside the endpoint. */
-interface HttpBindings {
-  readonly writeString: (this: void, result: string) => string;
+/** The bindings of HTTP GET and POST of one endpoint, which its calls share. */
+class HttpBindings {
+  readonly writeString: (result: string) => string;
   /** The methods, for `Allow`. */
   readonly allow: string;
   /** How to call an operation, for those who use another method. */
   readonly methodText: string;
+
+  constructor({ namespace, protocols: { bindings: on } }: Contract) {
+    const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
+    this.writeString = stringElement(namespace);
+    this.allow = ['OPTIONS', ...methods].sort().join(', ');
+    this.methodText =
+      methods.length === 0
+        ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
+        : `Call an operation with ${methods.join(' or ')}.`;
+  }
 }
 
 type OperationRequest = HttpRequest & { readonly params: Readonly<Record<string, string>> };
@@ -33,16 +43,7 @@ type OperationRequest = HttpRequest & { readonly params: Readonly<Record<string,
  * too, which are refused.
  */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
-  const { contract } = endpoint;
-  const { bindings: on } = contract.protocols;
-  const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
-  const allow = ['OPTIONS', ...methods].sort().join(', ');
-  const writeString = stringElement(contract.namespace);
-  const methodText =
-    methods.length === 0
-      ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
-      : `Call an operation with ${methods.join(' or ')}.`;
-  const bindings: HttpBindings = { writeString, allow, methodText };
+  const bindings = new HttpBindings(endpoint.contract);
   const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: HttpResponse) =>
     new HttpCall(request, response, binding, endpoint, bindings).answer();
   router
@@ -51,7 +52,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     .head(answer('httpget'))
     .get(answer('httpget'))
     .options((request, response) => {
-      answerOptions(request, response, recordsBelow(request, endpoint) ? ALLOW_BELOW : allow, endpoint);
+      answerOptions(request, response, recordsBelow(request, endpoint) ? ALLOW_BELOW : bindings.allow, endpoint);
     })
     // Methods other than POST are refused.
     .all(answer('httppost'));
@@ -223,15 +224,17 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  #parameters(operation: string): ParameterValues | Promise<ParameterValues> {
-    const { contract, service } = this.endpoint;
-    const { parameters = [] } = contract.describe(operation) ?? {};
-    return parameters.length === 0 ? NO_VALUES : this.inParts(this.#values(parameters, service[operation]?.refuses));
+  #parameters(name: string): ParameterValues | Promise<ParameterValues> {
+    const operation = this.endpoint.contract.describe(name);
+    return operation === undefined || operation.parameters.length === 0
+      ? NO_VALUES
+      : this.inParts(this.#values(operation));
   }
 
-  *#values(parameters: readonly Parameter[], refused: readonly string[] = []): Steps<ParameterValues> {
-    const names = [...parameters.map(({ name }) => name), ...refused];
-    return parameterValues(parameters, yield* httpParameters(this.#input(), names), refused);
+  *#values(operation: ContractOperation): Steps<ParameterValues> {
+    const { refuses = [] } = this.endpoint.service[operation.name] ?? {};
+    const names = [...operation.parameters.map(({ name }) => name), ...refuses];
+    return operation.values(yield* httpParameters(this.#input(), names), refuses);
   }
 
   #input(): HttpInput {

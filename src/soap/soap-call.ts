@@ -7,7 +7,7 @@ import type { CallContent, ParameterValues, Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import { IncomingCall } from '../call/incoming-call';
-import { NO_VALUES, parameterValues } from '../contract/schema';
+import { NO_VALUES } from '../contract/schema';
 import type { ElementName } from '../xml/handler';
 import { XmlReader } from '../xml/xml-reader';
 import type { Envelope, MessageContract } from './envelope-builder';
@@ -175,7 +175,7 @@ export class SoapCall extends IncomingCall {
     if (error !== undefined) throw error;
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     const { refuses } = this.endpoint.service[operation.name] ?? {};
-    return parameterValues(operation.parameters, ({ name }) => texts.get(name) ?? [], refuses);
+    return operation.values(({ name }) => texts.get(name) ?? [], refuses);
   }
 
   #namespaceHint({ namespace, name }: ElementName): string {

@@ -1,11 +1,11 @@
-import { operationInput, SchemaError, type Parameter } from '../../src/contract/schema';
+import { OperationInput, SchemaError, type Parameter } from '../../src/contract/schema';
 import { XmlElement } from '../../src/xml/xml-tree';
 
 /** What an operation Op takes whose type has this content, beside further declarations in the schema. */
 function inputOf(content: string, others = '', attributes = 'elementFormDefault="qualified"') {
   const schema = `<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:tns="urn:x" targetNamespace="urn:x" ${attributes}>
     <s:element name="Op"><s:complexType>${content}</s:complexType></s:element>${others}</s:schema>`;
-  return operationInput(XmlElement.read(schema), 'Op');
+  return OperationInput.read(XmlElement.read(schema), 'Op');
 }
 
 const sequence = (particles: string) => `<s:sequence>${particles}</s:sequence>`;
@@ -121,8 +121,8 @@ describe('the start is refused', () => {
     const schema = XmlElement.read(
       '<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema"><s:element name="Op" /></s:schema>',
     );
-    expect(() => operationInput(schema, 'Other')).toThrow(new SchemaError('The schema has no element Other.'));
-    expect(() => operationInput(schema, 'Op')).toThrow(
+    expect(() => OperationInput.read(schema, 'Other')).toThrow(new SchemaError('The schema has no element Other.'));
+    expect(() => OperationInput.read(schema, 'Op')).toThrow(
       new SchemaError('The element Op has no complex type of its own.'),
     );
   });

@@ -1,4 +1,4 @@
-import { NO_VALUES, parameterValues, type Parameter } from '../../src/contract/schema';
+import { NO_VALUES, OperationInput, type Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
 import { ParameterError } from '../../src/service/call';
 
@@ -11,7 +11,7 @@ const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
 });
 
 const values = (described: Partial<Parameter>, ...texts: string[]) =>
-  parameterValues([parameter('p', described)], () => texts);
+  new OperationInput([parameter('p', described)], false).values(() => texts);
 
 describe('the values of the parameters', () => {
   it('are of their types', () => {
@@ -22,10 +22,10 @@ describe('the values of the parameters', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may be called %s', (name) => {
-    const read = parameterValues([parameter(name)], () => ['x']);
+    const read = new OperationInput([parameter(name)], false).values(() => ['x']);
     expect(Object.entries(read)).toEqual([[name, 'x']]);
     expect(read[name]).toBe('x');
-    expect(parameterValues([parameter(name)], () => [])[name]).toBeUndefined();
+    expect(new OperationInput([parameter(name)], false).values(() => [])[name]).toBeUndefined();
     expect(NO_VALUES[name]).toBeUndefined();
   });
 

@@ -18,7 +18,7 @@ import { Charset, isPlainText } from './charset';
 const EMPTY = Buffer.alloc(0);
 
 /** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
-export interface BodyLimit {
+interface BodyLimit {
   readonly maxBytes: number;
   refusal(this: void): RequestError;
 }

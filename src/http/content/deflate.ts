@@ -20,6 +20,19 @@ export class AnswerPart {
     this.bytes = Buffer.from(text);
   }
 
+  /** Joins parts to one zlib stream, the content coding `deflate` (RFC 9110, section 8.4.1.2). */
+  static async *deflated(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Buffer> {
+    yield HEADER;
+    let checksum = 1;
+    for await (const part of parts) {
+      yield await part.blocks();
+      checksum = part.#checksumAfter(checksum);
+    }
+    const trailer = Buffer.alloc(4);
+    trailer.writeUInt32BE(checksum);
+    yield Buffer.concat([LAST_BLOCK, trailer]);
+  }
+
   /** Blocks of Deflate (RFC 1951) that refer to nothing before them. */
   blocks(): Promise<Buffer> {
     this.#blocks ??= deflateRawAsync(this.bytes, { finishFlush: constants.Z_FULL_FLUSH });
@@ -27,26 +40,13 @@ export class AnswerPart {
   }
 
   /** The Adler-32 checksum of texts with a certain checksum and, after them, of this part. */
-  checksumAfter(before: number): number {
+  #checksumAfter(before: number): number {
     this.#checksum ??= adler32(this.bytes);
     const [low, high] = halves(before);
     const [ownLow, ownHigh] = halves(this.#checksum);
     const sum = high + ownHigh + (this.bytes.length % BASE) * (low + BASE - 1);
     return checksumOf((low + ownLow + BASE - 1) % BASE, sum % BASE);
   }
-}
-
-/** Joins parts to one zlib stream, the content coding `deflate` (RFC 9110, section 8.4.1.2). */
-export async function* deflated(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Buffer> {
-  yield HEADER;
-  let checksum = 1;
-  for await (const part of parts) {
-    yield await part.blocks();
-    checksum = part.checksumAfter(checksum);
-  }
-  const trailer = Buffer.alloc(4);
-  trailer.writeUInt32BE(checksum);
-  yield Buffer.concat([LAST_BLOCK, trailer]);
 }
 
 /** Bytes after which the sums are reduced, at the latest: they stay whole numbers. */

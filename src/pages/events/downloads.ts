@@ -5,7 +5,7 @@ import { archiveLine, archiveProblem } from '../../events/archive';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
-import { AnswerPart, deflated } from '../../http/content/deflate';
+import { AnswerPart } from '../../http/content/deflate';
 import type { HttpResponse } from '../../http/response';
 import { EventLogError, type EventLog } from '../../log/event-log';
 
@@ -126,7 +126,7 @@ export class Downloads {
         const parts = this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
         const vary = { Vary: 'Accept-Encoding' };
         if (response.preferredCoding(['deflate']) !== 'deflate') return answer(plain(parts), vary);
-        return answer(deflated(parts), { 'Content-Encoding': 'deflate', ...vary });
+        return answer(AnswerPart.deflated(parts), { 'Content-Encoding': 'deflate', ...vary });
       });
     } finally {
       this.#searches -= Number(isSearch);

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
-import { AnswerPart, deflated } from '../../../src/http/content/deflate';
+import { AnswerPart } from '../../../src/http/content/deflate';
 
 async function joined(parts: readonly AnswerPart[]): Promise<Buffer> {
   const given = async function* () {
@@ -8,7 +8,7 @@ async function joined(parts: readonly AnswerPart[]): Promise<Buffer> {
     await Promise.resolve();
   };
   const chunks: Buffer[] = [];
-  for await (const chunk of deflated(given())) chunks.push(chunk);
+  for await (const chunk of AnswerPart.deflated(given())) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

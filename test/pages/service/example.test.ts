@@ -1,5 +1,4 @@
 import { exampleArguments } from '../../../src/pages/service/samples';
-import { parameterValues } from '../../../src/contract/schema';
 import { BUILT_IN } from '../../../src/contract/simple-type';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 
@@ -9,7 +8,7 @@ async function argumentsFor(sequence: string, types?: string) {
   if (operation === undefined) throw new Error('the contract has no HelloWorld');
   const given = exampleArguments(operation);
   // The operation accepts them.
-  parameterValues(operation.parameters, ({ name }) => [given.get(name)].filter((text) => text !== undefined));
+  operation.values(({ name }) => [given.get(name)].filter((text) => text !== undefined));
   return Object.fromEntries(given);
 }
 
