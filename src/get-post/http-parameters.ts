@@ -4,7 +4,8 @@ import { HTTP_ERRORS } from '../http/errors';
 import { ParameterError } from '../service/call';
 import type { Steps } from '../util/promises';
 import type { GivenTexts } from '../contract/schema';
-import { bodyCharset, bodyText, formFields, jsonForm, type HttpInput, type NamedValues } from './http-payload';
+import { FormFields } from './form-fields';
+import { bodyCharset, bodyText, jsonForm, type HttpInput } from './http-payload';
 
 /**
  * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
@@ -44,7 +45,7 @@ function* bodyParameters(
   return ({ name }) => given.get(name);
 }
 
-function formParameters(fields: NamedValues): (parameter: NamedParameter) => readonly string[] | undefined {
+function formParameters(fields: FormFields['values']): (parameter: NamedParameter) => readonly string[] | undefined {
   return ({ name, isRequired }) => {
     const texts = textsOf(fields[name]);
     if (isRequired) return texts;
@@ -53,8 +54,8 @@ function formParameters(fields: NamedValues): (parameter: NamedParameter) => rea
   };
 }
 
-function* fieldValues(encoded: string, charset?: Charset): Steps<NamedValues> {
-  const fields = yield* formFields(encoded, charset);
+function* fieldValues(encoded: string, charset?: Charset): Steps<FormFields['values']> {
+  const fields = yield* FormFields.read(encoded, charset);
   if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { unescapeBuffer } from 'node:querystring';
 import { Charset, isPlainText } from '../http/content/charset';
 import { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
-import { slicesOf, type Payload } from '../events/payload';
+import type { Payload } from '../events/payload';
 import type { SignedBy } from '../senders/sender';
-import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
+import type { Steps } from '../util/promises';
+import { FormFields } from './form-fields';
 
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
@@ -29,13 +29,13 @@ export interface HttpInput {
 export function* httpPayload(input: HttpInput): Steps<Payload | undefined> {
   const { query, mediaType, body } = input;
   if (body.length === 0)
-    return query === '' ? undefined : yield* fieldsPayload(yield* formFields(query), query.length, () => query);
+    return query === '' ? undefined : yield* fieldsPayload(yield* FormFields.read(query), query.length, () => query);
   if (mediaType?.isForm !== true) return yield* bodyPayload(input);
   const json = yield* jsonForm(mediaType, body);
   if (json !== undefined) return { mediaType: 'application/json', ...json };
   yield;
   const encoded = body.toString('latin1');
-  const fields = yield* formFields(encoded, bodyCharset(mediaType, body));
+  const fields = yield* FormFields.read(encoded, bodyCharset(mediaType, body));
   yield;
   return yield* fieldsPayload(fields, encoded.length, () => Charset.utf8.decode(body) ?? encoded);
 }
@@ -60,55 +60,10 @@ export function* bodyText(mediaType: MediaType | undefined, body: Buffer): Steps
 }
 
 function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
-  const json = fields && !fields.hasUndecodable ? yield* fieldsJson(fields.values, length) : undefined;
+  const json = fields && !fields.hasUndecodable ? yield* fields.json(length) : undefined;
   return json === undefined
     ? { mediaType: MediaType.form, text: text() }
     : { mediaType: 'application/json', json, value: fields?.values };
-}
-
-/** Writes fields as a JSON object. Undefined if that would be more than twice as long as the form: full of escapes. */
-function* fieldsJson(values: NamedValues, length: number): Steps<string | undefined> {
-  if (length <= LARGE_MESSAGE) return JSON.stringify(values);
-  const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;
-  const pieces: string[] = [];
-  let written = 0;
-  for (const piece of jsonPieces(values)) {
-    pieces.push(piece);
-    written += piece.length;
-    if (written > maxLength) return undefined;
-    yield;
-  }
-  return pieces.join('');
-}
-
-/** Characters of JSON for a field besides its name and its value: quotes, a colon, a comma, brackets. */
-const FIELD_LENGTH = 8;
-
-function* jsonPieces(values: NamedValues): Generator<string> {
-  let before = '{';
-  for (const [name, value = ''] of Object.entries(values)) {
-    yield before;
-    before = ',';
-    yield* stringPieces(name);
-    if (typeof value === 'string') {
-      yield ':';
-      yield* stringPieces(value);
-    } else {
-      for (const [i, text] of value.entries()) {
-        yield i === 0 ? ':[' : ',';
-        yield* stringPieces(text);
-      }
-      yield ']';
-    }
-  }
-  yield before === '{' ? '{}' : '}';
-}
-
-/** Writes a text as JSON does. */
-export function* stringPieces(text: string): Generator<string> {
-  yield '"';
-  for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
-  yield '"';
 }
 
 /** Returns the JSON object or array that a form consists of, if it does. */
@@ -156,89 +111,4 @@ function* readJson(text: string) {
   if (json.hasTooManyParts()) return undefined;
   yield;
   return yield* json.parsed();
-}
-
-/** Text with more fields than this is not parsed. */
-const MAX_FIELDS = 10_000;
-
-/** Named values of a query string or form: a string for a name that occurs once, a list for a repeated one. */
-export type NamedValues = Record<string, string | string[] | undefined>;
-
-/** The fields of a form or query string. */
-export interface FormFields {
-  /**
-   * In the order sent, without a prototype. A name or value whose escapes are not text in the character set is
-   * {@link UNDECODABLE}.
-   */
-  readonly values: NamedValues;
-  readonly hasUndecodable: boolean;
-}
-
-/** Stands for a name or value that is not text: a lone surrogate, which no decoded text holds. */
-export const UNDECODABLE = '\uD800';
-
-/** How many characters are decoded at a time, and how many fields are read. */
-const PART_LENGTH = 16 * 1024;
-const FIELDS_AT_ONCE = 64;
-
-/** Text of a form that needs no decoding, in any character set that has ASCII. */
-const PLAIN = /^[ -$&-*,-~]*$/;
-
-/**
- * Parses `application/x-www-form-urlencoded`, each character standing for one byte. Returns undefined for more than 10,000
- * fields.
- */
-export function* formFields(encoded: string, charset = Charset.utf8): Steps<FormFields | undefined> {
-  const fields = encoded.split('&', MAX_FIELDS + 1);
-  if (fields.length > MAX_FIELDS) return undefined;
-  const values = Object.create(null) as NamedValues;
-  const decoder = charset.decoder();
-  let hasUndecodable = false;
-  const known = (text: string | undefined): string => {
-    if (text === undefined) hasUndecodable = true;
-    return text ?? UNDECODABLE;
-  };
-  const decoded = (part: string): string => (PLAIN.test(part) ? part : known(decoder?.(unescapedPart(part))));
-  function* decodedInSteps(part: string): Steps<string> {
-    const bytes = yield* unescaped(part);
-    yield;
-    return known(yield* charset.decodeSteps(bytes));
-  }
-  for (const [i, field] of fields.entries()) {
-    if (i % FIELDS_AT_ONCE === FIELDS_AT_ONCE - 1) yield;
-    if (field === '') continue;
-    const equals = field.indexOf('=');
-    const isLong = field.length > PART_LENGTH;
-    const [encodedName, encodedValue] = equals === -1 ? [field, ''] : [field.slice(0, equals), field.slice(equals + 1)];
-    const name = isLong ? yield* decodedInSteps(encodedName) : decoded(encodedName);
-    const value = isLong ? yield* decodedInSteps(encodedValue) : decoded(encodedValue);
-    const others = values[name];
-    if (others === undefined) values[name] = value;
-    else if (typeof others === 'string') values[name] = [others, value];
-    else others.push(value);
-  }
-  return { values, hasUndecodable };
-}
-
-function unescapedPart(text: string): Buffer {
-  return unescapeBuffer(text.replaceAll('+', ' '));
-}
-
-/** Undoes the encoding of a name or value. */
-function* unescaped(text: string): Steps<Buffer> {
-  const parts: Buffer[] = [];
-  for (let start = 0, end: number; start < text.length; start = end) {
-    end = start + PART_LENGTH;
-    // An escape stays whole.
-    const percent = text.slice(end - 2, end).indexOf('%');
-    if (percent !== -1) end += percent - 2;
-    parts.push(unescapedPart(text.slice(start, end)));
-    yield;
-  }
-  return Buffer.concat(parts);
-}
-
-/** Parses a form or query string in one go, as {@link formFields} does. */
-export function parseFormFields(encoded: string, charset?: Charset): FormFields | undefined {
-  return atOnce(formFields(encoded, charset));
 }

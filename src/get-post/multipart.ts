@@ -3,7 +3,7 @@ import { Charset } from '../http/content/charset';
 import type { MediaType } from '../http/content/media-type';
 import type { Payload } from '../events/payload';
 import type { Steps } from '../util/promises';
-import { stringPieces } from './http-payload';
+import { stringPieces } from './form-fields';
 
 const MULTIPART = 'multipart/form-data';
 

@@ -4,7 +4,7 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { EventData } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
-import { parseFormFields } from '../get-post/http-payload';
+import { FormFields } from '../get-post/form-fields';
 import { multipartBody } from '../get-post/multipart';
 import { SoapVersion } from '../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
@@ -148,7 +148,7 @@ function formText(fields: Readonly<Record<string, string | readonly string[]>>):
 function isQuery(data: EventData, target = ''): boolean {
   const query = target.slice(target.indexOf('?') + 1);
   if (query === target || query.length > 2 * data.encoded.length + 64) return false;
-  const fields = parseFormFields(query);
+  const fields = FormFields.parse(query);
   return data.kind === 'json' && fields !== undefined && JSON.stringify(fields.values) === data.encoded;
 }
 

@@ -1,12 +1,6 @@
 import { encode } from 'iconv-lite';
-import {
-  bodyPayload,
-  bodyText,
-  httpPayload,
-  parseFormFields,
-  UNDECODABLE,
-  type HttpInput,
-} from '../../src/get-post/http-payload';
+import { FormFields, UNDECODABLE } from '../../src/get-post/form-fields';
+import { bodyPayload, bodyText, httpPayload, type HttpInput } from '../../src/get-post/http-payload';
 import { Charset } from '../../src/http/content/charset';
 import { MediaType } from '../../src/http/content/media-type';
 import { atOnce } from '../../src/util/promises';
@@ -182,20 +176,20 @@ describe('the fields of a form', () => {
     ['a=%4&b=%%41&c=%g0%0g&d=%2541', undefined, { a: '%4', b: '%A', c: '%g0%0g', d: '%41' }, false],
     ['=b&=&a=b=c&&%', undefined, { '': ['b', ''], a: 'b=c', '%': '' }, false],
   ])('%s in %s are %j', (encoded, charset, values, hasUndecodable) => {
-    const fields = parseFormFields(encoded, charset === undefined ? undefined : Charset.named(charset));
+    const fields = FormFields.parse(encoded, charset === undefined ? undefined : Charset.named(charset));
     expect({ ...fields?.values }).toEqual(values);
     expect(fields?.hasUndecodable).toBe(hasUndecodable);
   });
 
   it('have no prototype, so that any name is only a name', () => {
-    expect(Object.getPrototypeOf(parseFormFields('__proto__=1')?.values)).toBeNull();
+    expect(Object.getPrototypeOf(FormFields.parse('__proto__=1')?.values)).toBeNull();
   });
 
   it('are read up to 10,000 of them, to the last', () => {
-    expect(parseFormFields(`${'a&'.repeat(9_999)}b=1`)?.values).toMatchObject({ b: '1' });
-    expect(parseFormFields(`${'a&'.repeat(10_000)}b=1`)).toBeUndefined();
-    expect(parseFormFields('&'.repeat(10_000))).toBeUndefined();
-    expect(parseFormFields('&'.repeat(9_999))?.values).toEqual(Object.create(null));
+    expect(FormFields.parse(`${'a&'.repeat(9_999)}b=1`)?.values).toMatchObject({ b: '1' });
+    expect(FormFields.parse(`${'a&'.repeat(10_000)}b=1`)).toBeUndefined();
+    expect(FormFields.parse('&'.repeat(10_000))).toBeUndefined();
+    expect(FormFields.parse('&'.repeat(9_999))?.values).toEqual(Object.create(null));
   });
 });
 
@@ -211,7 +205,7 @@ describe('a long form', () => {
     ['one name', `${'a=%41&'.repeat(9_999)}a=${'y'.repeat(LONG)}`],
     ['nothing', '&'.repeat(9_999)],
   ])('is JSON as JSON.stringify writes it: %s', (_what, form) => {
-    const { values } = parseFormFields(form) ?? {};
+    const { values } = FormFields.parse(form) ?? {};
     expect(payloadOf(form)).toEqual({ mediaType: 'application/json', json: JSON.stringify(values), value: values });
   });
 
