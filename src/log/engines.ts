@@ -2,22 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ValueError } from '../util/text';
 import type { Writer } from './engine';
-import { EventLogError, type EventLog, type Retention } from './event-log';
+import { EventLogError, type EventLog, type EventLogSettings } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
 import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
 import { accessProblem } from './sqlite/access-problem';
 import type { Restored } from './sqlite/upkeep/restore';
-
-/** Settings of an event log besides its location. */
-export interface EventLogSettings {
-  /** The longest that a call waits for a server, in milliseconds. */
-  readonly timeout: number;
-  readonly retention: Retention;
-  /** Whether this process forgets what is past retention; by default it does. */
-  readonly forgets?: boolean;
-  /** For the server, if it asks for one and its address has none. Secret. */
-  readonly password?: string | undefined;
-}
 
 /** An event log that EVENT_LOG names. Nothing is loaded, opened or made before it is asked for. */
 export interface EventLogLocation {

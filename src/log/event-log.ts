@@ -15,9 +15,20 @@ export interface Appended {
 /** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {
   /** Maximum number of events; those with the lowest positions are forgotten first. */
-  readonly maxEvents: number | undefined;
+  readonly maxEvents?: number | undefined;
   /** How long an event is kept after it was recorded, in milliseconds. */
-  readonly maxAge: number | undefined;
+  readonly maxAge?: number | undefined;
+}
+
+/** Settings of an event log besides its location. */
+export interface EventLogSettings {
+  /** The longest that a call waits for a server, in milliseconds. */
+  readonly timeout: number;
+  readonly retention: Retention;
+  /** Whether this process forgets what is past retention; by default it does if it makes a log that is missing. */
+  readonly forgets?: boolean;
+  /** For the server, if it asks for one and its address has none. Secret. */
+  readonly password?: string | undefined;
 }
 
 /** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */

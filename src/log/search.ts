@@ -39,9 +39,6 @@ const BASE64 = /^\s*"data_base64"/;
 /** The name of the data member. */
 const DATA_NAME = /^\s*"data"\s*:\s*/;
 
-/** The texts before a match, of the match, and after it. */
-type Parts = readonly [before: string, text: string, after: string];
-
 /**
  * Returns a match as lists show it; undefined for one in the name of the data member.
  *
@@ -52,8 +49,8 @@ function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolea
   const start = around.in === 'data' && around.isStart ? (DATA_NAME.exec(around.text)?.[0].length ?? 0) : 0;
   if (found === null || found.index < start) return undefined;
   const end = found.index + found[0].length;
-  const raw: Parts = [around.text.slice(start, found.index), found[0], around.text.slice(end)];
-  const [before, text, after] = (isString ? unescaped(raw, around) : undefined) ?? raw;
+  const raw = { before: around.text.slice(start, found.index), text: found[0], after: around.text.slice(end) };
+  const { before, text, after } = (isString ? unescaped(raw, around) : undefined) ?? raw;
   const isCutBefore = !around.isStart || before.length > SHOWN_BEFORE;
   const isCutAfter = !around.isEnd || after.length > SHOWN_AFTER;
   return {
@@ -64,16 +61,14 @@ function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolea
   };
 }
 
-/** Undoes the escapes of the parts of a JSON string. Undefined if one begins or ends within an escape, or has a quote of the string. */
-function unescaped([before, text, after]: Parts, { isStart, isEnd }: MatchSurroundings): Parts | undefined {
+/** Undoes the escapes of a match in a JSON string. Undefined if a part begins or ends within an escape, or has a quote of the string. */
+function unescaped({ before, text, after }: Omit<Match, 'in'>, { isStart, isEnd }: MatchSurroundings) {
   if (isStart && before === '') return undefined;
   // The end that was cut may divide an escape.
   const whole = isEnd ? after.replace(/"\s*$/, '') : /^(?:[^\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(after)?.[0];
   try {
-    const parts = [isStart ? before.slice(1) : before, text, whole ?? ''].map(
-      (part) => JSON.parse(`"${part}"`) as string,
-    );
-    return parts as unknown as Parts;
+    const decoded = (part: string) => JSON.parse(`"${part}"`) as string;
+    return { before: decoded(isStart ? before.slice(1) : before), text: decoded(text), after: decoded(whole ?? '') };
   } catch {
     return undefined;
   }

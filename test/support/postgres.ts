@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { openPostgresLog, type PostgresOptions } from '../../src/log/postgres/event-log';
+import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
 import { temporaryFolder } from './temporary-folder';
 import { describeUnless } from './tools';
@@ -132,6 +132,8 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   return port;
 }
+
+type PostgresOptions = Parameters<typeof openPostgresLog>[0];
 
 /** A server for the tests of a block, and logs on it that are closed after each test. */
 export interface PostgresUnderTest {

@@ -2,7 +2,7 @@ import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type Progress, type Retention } from '../event-log';
+import { EventLogError, type EventLog, type Progress, type EventLogSettings } from '../event-log';
 import type {
   EventQuery,
   FoundEvent,
@@ -26,17 +26,13 @@ import { findLostEvents } from './verification';
 import { StreamWalk, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
-export interface JetStreamOptions extends JetStreamAddress {
-  /** The longest that a call waits, in milliseconds. */
-  readonly timeout: number;
-  readonly retention: Retention;
-  /** Whether this process forgets what the servers leave to it; by default one that makes streams does. */
-  readonly forgets?: boolean;
-  /** Whether missing streams are made; otherwise they have to exist, with any settings. */
-  readonly create: boolean;
-  /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
-  readonly keysExtraAge?: number;
-}
+export type JetStreamOptions = JetStreamAddress &
+  EventLogSettings & {
+    /** Whether missing streams are made; otherwise they have to exist, with any settings. */
+    readonly create: boolean;
+    /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
+    readonly keysExtraAge?: number;
+  };
 
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 600_000;
@@ -57,13 +53,13 @@ const COUNTING_CONSUMERS = 8;
  * the methods, this one names the servers.
  */
 export async function openJetStreamLog(options: JetStreamOptions): Promise<EventLog> {
-  const { create, stream, timeout, servers } = options;
+  const { create, stream, replicas, retention, timeout, servers } = options;
   let connection: JetStreamConnection | undefined;
   try {
     const deadline = performance.now() + timeout;
     connection = await JetStreamConnection.open(options, timeout);
     const streams = logStreams(connection, stream, deadline);
-    if (create) await provideStreams(streams, options);
+    if (create) await provideStreams(streams, replicas, retention);
     else await streams.events.requireInfo();
     return logOn(new JetStreamEngine(connection, options));
   } catch (cause) {
@@ -88,11 +84,11 @@ class JetStreamEngine implements Engine {
   readonly #probe: JetStreamProbe;
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { create, forgets = create, stream, replicas, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     this.#recorder = new JetStreamRecorder(this.#begin);
-    this.#probe = new JetStreamProbe(options);
+    this.#probe = new JetStreamProbe(replicas, retention);
     if (forgets && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
       this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
     }

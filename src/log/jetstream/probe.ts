@@ -1,6 +1,7 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { millis } from '@nats-io/transport-node';
-import { keysMissing, provideProbe, requireSettings, settingsOf, type StreamOptions } from './setup';
+import { keysMissing, provideProbe, requireSettings, settingsOf } from './setup';
+import type { Retention } from '../event-log';
 import type { LogStreams } from './stream';
 
 /** A replica that has been silent for longer does not count, in milliseconds. */
@@ -21,11 +22,14 @@ const PROBE_INTERVAL = 1000;
  * It is as large as the event that came last, and the stream forgets it after a second.
  */
 export class JetStreamProbe {
-  readonly #options: StreamOptions;
+  readonly #replicas: number;
+  readonly #retention: Retention;
   #probedAt = -Infinity;
 
-  constructor(options: StreamOptions) {
-    this.#options = options;
+  /** As the streams were set up. */
+  constructor(replicas: number, retention: Retention) {
+    this.#replicas = replicas;
+    this.#retention = retention;
   }
 
   /**
@@ -36,7 +40,7 @@ export class JetStreamProbe {
     const { events, keys, probe } = streams;
     const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
     if (keysInfo === undefined) throw new Error(keysMissing(streams));
-    const wanted = settingsOf(streams, this.#options);
+    const wanted = settingsOf(streams, this.#replicas, this.#retention);
     requireSettings(events, eventsInfo.config, wanted.events);
     requireSettings(keys, keysInfo.config, wanted.keys);
     requireMajority(eventsInfo);

@@ -3,13 +3,6 @@ import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../event-log';
 import type { LogStreams, Stream } from './stream';
 
-/** How the streams of a log are set up. */
-export interface StreamOptions {
-  /** Number of servers that keep the log. */
-  readonly replicas: number;
-  readonly retention: Retention;
-}
-
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */
 export const KEYS_EXTRA_AGE = 600_000;
 
@@ -24,9 +17,10 @@ const FIXED: ReadonlySet<keyof Settings> = new Set(['storage', 'retention']);
 /**
  * Creates missing streams and checks existing ones.
  *
+ * @param replicas - the number of servers that keep the log.
  * @throws a stream has other settings than the configuration asks for; the message names each one.
  */
-export async function provideStreams(streams: LogStreams, options: StreamOptions): Promise<void> {
+export async function provideStreams(streams: LogStreams, replicas: number, retention: Retention): Promise<void> {
   const { events, keys, probe } = streams;
   const [eventsInfo, keysInfo] = [await events.info(), await keys.info()];
   if (eventsInfo === undefined && keysInfo !== undefined) {
@@ -37,14 +31,14 @@ export async function provideStreams(streams: LogStreams, options: StreamOptions
   if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
     throw new Error(keysMissing(streams));
   }
-  const wanted = settingsOf(streams, options);
+  const wanted = settingsOf(streams, replicas, retention);
   requireSettings(events, eventsInfo?.config ?? (await events.make(wanted.events)), wanted.events);
   requireSettings(keys, keysInfo?.config ?? (await keys.make(wanted.keys)), wanted.keys);
-  await provideProbe(probe, options.replicas);
+  await provideProbe(probe, replicas);
 }
 
 /** The settings that the streams of a log must have. */
-export function settingsOf({ events, keys }: LogStreams, { replicas, retention }: StreamOptions) {
+export function settingsOf({ events, keys }: LogStreams, replicas: number, retention: Retention) {
   // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
   const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
   return {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
+import type { EventLogSettings } from '../event-log';
 import { PASSWORDS, type PostgresAddress } from './address';
 
 /** How long a host may take to let a connection in, in milliseconds. */
@@ -18,33 +19,32 @@ const PASSING = /^(?:08|40|25006|53300|57P0)/;
 /** Thrown for a server that no event may be sent to, whatever is tried. */
 class UnfitServerError extends Error {}
 
-/** How a database is connected to. */
-export interface ConnectionOptions extends PostgresAddress {
-  /** Secret. Without one, `PGPASSWORD` or `PGPASSFILE` gives it. */
-  readonly password?: string | undefined;
-  /** The certificates in the file `sslrootcert`, in PEM. */
-  readonly authorities?: string | undefined;
-  /** The longest that a call waits, in milliseconds. */
-  readonly timeout: number;
-}
-
 /** The connections to a database, on the one of its hosts that takes writes. They are restored whenever they are lost. */
 export class PostgresConnection {
-  readonly #options: ConnectionOptions;
+  readonly #address: PostgresAddress;
+  readonly #settings: EventLogSettings;
+  readonly #authorities: string | undefined;
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
 
-  /** Connects when it is first used. */
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    this.#isEncrypted = options.sslmode !== 'disable';
+  /**
+   * Connects when it is first used.
+   *
+   * @param settings - if there is no password in them, `PGPASSWORD` or `PGPASSFILE` gives it.
+   * @param authorities - the certificates in the file `sslrootcert`, in PEM.
+   */
+  constructor(address: PostgresAddress, settings: EventLogSettings, authorities: string | undefined) {
+    this.#address = address;
+    this.#settings = settings;
+    this.#authorities = authorities;
+    this.#isEncrypted = address.sslmode !== 'disable';
     this.#pool = this.#newPool();
   }
 
   /** When a call that begins now gives up, as `performance.now` tells the time. */
   deadline(): number {
-    return performance.now() + this.#options.timeout;
+    return performance.now() + this.#settings.timeout;
   }
 
   /** Runs one statement, and again while the failure may pass. */
@@ -117,7 +117,7 @@ export class PostgresConnection {
   /** Goes on with new connections, to the next host; those that are in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool) return;
-    const { hosts, sslmode } = this.#options;
+    const { hosts, sslmode } = this.#address;
     this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && failure.message.includes(NO_TLS));
     if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
@@ -127,7 +127,7 @@ export class PostgresConnection {
   #newPool(): Pool {
     const pool = new Pool({
       ...this.#config(),
-      max: this.#options.connections,
+      max: this.#address.connections,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
     });
@@ -137,7 +137,9 @@ export class PostgresConnection {
   }
 
   #config(): ClientConfig {
-    const { hosts, database, user, password = process.env.PGPASSWORD, sslmode, authorities, timeout } = this.#options;
+    const { hosts, database, user, sslmode } = this.#address;
+    const { password = process.env.PGPASSWORD, timeout } = this.#settings;
+    const authorities = this.#authorities;
     const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
     return {
       ...hosts[this.#host],
@@ -171,7 +173,7 @@ export class PostgresConnection {
       throw new UnfitServerError(`the server is PostgreSQL ${String(major)}; the log needs ${String(OLDEST)} or later`);
     if (encoding !== 'UTF8')
       throw new UnfitServerError(`the database has the encoding ${String(encoding)}; create one with ENCODING 'UTF8'`);
-    if ((fsync === 'off' || commit === 'off') && !this.#options.isRelaxed) {
+    if ((fsync === 'off' || commit === 'off') && !this.#address.isRelaxed) {
       throw new UnfitServerError(
         `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
           'turn it on, or add ?durability=relaxed to EVENT_LOG',

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type Progress, type Retention } from '../event-log';
+import { EventLogError, type EventLog, type EventLogSettings, type Progress, type Retention } from '../event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
-import { isWithoutRoom, PostgresConnection, type ConnectionOptions } from './connection';
+import type { PostgresAddress } from './address';
+import { isWithoutRoom, PostgresConnection } from './connection';
 import { PostgresNotifications } from './notifications';
 import { PostgresReader } from './reader';
 import { checkRecording, recordEvents } from './recorder';
@@ -12,33 +13,27 @@ import { forgetEvents, PostgresRetention } from './removal';
 import { provideTables, TOTAL } from './schema';
 import { verifyEvents } from './verification';
 
-/** Which event log of a database is opened, and how. */
-export interface PostgresOptions extends Omit<ConnectionOptions, 'authorities'> {
-  readonly retention: Retention;
-  /** Whether this process forgets what is past retention; by default one that makes tables does. */
-  readonly forgets?: boolean;
-  /** Whether missing tables are made. */
-  readonly create: boolean;
-}
-
 /**
  * Connects to the database, and makes or checks the tables.
  *
+ * @param options.create - whether missing tables are made.
  * @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version.
  */
-export async function openPostgresLog(options: PostgresOptions): Promise<EventLog> {
-  const { hosts, database, sslrootcert, create } = options;
+export async function openPostgresLog(
+  options: PostgresAddress & EventLogSettings & { readonly create: boolean },
+): Promise<EventLog> {
+  const { hosts, database, sslrootcert, connections, retention, create, forgets = create } = options;
   let connection: PostgresConnection | undefined;
   try {
     const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');
-    connection = new PostgresConnection({ ...options, authorities });
+    connection = new PostgresConnection(options, options, authorities);
     await provideTables(connection, create);
   } catch (cause) {
     await connection?.close();
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return logOn(new PostgresEngine(connection, options));
+  return logOn(new PostgresEngine(connection, connections, forgets ? retention : {}));
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
@@ -55,13 +50,13 @@ class PostgresEngine implements Engine {
   /** The events of the last commit, if the disk had no room for them. */
   #refused: readonly NewEvent[] = [];
 
-  constructor(connection: PostgresConnection, { connections, create, forgets = create, retention }: PostgresOptions) {
+  constructor(connection: PostgresConnection, connections: number, retention: Retention) {
     // Commits and small reads do not wait for large ones.
     this.readsAtOnce = Math.max(1, connections - 2);
     this.#connection = connection;
     this.#reader = new PostgresReader(connection);
     this.#notifications = new PostgresNotifications(connection);
-    if (forgets && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
+    if (retention.maxEvents !== undefined || retention.maxAge !== undefined) {
       this.retention = new PostgresRetention(connection, retention);
     }
   }
