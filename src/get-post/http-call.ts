@@ -14,7 +14,7 @@ import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
-import { httpPayload, type HttpInput } from './http-payload';
+import { HttpInput } from './http-input';
 import { errorIn, NOT_SNIFFED, resultIn, stringElement, type Representation } from './reply-format';
 
 /** The bindings of HTTP GET and POST of one endpoint, which its calls share. */
@@ -212,7 +212,7 @@ class HttpCall extends IncomingCall {
 
   *#contentOrHandshake(input: HttpInput): Steps<CallContent> {
     // Its header fields are those of anybody: they make no CloudEvent of it.
-    if (this.isHandshake) return { payload: yield* httpPayload(input), handshake: this.#handshake?.handshake };
+    if (this.isHandshake) return { payload: yield* input.payload(), handshake: this.#handshake?.handshake };
     const content = yield* httpContent(input);
     this.#handshake = undefined;
     if (content.batch !== undefined || content.attributes !== undefined) return content;
@@ -238,14 +238,8 @@ class HttpCall extends IncomingCall {
   }
 
   #input(): HttpInput {
-    const { headers, signedBy } = this;
-    return {
-      query: this.request.queryString,
-      headers,
-      mediaType: this.mediaType,
-      body: this.#body,
-      signedBy,
-    };
+    const { request, headers, mediaType, signedBy } = this;
+    return new HttpInput(request.queryString, headers, mediaType, this.#body, signedBy);
   }
 }
 

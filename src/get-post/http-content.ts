@@ -4,7 +4,7 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { HTTP_ERRORS } from '../http/errors';
 import type { CallContent } from '../service/call';
 import type { Steps } from '../util/promises';
-import { bodyPayload, bodyText, httpPayload, type HttpInput } from './http-payload';
+import type { HttpInput } from './http-input';
 import { multipartPayload } from './multipart';
 
 const STRUCTURED = 'application/cloudevents+json';
@@ -21,13 +21,13 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 export function* httpContent(input: HttpInput): Steps<CallContent> {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
-  if (essence === STRUCTURED) return yield* structured((yield* bodyText(mediaType, body)) ?? '');
-  if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* bodyText(mediaType, body)) ?? '') };
+  if (essence === STRUCTURED) return yield* structured((yield* input.text()) ?? '');
+  if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* input.text()) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
   const attributes = signedBy === undefined ? binaryModeAttributes(headers) : undefined;
   if (attributes === undefined)
-    return { payload: (yield* multipartPayload(mediaType, body)) ?? (yield* httpPayload(input)) };
-  return { attributes, payload: body.length === 0 ? undefined : yield* bodyPayload(input) };
+    return { payload: (yield* multipartPayload(mediaType, body)) ?? (yield* input.payload()) };
+  return { attributes, payload: body.length === 0 ? undefined : yield* input.bodyPayload() };
 }
 
 function* structured(json: string): Steps<CallContent> {

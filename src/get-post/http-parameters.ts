@@ -5,7 +5,7 @@ import { ParameterError } from '../service/call';
 import type { Steps } from '../util/promises';
 import type { GivenTexts } from '../contract/schema';
 import { FormFields } from './form-fields';
-import { bodyCharset, bodyText, jsonForm, type HttpInput } from './http-payload';
+import type { HttpInput } from './http-input';
 
 /**
  * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
@@ -24,15 +24,15 @@ type NamedParameter = Parameters<GivenTexts>[0];
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
 function* bodyParameters(
-  { mediaType, body }: HttpInput,
+  input: HttpInput,
   names: readonly string[],
 ): Steps<((parameter: NamedParameter) => readonly string[] | undefined) | undefined> {
+  const { mediaType, body } = input;
   if (mediaType === undefined || body.length === 0) return undefined;
   const { isForm, isJson } = mediaType;
   if (!isForm && !isJson) return undefined;
-  const json = isForm ? (yield* jsonForm(mediaType, body))?.json : ((yield* bodyText(mediaType, body)) ?? '');
-  if (json === undefined)
-    return formParameters(yield* fieldValues(body.toString('latin1'), bodyCharset(mediaType, body)));
+  const json = isForm ? (yield* input.jsonForm())?.json : ((yield* input.text()) ?? '');
+  if (json === undefined) return formParameters(yield* fieldValues(body.toString('latin1'), input.charset));
   const text = new JsonText(json);
   if (text.hasTooManyParts()) throw HTTP_ERRORS.tooManyJsonParts();
   const members = yield* text.members();

@@ -1,5 +1,6 @@
 import { binaryModeAttributes } from '../../src/events/cloudevents/binary-mode';
 import { httpContent } from '../../src/get-post/http-content';
+import { HttpInput } from '../../src/get-post/http-input';
 import { MediaType } from '../../src/http/content/media-type';
 import { atOnce } from '../../src/util/promises';
 
@@ -10,7 +11,7 @@ const BINARY = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/o', 'ce-t
 
 function contentOf(type: string | undefined, body: string | Buffer, headers: Record<string, string> = {}, query = '') {
   const all = type === undefined ? headers : { ...headers, 'content-type': type };
-  return atOnce(httpContent({ query, headers: all, mediaType: MediaType.parse(type), body: Buffer.from(body) }));
+  return atOnce(httpContent(new HttpInput(query, all, MediaType.parse(type), Buffer.from(body))));
 }
 
 describe('the content of a request', () => {

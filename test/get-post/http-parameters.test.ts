@@ -1,6 +1,6 @@
 import { encode } from 'iconv-lite';
 import { httpParameters } from '../../src/get-post/http-parameters';
-import type { HttpInput } from '../../src/get-post/http-payload';
+import { HttpInput } from '../../src/get-post/http-input';
 import { MediaType } from '../../src/http/content/media-type';
 import { RequestError } from '../../src/http/errors';
 import { ParameterError } from '../../src/service/call';
@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json';
 const MANY = `${'a&'.repeat(10_000)}b=1`;
 
 function inputOf(query: string, type?: string, body: string | Buffer = ''): HttpInput {
-  return { query, headers: {}, mediaType: MediaType.parse(type), body: Buffer.from(body) };
+  return new HttpInput(query, {}, MediaType.parse(type), Buffer.from(body));
 }
 
 /** The texts that a request gives for parameters of these names. */

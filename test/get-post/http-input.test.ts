@@ -1,6 +1,6 @@
 import { encode } from 'iconv-lite';
 import { FormFields, UNDECODABLE } from '../../src/get-post/form-fields';
-import { bodyPayload, bodyText, httpPayload, type HttpInput } from '../../src/get-post/http-payload';
+import { HttpInput } from '../../src/get-post/http-input';
 import { Charset } from '../../src/http/content/charset';
 import { MediaType } from '../../src/http/content/media-type';
 import { atOnce } from '../../src/util/promises';
@@ -10,7 +10,7 @@ const MANY = `${'a&'.repeat(10_000)}b=1`;
 
 function inputOf(type: string | undefined, body: string | Buffer = '', query = ''): HttpInput {
   const headers = type === undefined ? {} : { 'content-type': type };
-  return { query, headers, mediaType: MediaType.parse(type), body: Buffer.from(body) };
+  return new HttpInput(query, headers, MediaType.parse(type), Buffer.from(body));
 }
 
 const json = (text: string, mediaType = 'application/json') => ({ mediaType, json: text });
@@ -30,8 +30,8 @@ describe('the payload of a request without a body', () => {
     ['a=%FF', text('a=%FF', FORM)],
     [MANY, text(MANY, FORM)],
   ])('is its query string (%#)', (query, payload) => {
-    expect(atOnce(httpPayload(inputOf(undefined, '', query)))).toEqual(parsed(payload));
-    expect(atOnce(httpPayload(inputOf(FORM, '', query)))).toEqual(parsed(payload));
+    expect(atOnce(inputOf(undefined, '', query).payload())).toEqual(parsed(payload));
+    expect(atOnce(inputOf(FORM, '', query).payload())).toEqual(parsed(payload));
   });
 });
 
@@ -55,7 +55,7 @@ describe('the payload of a form', () => {
     [FORM, '19', json('{"19":""}')],
     [FORM, 'x[]', json('{"x[]":""}')],
   ])('as %s (%#)', (type, body, payload) => {
-    expect(atOnce(httpPayload(inputOf(type, body, 'query=1')))).toEqual(parsed(payload));
+    expect(atOnce(inputOf(type, body, 'query=1').payload())).toEqual(parsed(payload));
   });
 });
 
@@ -145,19 +145,19 @@ describe('the payload of any other body', () => {
     ],
   ])('as %s (%#)', (type, body, payload) => {
     const input = inputOf(type, body, 'query=1');
-    expect(atOnce(httpPayload(input))).toEqual(parsed(payload));
-    expect(atOnce(bodyPayload(input))).toEqual(parsed(payload));
+    expect(atOnce(input.payload())).toEqual(parsed(payload));
+    expect(atOnce(input.bodyPayload())).toEqual(parsed(payload));
   });
 
   it('is text where its JSON has more than 100,000 parts', () => {
     const body = `[${'[],'.repeat(100_000)}0]`;
-    expect(atOnce(httpPayload(inputOf('application/json', body)))).toEqual(text(body, PLAIN));
+    expect(atOnce(inputOf('application/json', body).payload())).toEqual(text(body, PLAIN));
   });
 
   it('is the text of a form in binary content mode', () => {
-    expect(atOnce(bodyPayload(inputOf(FORM, 'a=1')))).toEqual(text('a=1', FORM));
-    expect(atOnce(bodyText(MediaType.parse(FORM), Buffer.from('a=1')))).toBe('a=1');
-    expect(atOnce(bodyText(MediaType.parse('image/png'), Buffer.from('a=1')))).toBeUndefined();
+    expect(atOnce(inputOf(FORM, 'a=1').bodyPayload())).toEqual(text('a=1', FORM));
+    expect(atOnce(inputOf(FORM, 'a=1').text())).toBe('a=1');
+    expect(atOnce(inputOf('image/png', 'a=1').text())).toBeUndefined();
   });
 });
 
@@ -194,7 +194,7 @@ describe('the fields of a form', () => {
 });
 
 describe('a long form', () => {
-  const payloadOf = (body: string | Buffer, type = FORM) => atOnce(httpPayload(inputOf(type, body)));
+  const payloadOf = (body: string | Buffer, type = FORM) => atOnce(inputOf(type, body).payload());
   const LONG = 100_000;
 
   it.each([
@@ -223,19 +223,19 @@ describe('a long form', () => {
 });
 
 describe('text without a type of text', () => {
-  const type = MediaType.parse('application/x-other');
+  const textOf = (body: string) => atOnce(inputOf('application/x-other', body).text());
   const PART = 16 * 1024;
 
   it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x85', '\x9f'])(
     'has no control character: %j, wherever it stands',
     (control) => {
       for (const length of [0, PART - 2, PART - 1, PART, 3 * PART])
-        expect(atOnce(bodyText(type, Buffer.from(`${'x'.repeat(length)}${control}x`)))).toBeUndefined();
+        expect(textOf(`${'x'.repeat(length)}${control}x`)).toBeUndefined();
     },
   );
 
   it('has any other character', () => {
     const text = `\t\n\v\f\r ~\xa0\xbf\xc2\xe4\u20ac\u{1F600}`.repeat(5000);
-    expect(atOnce(bodyText(type, Buffer.from(text)))).toBe(text);
+    expect(textOf(text)).toBe(text);
   });
 });

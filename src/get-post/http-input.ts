@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Charset, isPlainText } from '../http/content/charset';
+import { MediaType } from '../http/content/media-type';
+import { JsonText } from '../events/cloudevents/json-text';
+import type { Payload } from '../events/payload';
+import type { SignedBy } from '../senders/sender';
+import type { Steps } from '../util/promises';
+import { FormFields } from './form-fields';
+
+const TEXT_TYPE =
+  /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
+
+/** The request of a call over HTTP GET or POST. */
+export class HttpInput {
+  constructor(
+    /** The query string, without the question mark. */
+    readonly query: string,
+    readonly headers: IncomingHttpHeaders,
+    /** The parsed `Content-Type`, if it is valid. */
+    readonly mediaType: MediaType | undefined,
+    readonly body: Buffer,
+    /** The sender whose signature of the body was verified. Header fields are never signed. */
+    readonly signedBy?: SignedBy,
+  ) {}
+
+  /**
+   * Reads the payload: the fields of a form, any other body by its content type or, without a body, the query string. A form
+   * that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
+   */
+  *payload(): Steps<Payload | undefined> {
+    const { query, body } = this;
+    if (body.length === 0)
+      return query === '' ? undefined : yield* fieldsPayload(yield* FormFields.read(query), query.length, () => query);
+    if (this.mediaType?.isForm !== true) return yield* this.bodyPayload();
+    const json = yield* this.jsonForm();
+    if (json !== undefined) return { mediaType: 'application/json', ...json };
+    yield;
+    const encoded = body.toString('latin1');
+    const fields = yield* FormFields.read(encoded, this.charset);
+    yield;
+    return yield* fieldsPayload(fields, encoded.length, () => Charset.utf8.decode(body) ?? encoded);
+  }
+
+  /**
+   * Reads the body by its content type. A body that is not what its content type says is kept as text or, failing that, as
+   * bytes: a sender's mistake never loses an event.
+   */
+  *bodyPayload(): Steps<Payload> {
+    const mediaType = this.headers['content-type'];
+    const text = yield* this.text();
+    yield;
+    if (text === undefined) return { mediaType, bytes: this.body };
+    if (this.mediaType?.isJson !== true) return { mediaType, text };
+    const json = yield* readJson(text);
+    return json === undefined ? { mediaType: 'text/plain', text } : { mediaType, ...json };
+  }
+
+  /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
+  *text(): Steps<string | undefined> {
+    return (yield* this.#isText()) ? yield* this.charset.decodeSteps(this.body) : undefined;
+  }
+
+  /** Returns the JSON object or array that a form consists of, if it does. */
+  *jsonForm() {
+    if (!mayBeginJson(this.body)) return undefined;
+    const text = (yield* this.charset.decodeSteps(this.body))?.trim();
+    yield;
+    return text !== undefined && /^[[{]/.test(text) ? yield* readJson(text) : undefined;
+  }
+
+  /**
+   * The character set of the body: the one that the content type names, else the one that the body announces itself, else UTF-8. In
+   * XML a byte order mark comes first (RFC 7303, section 3).
+   */
+  get charset(): Charset {
+    const { body } = this;
+    const { charset: given, isXml = false, isJson = false } = this.mediaType ?? {};
+    const mark = Charset.ofMark(body);
+    const named = (isXml || isJson) && given?.isDeniedBy(body) ? undefined : given;
+    const candidates = isXml ? [mark, named, Charset.ofXml(body)] : [named, mark];
+    return candidates.find((charset) => charset?.isKnown) ?? Charset.utf8;
+  }
+
+  *#isText(): Steps<boolean> {
+    const { mediaType, body } = this;
+    if (mediaType === undefined || mediaType.charset !== undefined) return true;
+    const { essence, isXml, isJson } = mediaType;
+    if (isXml || isJson || TEXT_TYPE.test(essence)) return true;
+    // Many such types are text: `application/jwt`, `application/csp-report`.
+    return essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* isPlainText(body));
+  }
+}
+
+function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
+  const json = fields && !fields.hasUndecodable ? yield* fields.json(length) : undefined;
+  return json === undefined
+    ? { mediaType: MediaType.form, text: text() }
+    : { mediaType: 'application/json', json, value: fields?.values };
+}
+
+/** Whether a body begins with a brace or a bracket in any character set, perhaps after a mark and white space. */
+function mayBeginJson(body: Buffer): boolean {
+  let at = 0;
+  while (BEFORE_JSON.has(body[at])) at++;
+  return body[at] === 0x7b || body[at] === 0x5b;
+}
+
+/** The bytes of white space, of byte order marks, and the zero byte of a character in UTF-16. */
+const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
+  Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'),
+);
+
+function* readJson(text: string) {
+  const json = new JsonText(text);
+  if (json.hasTooManyParts()) return undefined;
+  yield;
+  return yield* json.parsed();
+}
