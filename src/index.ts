@@ -7,7 +7,7 @@ import { positionIn } from './events/position';
 import { parseCloudEvent } from './events/archive';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-event';
 import { EventFactory } from './events/event';
-import { eventJson, type StoredEvent } from './events/stored-event';
+import { eventJson } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
 import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
@@ -195,12 +195,8 @@ async function* followed(
   }
 }
 
-function recordedEvent({
-  attributes,
-  position,
-  data,
-}: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): RecordedEvent {
-  return JSON.parse(eventJson(attributes, position, data)) as RecordedEvent;
+function recordedEvent(event: Parameters<typeof eventJson>[0]): RecordedEvent {
+  return JSON.parse(eventJson(event)) as RecordedEvent;
 }
 
 function positionOf(after: Position): number {

@@ -35,11 +35,11 @@ const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
  * gives it, with its `sequence`, and one more member, `_log`, an object of `recordedAt` (RFC 3339), `idempotencyKey`,
  * `webhookId` and `arrival`. Attributes, data and arrival are written as they are kept.
  */
-export function archiveLine({ attributes, position, data, arrival, ...event }: StoredEvent): string {
-  const { idempotencyKey, webhookId } = event;
+export function archiveLine(event: StoredEvent): string {
+  const { arrival, idempotencyKey, webhookId } = event;
   const recordedAt = new Date(event.recordedAt).toISOString();
   const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
-  return `${eventJson(attributes, position, data).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
+  return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
 }
 
 /**

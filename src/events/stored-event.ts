@@ -36,11 +36,12 @@ export interface StoredEvent extends NewEvent {
 
 /**
  * Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`.
- *
- * @param attributes - as in {@link NewEvent.attributes}.
- * @param data - one member, as in {@link NewEvent.data} or in its place.
  */
-export function eventJson(attributes: string, position: number, data: string | undefined): string {
+export function eventJson({
+  attributes,
+  position,
+  data,
+}: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): string {
   return `${attributes.slice(0, -1)},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`}}`;
 }
 

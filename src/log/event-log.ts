@@ -25,7 +25,7 @@ export interface EventLogSettings {
   /** The longest that a call waits for a server, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** Whether this process forgets what is past retention; by default it does if it makes a log that is missing. */
+  /** Whether this process forgets what is past retention; by default a process that may create the log does. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */
   readonly password?: string | undefined;

@@ -88,11 +88,12 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
   throw ParameterError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
-function listedEvent({ attributes, position, data, dataOmitted }: LoggedEvent, call: Call): string {
-  if (!dataOmitted) return eventJson(attributes, position, data);
+function listedEvent(event: LoggedEvent, call: Call): string {
+  if (!event.dataOmitted) return eventJson(event);
+  const { position } = event;
   // Replaces a `dataref` of the sender's own.
-  const members = JSON.stringify({ ...(JSON.parse(attributes) as object), dataref: undefined });
-  return eventJson(members, position, dataReference(position, call));
+  const attributes = JSON.stringify({ ...(JSON.parse(event.attributes) as object), dataref: undefined });
+  return eventJson({ attributes, position, data: dataReference(position, call) });
 }
 
 /** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */

@@ -42,11 +42,8 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, raw, asRe
   };
 }
 
-function structured({ attributes, position, data }: StoredEvent): PostedContent {
-  return {
-    body: Buffer.from(eventJson(attributes, position, data)),
-    contentType: 'application/cloudevents+json',
-  };
+function structured(event: StoredEvent): PostedContent {
+  return { body: Buffer.from(eventJson(event)), contentType: 'application/cloudevents+json' };
 }
 
 /** Made of `source` and `id`, which name an event together and may hold what a header field may not. */

@@ -140,7 +140,7 @@ const BYTES = 'application/octet-stream';
 export function downloadOf(what: string, event: StoredEvent, address: EndpointAddress): Download | undefined {
   const names = fileNames(event);
   if (what === 'event') {
-    const body = Buffer.from(eventJson(event.attributes, event.position, event.data));
+    const body = Buffer.from(eventJson(event));
     return { name: names.event, contentType: 'application/cloudevents+json', body };
   }
   if (what !== 'data' && what !== 'request') return undefined;
