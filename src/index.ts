@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
-import { ConfigError as SettingsError, eventLogSettings, type Config } from './config/config';
+import { ConfigError as SettingsError, type Config } from './config/config';
 import { embeddedConfig } from './config/process-config';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
@@ -206,7 +206,7 @@ function positionOf(after: Position): number {
 }
 
 async function start(config: Config): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const log = await config.eventLog.open(eventLogSettings(config));
+  const log = await config.eventLog.open(config.eventLogSettings);
   try {
     return { log, app: await startApp(config, log, createLogger(config.log.level)) };
   } catch (error) {

@@ -8,7 +8,7 @@ import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
-import { ConfigError, eventLogSettings, type Config, type ProcessConfig } from './config/config';
+import { ConfigError, type Config, type ProcessConfig } from './config/config';
 import { processConfig } from './config/process-config';
 import { openServiceWarnings } from './access/open-service';
 import { notifier, type Notify } from './config/service-manager';
@@ -115,7 +115,7 @@ async function startService(
   refusalsOfAll?: RefusalsOfAll,
   writer?: Writer,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const opening = config.eventLog.open(eventLogSettings(config), writer);
+  const opening = config.eventLog.open(config.eventLogSettings, writer);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

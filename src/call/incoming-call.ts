@@ -1,4 +1,5 @@
 import { CloudEventError } from '../events/cloudevents/cloud-event';
+import type { Binding } from '../config/bindings';
 import type { Access } from '../config/config';
 import { SMALL_BODY } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
@@ -6,14 +7,7 @@ import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
-import {
-  KeyReuseError,
-  ParameterError,
-  UnfinishedSearchError,
-  type Binding,
-  type Call,
-  type CallContent,
-} from '../service/call';
+import { KeyReuseError, ParameterError, UnfinishedSearchError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
 import { KEPT_BYTES } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { requireNode } from '../config/package-info';
 requireNode();
-import { eventLogSettings, loadConfig, type Config } from '../config/config';
+import { loadConfig, type Config } from '../config/config';
 import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
@@ -141,7 +141,7 @@ async function withLog(
 }
 
 function openLog(access: LogAccess, config: Config): Promise<EventLog> {
-  const settings = eventLogSettings(config);
+  const settings = config.eventLogSettings;
   if (access !== 'import') return config.eventLog.openExisting(settings, access);
   // Retention would forget imported events meanwhile, and the next import record them again.
   return config.eventLog.open({ ...settings, forgets: false });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { EventLogSettings } from '../log/event-log';
 import { Sender } from '../senders/sender';
+import { BINDINGS } from './bindings';
 import {
   ofSupervisor,
   readEnvFile,
@@ -11,7 +13,6 @@ import {
   type Texts,
 } from './environment';
 import { ConfigError, readSettings, variablesOf, type Problem, type SettingsOf, type Variable } from './variable';
-import { PROTOCOLS } from './values';
 import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
@@ -48,8 +49,13 @@ export interface ListenAddress {
   readonly inherited?: InheritedSocket | undefined;
 }
 
+/** The settings of the event log other than its location. */
+type OfEventLog = 'eventLogTimeout' | 'eventLogPassword' | 'retentionMaxEvents' | 'retentionMaxAge';
+
 /** The service's configuration, checked and in the units that the code uses. */
-export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin'> & {
+export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog> & {
+  /** What {@link AllSettings.eventLog} is opened with. */
+  readonly eventLogSettings: EventLogSettings;
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;
   /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
@@ -91,13 +97,19 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
   const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
 
-  const { tls, limits, admin, maxRequestBytes, protocols, documentation } = settings;
+  const { eventLogTimeout, eventLogPassword, retentionMaxEvents, retentionMaxAge, ...others } = settings;
+  const { tls, limits, admin, maxRequestBytes, protocols, documentation } = others;
   const { cert, key } = tls;
   const { port } = admin;
   return {
-    ...settings,
+    ...others,
+    eventLogSettings: {
+      timeout: eventLogTimeout,
+      password: eventLogPassword,
+      retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge },
+    },
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
-    off: [...PROTOCOLS.filter((protocol) => !protocols.has(protocol)), ...(documentation ? [] : ['documentation'])],
+    off: [...BINDINGS.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
     limits: { ...limits, maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes },
     admin: port === undefined ? undefined : { ...admin, port },
@@ -161,17 +173,6 @@ function digest(text = ''): string {
 function withNamesOfSystem(texts: Texts): Texts {
   if (process.platform !== 'win32') return texts;
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text]));
-}
-
-/** The settings of the event log other than its location. */
-export function eventLogSettings(config: Config) {
-  const {
-    eventLogTimeout: timeout,
-    eventLogPassword: password,
-    retentionMaxEvents: maxEvents,
-    retentionMaxAge: maxAge,
-  } = config;
-  return { timeout, password, retention: { maxEvents, maxAge } };
 }
 
 /** Finds the settings that are valid alone but not together. */

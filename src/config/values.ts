@@ -6,6 +6,7 @@ import type { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
+import { BINDINGS, type Binding } from './bindings';
 import { isQuoted, QUOTES, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
@@ -133,17 +134,14 @@ const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 ch
 /** A file of it may end with a line break. */
 export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
 
-/** The protocols of the bindings, in the order of the WSDL. */
-export const PROTOCOLS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
-
-/** Protocols by their names, in any letter case; one at least. */
-export const protocols: Read<ReadonlySet<(typeof PROTOCOLS)[number]>> = (value) => {
+/** Bindings by their names, in any letter case; one at least. */
+export const protocols: Read<ReadonlySet<Binding>> = (value) => {
   const names = value.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = names.find((name) => !PROTOCOLS.some((protocol) => protocol === name));
-  if (unknown === undefined) return new Set(PROTOCOLS.filter((protocol) => names.includes(protocol)));
+  const unknown = names.find((name) => !BINDINGS.some((binding) => binding === name));
+  if (unknown === undefined) return new Set(BINDINGS.filter((binding) => names.includes(binding)));
   const meant = FORMER_NAMES.get(unknown);
   const hint = meant === undefined ? '' : `; ${unknown} is ${meant} here`;
-  throw new ValueError(`must be a list of ${PROTOCOLS.join(', ')}, one at least${hint}`);
+  throw new ValueError(`must be a list of ${BINDINGS.join(', ')}, one at least${hint}`);
 };
 
 /** The names in `<protocols>` of a web.config that differ from ours. */

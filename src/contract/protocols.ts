@@ -1,17 +1,7 @@
+import { BINDING_NAMES, BINDINGS, type Binding } from '../config/bindings';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { Binding } from '../service/call';
 import { shortened } from '../util/text';
 import { XmlElement } from '../xml/xml-tree';
-
-/** The bindings by their names for people, in the order of the WSDL. */
-export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
-  soap11: 'SOAP 1.1',
-  soap12: 'SOAP 1.2',
-  httpget: 'HTTP GET',
-  httppost: 'HTTP POST',
-};
-
-export const BINDINGS = Object.keys(BINDING_NAMES) as readonly Binding[];
 
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {

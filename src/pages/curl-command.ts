@@ -1,4 +1,4 @@
-import { replaceInvisible, shellWord } from '../util/text';
+import { replaceInvisible } from '../util/text';
 
 /** The method of a request that may be recorded; the last three with RECORD_PATHS. */
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -61,4 +61,9 @@ export function curlCommand({ method, url, headers, body }: CurlRequest, file: s
 /** Whether a person who reads the command sees all of a text. */
 export function isVisible(text: string): boolean {
   return replaceInvisible(text, () => '') === text;
+}
+
+/** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
+export function shellWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,10 +1,8 @@
+import type { Binding } from '../config/bindings';
 import type { Access } from '../config/config';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/sender';
-
-/** The four ways of calling an operation. */
-export type Binding = 'soap11' | 'soap12' | 'httpget' | 'httppost';
 
 /**
  * A parameter's value: a string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of

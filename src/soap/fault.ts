@@ -4,7 +4,7 @@ import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
-import { BINDING_NAMES } from '../contract/protocols';
+import { BINDING_NAMES } from '../config/bindings';
 import type { ElementName } from '../xml/handler';
 import type { QualifiedName, SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';

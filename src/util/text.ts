@@ -45,11 +45,6 @@ export function plainReason(error: unknown): string {
   return messageChain(error).replaceAll(/\.? ---> /g, ': ');
 }
 
-/** Quotes a word for a POSIX shell; a single quote inside it ends the quoting, is escaped, and starts it again. */
-export function shellWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /**
  * Copies a text that was cut from another one. V8 keeps a substring as a reference to the whole: without a copy, a short text
  * that is kept keeps a large message too.

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { eventLogSettings, type ProcessConfig } from '../config/config';
+import { type ProcessConfig } from '../config/config';
 import { environmentOfWorkers } from '../config/process-config';
 import type { Notify } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
@@ -32,7 +32,7 @@ export async function supervise(
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { eventLog, inherited } = config;
-  const log = eventLog.hasOneWriter ? await eventLog.open(eventLogSettings(config)) : undefined;
+  const log = eventLog.hasOneWriter ? await eventLog.open(config.eventLogSettings) : undefined;
   cluster.setupPrimary({
     // JSON, the default between processes, has neither NaN nor bytes.
     serialization: 'advanced',

@@ -17,13 +17,15 @@ describe('the configuration', () => {
       protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
       documentation: true,
       eventLog: expect.objectContaining({ name: resolve('data/events.db'), engine: 'SQLite' }) as unknown,
-      eventLogTimeout: 5000,
+      eventLogSettings: {
+        timeout: 5000,
+        password: undefined,
+        retention: { maxEvents: undefined, maxAge: undefined },
+      },
       eventType: undefined,
       recordPaths: false,
       getEventsLimit: 100,
       getEventsMaxBytes: 60_000,
-      retentionMaxEvents: undefined,
-      retentionMaxAge: undefined,
       maxRequestBytes: 4_194_304,
       workers: 1,
       access: {},
@@ -77,7 +79,7 @@ describe('the configuration', () => {
     ['P1DT12H', 129_600_000],
     ['PT1M30S', 90_000],
   ])('reads RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
-    expect(readConfig({ RETENTION_MAX_AGE: value }).retentionMaxAge).toBe(milliseconds);
+    expect(readConfig({ RETENTION_MAX_AGE: value }).eventLogSettings.retention?.maxAge).toBe(milliseconds);
   });
 
   it('removes the trailing slash of BASE_URL', () => {

@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
+import { BINDING_NAMES, BINDINGS } from '../../config/bindings';
 import { parseEnvFile, readEnvFile } from '../../config/environment';
 import { VARIABLES } from '../../config/variables';
-import { BINDING_NAMES, BINDINGS } from '../../contract/protocols';
 import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
 

@@ -1,9 +1,9 @@
 import { positionIn, sequenceOf } from '../../events/position';
 import { join } from 'node:path';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/log-reader';
-import { shellWord, shortened } from '../../util/text';
+import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
-import { isVisible } from '../curl-command';
+import { isVisible, shellWord } from '../curl-command';
 import { markup } from './markup';
 
 /** The filters of the list of events. */

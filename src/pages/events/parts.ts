@@ -1,4 +1,4 @@
-import { BINDING_NAMES } from '../../contract/protocols';
+import { BINDING_NAMES } from '../../config/bindings';
 import { shortened } from '../../util/text';
 import { timeText } from '../../util/time';
 import { shownText } from './markup';

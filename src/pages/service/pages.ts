@@ -4,7 +4,7 @@ import type { Credential } from '../../access/access-control';
 import type { Endpoint } from '../../call/endpoint';
 import type { Access } from '../../config/config';
 import { shortened } from '../../util/text';
-import type { Binding } from '../../service/call';
+import type { Binding } from '../../config/bindings';
 import type { ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { SoapBindings } from '../../soap/soap-call';
