@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** A request that may ask whether its address takes webhooks. */
-export interface Question {
+export interface HandshakeRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Without the question mark. */
@@ -27,7 +27,7 @@ export interface Handshake {
   /** Whether its sender can send neither a key nor a signature with it. Then it has no body. */
   readonly isOpen: boolean;
   /** Returns the answer if a request is this handshake. */
-  answer(this: void, question: Question): HandshakeAnswer | undefined;
+  answer(this: void, request: HandshakeRequest): HandshakeAnswer | undefined;
 }
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';

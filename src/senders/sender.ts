@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Handshake, Question } from './handshakes';
+import type { Handshake, HandshakeRequest } from './handshakes';
 import { SENDERS, STANDARD_SIGNATURE, type SenderForm } from './senders';
 
 /** Who has proved to have sent a call, and the body by which. */
@@ -47,10 +47,10 @@ export class Sender {
   }
 
   /** Finds the handshake, among `wanted`, that a request is, and its answer. A signed one is its sender's own. */
-  static handshakeOf(wanted: readonly Handshake[], question: Question, signedBy?: SignedBy) {
+  static handshakeOf(wanted: readonly Handshake[], request: HandshakeRequest, signedBy?: SignedBy) {
     for (const handshake of wanted) {
       if (signedBy !== undefined && signedBy.sender.handshake !== handshake) continue;
-      const answer = handshake.answer(question);
+      const answer = handshake.answer(request);
       if (answer !== undefined) return { handshake, answer };
     }
     return undefined;
