@@ -10,7 +10,7 @@ export default {
   ...base,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: [
-    '<rootDir>/test/get-post/{http-content,http-payload}.test.ts',
+    '<rootDir>/test/get-post/{http-content,http-input}.test.ts',
     '<rootDir>/test/soap/{arguments,envelope,envelope-headers,envelope-reader,payload}.test.ts',
     '<rootDir>/test/events/{event,payload}.test.ts',
     '<rootDir>/test/log/page.test.ts',

@@ -14,10 +14,10 @@ export default {
     'src/events/cloudevents/*.ts',
     'src/soap/{arguments,envelope-builder,envelope-reader}.ts',
     'src/xml/element-content.ts',
-    'src/get-post/{http-content,http-payload}.ts',
+    'src/get-post/{form-fields,http-content,http-input}.ts',
     'src/access/*.ts',
     'src/senders/*.ts',
-    'src/http/callers.ts',
+    'src/http/{callers,rate-limit}.ts',
   ],
   // The tests need none of these, and some are large.
   ignorePatterns: [
