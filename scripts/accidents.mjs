@@ -95,7 +95,11 @@ async function ready() {
   await retried(async () => {
     const { status } = await fetch(new URL('/readyz', url));
     if (status !== 200) throw new Error(`${status}: not ready within a minute:\n${service.output().slice(-2000)}`);
-  }, 60_000);
+  }, 60_000).catch((error) => {
+    const losses = service.output().match(/^.*a file of the event log was lost.*$/gm) ?? [];
+    console.log(happened.slice(-10), losses.slice(-3));
+    throw error;
+  });
   return Date.now() - started;
 }
 

@@ -98,6 +98,26 @@ export function lockFile(file: string): Database {
   }
 }
 
+/**
+ * Makes sure that no other connection has the file open, and that the file holds everything. Without a write-ahead log or its
+ * index, another process may still write by those that it has open: it must let go of the file first.
+ *
+ * @throws as {@link openDatabase}, or another connection has the file open, which {@link isBusy} tells.
+ */
+export function requireAlone(database: Database): void {
+  const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: number };
+  // Fails at once: one that makes the missing files meanwhile keeps its lock for as long as it is open.
+  database.exec('PRAGMA busy_timeout = 0');
+  try {
+    // In this mode no index is made that others could find.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE');
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${String(timeout)}; PRAGMA locking_mode = NORMAL`);
+  }
+  // The first read after it gives the lock back.
+  database.exec('SELECT 1 FROM sqlite_schema');
+}
+
 /** Returns a database in memory, to which files can be attached by their URLs. */
 export function openInMemory(): Database {
   return new DatabaseSync(new URL('file:///memory?mode=memory'), { defensive: false });

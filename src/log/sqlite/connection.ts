@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { HeldBatches } from './batch';
-import { openDatabase, retryWhileLocked, type Database, type Statement } from './binding';
+import { openDatabase, requireAlone, retryWhileLocked, type Database, type Statement } from './binding';
 import { DatabaseFiles, hasCompanions, makeForOwner, pathOf, requireUsable } from './files/database-files';
 import { FileStateReader } from './files/file-state';
 import type { SqliteOptions } from './options';
@@ -37,6 +37,8 @@ export class SqliteConnection {
   readonly #transactionIds = new TransactionIds();
   /** The batches recorded since the write-ahead log was last written back as a whole. */
   readonly #held = new HeldBatches();
+  /** Whether the file has only some of the pages of the write-ahead log, without which it is malformed then. */
+  #isHalfWritten = false;
   /** The batches recorded since the pages of the write-ahead log were last counted. */
   #uncountedBytes = 0;
 
@@ -59,7 +61,7 @@ export class SqliteConnection {
     retryWhileLocked(this.#busyTimeout, () => {
       if (!hasCompanions(path)) {
         stateReader.requireKnown(path);
-        this.#beAlone();
+        requireAlone(database);
       }
       this.#provideLog();
     });
@@ -178,15 +180,16 @@ export class SqliteConnection {
    * @throws {LostFileError}
    */
   #writesBack(): boolean {
-    let pages: Checkpoint;
+    this.#isHalfWritten = true;
     try {
-      pages = this.#writtenBack('PASSIVE');
+      const { log, checkpointed } = this.#writtenBack('PASSIVE');
+      this.#isHalfWritten = log !== checkpointed;
     } catch {
       return false;
     }
     // At once: the write-ahead log does not complete an older state of the file any more.
     this.files.require();
-    return pages.log === pages.checkpointed;
+    return !this.#isHalfWritten;
   }
 
   #writtenBack(mode: 'PASSIVE' | 'TRUNCATE'): Checkpoint {
@@ -250,6 +253,7 @@ export class SqliteConnection {
    */
   saveLost(record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): string | undefined {
     if (this.files.hasWal) return undefined;
+    if (this.#isHalfWritten) this.#writeRest();
     const name = this.files.lostName();
     if (!this.#held.isEmpty) this.#save(name, record);
     const aside = this.files.setWalAside();
@@ -263,6 +267,20 @@ export class SqliteConnection {
     return `The ${what} are in ${name}; some of them may be in the log, too.${isKept}`;
   }
 
+  /**
+   * Completes the file from the write-ahead log, which is still open here, unless another file is in its place or another log beside it.
+   *
+   * @throws it is not known whether one is.
+   */
+  #writeRest(): void {
+    if (!this.files.lacksWal) return;
+    try {
+      this.#checkpoint('PASSIVE');
+    } catch {
+      // It was cut off.
+    }
+  }
+
   #save(name: string, record: (connection: SqliteConnection, batches: readonly Uint8Array[]) => void): void {
     try {
       const saved = new SqliteConnection({ ...this.#options, file: name });
@@ -273,24 +291,6 @@ export class SqliteConnection {
       for (const suffix of ['', '-wal', '-shm']) rmSync(name + suffix, { force: true });
       throw error;
     }
-  }
-
-  /**
-   * Makes sure that no other connection has the file open, and that the file holds everything. Without a write-ahead log or its
-   * index, another process may still write by those that it has open: it must let go of the file first.
-   */
-  #beAlone(): void {
-    // Fails at once: one that makes the missing files meanwhile keeps its lock for as long as it is open.
-    this.setBusyTimeout(0);
-    try {
-      // In this mode no index is made that others could find.
-      this.execute('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE');
-    } finally {
-      this.setBusyTimeout();
-      this.execute('PRAGMA locking_mode = NORMAL');
-    }
-    // The first read after it gives the lock back.
-    this.execute('SELECT 1 FROM sqlite_schema');
   }
 
   #fileState(): FileState {

@@ -150,6 +150,24 @@ describe('the files of a SQLite event log', () => {
       expect(new Set([...(await idsIn(path('moved.db'))), ...(await idsInLost())])).toEqual(new Set(before));
     });
 
+    it('are whole where -wal is removed after a reader kept it from being written back completely', async () => {
+      const before = await record(6000);
+      const reader = openDirectly(file);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM events').get();
+      before.push(...(await record(6000)));
+      reader.exec('ROLLBACK');
+      reader.close();
+      await unlink(`${file}-wal`);
+      expect(await causeOf(log.append(newEvent()))).toMatch(
+        /^the write-ahead log of the file was removed or replaced$/,
+      );
+      await eventually('events can be recorded', () => succeeds(log.check()));
+      const after = await record(1);
+      await log.close();
+      expect(await idsIn(file)).toEqual([...before, ...after]);
+    });
+
     it.each(['-wal', '-shm'])('lose no answered event where %s is removed', async (suffix) => {
       const before = await record(50);
       await unlink(file + suffix);

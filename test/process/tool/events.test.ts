@@ -409,13 +409,18 @@ describe('the tool for the event log', () => {
     const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
     const child = spawn(process.execPath, [TOOL, 'follow', '--since', '1h'], { env });
     const ended = once(child, 'exit');
-    const printed = once(child.stdout, 'data') as Promise<[Buffer]>;
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const failed = once(child, 'close').then(() => [Buffer.from(errors)]);
+    const printed = Promise.race([once(child.stdout, 'data') as Promise<[Buffer]>, failed]);
     // Long enough for it to look at the log more than once.
     await setTimeout(1000);
     const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     await log.close();
-    const lines = (await printed)[0].toString().split('\n').filter(Boolean);
+    const [text] = await printed;
+    expect(errors).toBe('');
+    const lines = String(text).split('\n').filter(Boolean);
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['new']);
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);

@@ -157,6 +157,11 @@ export class DatabaseFiles {
     );
   }
 
+  /** Whether the file is at its path, and no write-ahead log beside it, so that no other connection has begun to write. */
+  get lacksWal(): boolean {
+    return isSame(statsOf(this.#file), this.#fileStats) && statsOf(this.#walName) === undefined;
+  }
+
   /**
    * Sets aside a write-ahead log that does not belong to the file beside it, so that this file can be opened.
    *
