@@ -15,6 +15,9 @@ const OPEN_PAUSE = 250;
 /** Pause between two steps of retention while there is more to forget, in milliseconds. */
 const BUSY_PAUSE = 2;
 
+/** How often a question to a log that is only read is asked. */
+const TRIES = 5;
+
 const DEFAULT_RETENTION_PAUSE = 1000;
 
 /** A thread whose database is open. */
@@ -58,13 +61,23 @@ export class DatabaseThread {
     }
   }
 
-  /** Asks the database to do something. Questions are answered in their order. */
+  /**
+   * Asks the database to do something. Questions are answered in their order. One to a log that is only read is asked again if another
+   * process has opened, closed or replaced the log meanwhile.
+   */
   async ask<O extends keyof Operations>(
     operation: O,
     ...argument: Parameters<Operations[O]>
   ): Promise<ReturnType<Operations[O]>> {
-    const { database } = await (this.#opened ?? this.#connect());
-    return database.ask(operation, ...argument);
+    for (let tries = 1; ; tries++) {
+      const opened = this.#opened ?? this.#connect();
+      const { database } = await opened;
+      try {
+        return await database.ask(operation, ...argument);
+      } catch (error) {
+        if (!this.#options.readOnly || this.#opened === opened || tries === TRIES) throw error;
+      }
+    }
   }
 
   /** The steps of its retention, if it has one. */
@@ -129,7 +142,8 @@ export class DatabaseThread {
         this.onLost(problem);
       },
       lost: ({ reason, saved }) => {
-        this.onLost([reason, saved].filter(Boolean).join('. '));
+        // One that is only read is opened anew, and has lost nothing.
+        if (!this.#options.readOnly) this.onLost([reason, saved].filter(Boolean).join('. '));
         gone(new Error(reason));
         void worker.terminate();
       },

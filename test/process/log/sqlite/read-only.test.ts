@@ -101,7 +101,17 @@ describe('a SQLite event log that is opened for reading', () => {
     for (const suffix of ['-wal', '-shm']) await rm(join(folder.path, `events.db${suffix}`), { force: true });
     const other = await opened('events.db', false);
     await other.append(newEvent({ id: 'c' }));
-    await eventually('it reads the new file', async () => (await idsIn(log).catch(() => [])).join() === 'a,c');
+    await eventually('it reads the new file', async () => (await idsIn(log)).join() === 'a,c');
+  });
+
+  it('answers the question by which it notices that others have removed files', async () => {
+    const service = await opened('events.db', false);
+    await service.append(newEvent({ id: 'a' }));
+    const log = await opened('events.db', true);
+    expect(await idsIn(log)).toEqual(['a']);
+    await service.close();
+    for (const suffix of ['-wal', '-shm']) await rm(join(folder.path, `events.db${suffix}`));
+    expect(await idsIn(log)).toEqual(['a']);
   });
 
   it('reads what a service that was killed has left in its write-ahead log, also without the index of that', async () => {
