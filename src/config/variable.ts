@@ -86,7 +86,7 @@ export class Variable<Value> {
     }
   }
 
-  /** Whether the variable may have this text. */
+  /** Whether this text is valid for the variable. */
   accepts(text: string): boolean {
     return 'value' in this.parse(text);
   }

@@ -174,16 +174,10 @@ export class SqliteConnection {
     if (log === checkpointed || (log >= WRITE_BACK_PAGES && this.#writesBack())) this.#held.clear();
   }
 
-  /**
-   * Writes the write-ahead log back to the file. Returns false where a reader still needs it, or the disk is full.
-   *
-   * @throws {LostFileError}
-   */
+  /** Writes the write-ahead log back; false if a reader still needs it or the disk is full. @throws {LostFileError} */
   #writesBack(): boolean {
-    this.#isHalfWritten = true;
     try {
-      const { log, checkpointed } = this.#writtenBack('PASSIVE');
-      this.#isHalfWritten = log !== checkpointed;
+      this.#writtenBack('PASSIVE');
     } catch {
       return false;
     }
@@ -192,8 +186,13 @@ export class SqliteConnection {
     return !this.#isHalfWritten;
   }
 
-  #writtenBack(mode: 'PASSIVE' | 'TRUNCATE'): Checkpoint {
-    return this.files.wal.writingBack(this.#checkpoint('NOOP').log, () => this.#checkpoint(mode));
+  /** Returns whether the file has all of the write-ahead log. */
+  #writtenBack(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+    this.#isHalfWritten = true;
+    const pages = this.files.wal.writingBack(this.#checkpoint('NOOP').log, () => this.#checkpoint(mode));
+    // While another connection writes back, SQLite counts no pages: -1 of -1.
+    this.#isHalfWritten = pages.busy !== 0 || pages.log !== pages.checkpointed;
+    return !this.#isHalfWritten;
   }
 
   #checkpoint(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): Checkpoint {
@@ -218,7 +217,7 @@ export class SqliteConnection {
     this.#writesBack();
     this.setBusyTimeout(EMPTY_WAL_BUSY_TIMEOUT);
     try {
-      return this.reading(() => this.#writtenBack('TRUNCATE').busy === 0);
+      return this.reading(() => this.#writtenBack('TRUNCATE'));
     } finally {
       this.setBusyTimeout();
     }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFile,
   link,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileLog, EventLogError } from '../../../src/log/event-log';
+import { SqliteConnection } from '../../../src/log/sqlite/connection';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually, succeeds } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -166,6 +169,29 @@ describe('the files of a SQLite event log', () => {
       const after = await record(1);
       await log.close();
       expect(await idsIn(file)).toEqual([...before, ...after]);
+    });
+
+    it('are not taken for complete where another program was writing back as they were opened', async () => {
+      await record(50);
+      const killed = await kill();
+      const reader = openDirectly(killed);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM events').get();
+      const binding = require.resolve('@photostructure/sqlite');
+      const program = `const { DatabaseSync } = require(${JSON.stringify(binding)});
+        new DatabaseSync(${JSON.stringify(killed)}, { timeout: 20_000 }).exec('PRAGMA wal_checkpoint(TRUNCATE)');`;
+      const other = spawn(process.execPath, ['-e', program]);
+      const ended = once(other, 'exit');
+      await eventually(
+        'the other program writes back',
+        () => (rowsOf(killed, 'PRAGMA file.wal_checkpoint(NOOP)') as { checkpointed: number }[])[0]?.checkpointed !== 0,
+      );
+      const connection = new SqliteConnection({ file: killed });
+      await unlink(`${killed}-wal`);
+      expect(connection.saveLost(() => undefined)).toContain('could not be kept');
+      reader.exec('ROLLBACK');
+      reader.close();
+      expect(await ended).toEqual([0, null]);
     });
 
     it.each(['-wal', '-shm'])('lose no answered event where %s is removed', async (suffix) => {
