@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Limits } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
-import { deferred, letOthersRun } from '../util/promises';
+import { Deferred, letOthersRun } from '../util/promises';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
@@ -58,7 +58,7 @@ export class Ticket {
    */
   async takeTurn(): Promise<void> {
     if (this.#endTurn !== undefined) return;
-    const ended = deferred();
+    const ended = new Deferred();
     this.#endTurn = ended.resolve;
     const before = this.#calls.lastTurn;
     this.#calls.lastTurn = before.then(() => ended.promise).then(letOthersRun);

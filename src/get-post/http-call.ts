@@ -15,11 +15,11 @@ import { NO_VALUES } from '../contract/schema';
 import { httpContent } from './http-content';
 import { httpParameters } from './http-parameters';
 import { HttpInput } from './http-input';
-import { errorIn, NOT_SNIFFED, resultIn, stringElement, type Representation } from './reply-format';
+import { errorIn, NOT_SNIFFED, resultIn, StringReply, type Representation } from './reply-format';
 
 /** The bindings of HTTP GET and POST of one endpoint, which its calls share. */
 class HttpBindings {
-  readonly writeString: (result: string) => string;
+  readonly string: StringReply;
   /** The methods, for `Allow`. */
   readonly allow: string;
   /** How to call an operation, for those who use another method. */
@@ -27,7 +27,7 @@ class HttpBindings {
 
   constructor({ namespace, protocols: { bindings: on } }: Contract) {
     const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
-    this.writeString = stringElement(namespace);
+    this.string = new StringReply(namespace);
     this.allow = ['OPTIONS', ...methods].sort().join(', ');
     this.methodText =
       methods.length === 0
@@ -188,7 +188,7 @@ class HttpCall extends IncomingCall {
     const answer = this.#handshake?.answer;
     this.#result = answer
       ? { ...answer, headers: NOT_SNIFFED }
-      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.writeString);
+      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.string);
     return this.#result.body;
   }
 

@@ -3,13 +3,18 @@ import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
 import { textElement, XML_DECLARATION } from '../xml/characters';
 
-/** Content type of the XML reply over HTTP GET and POST. */
-export const STRING_CONTENT_TYPE = 'text/xml; charset=utf-8';
+/** The XML reply over HTTP GET and POST: one `string` element around the result. */
+export class StringReply {
+  static readonly contentType = 'text/xml; charset=utf-8';
+  readonly #element: (result: string) => string;
 
-/** Returns a function that writes the reply over HTTP GET and POST: one `string` element around the result. */
-export function stringElement(namespace: string): (result: string) => string {
-  const write = textElement(namespace, 'string');
-  return (result) => `${XML_DECLARATION}\n${write(result)}`;
+  constructor(namespace: string) {
+    this.#element = textElement(namespace, 'string');
+  }
+
+  write(result: string): string {
+    return `${XML_DECLARATION}\n${this.#element(result)}`;
+  }
 }
 
 /** A reply in the form that its caller accepts. */
@@ -41,17 +46,16 @@ const XML_RANGES: ReadonlySet<string> = new Set(['text/xml', 'application/xml', 
  * (axios, AngularJS, RestTemplate, RestSharp), and the service that this one replaces answers them in XML.
  *
  * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
- * @param writeString - as {@link stringElement} makes it.
  */
 export function resultIn(
   accept: string | undefined,
   result: string,
   mediaType: string | undefined,
-  writeString: (result: string) => string,
+  reply: StringReply,
 ): Representation {
   const { types, takesXml } = acceptanceOf(accept);
   const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
-  if (type === undefined) return { contentType: STRING_CONTENT_TYPE, body: writeString(result), headers: VARY };
+  if (type === undefined) return { contentType: StringReply.contentType, body: reply.write(result), headers: VARY };
   const body = mediaType === undefined ? JSON.stringify(result) : result;
   return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import { deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
+import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
 import type { Engine, FileEngine } from './engine';
 import {
@@ -118,7 +118,7 @@ class EngineLog extends LogReader implements EventLog {
 
   /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
   #inTurn<T extends Pick<StoredEvent, 'data'>>(read: () => Promise<T[]>): Promise<T[]> {
-    const answer = deferred<T[]>();
+    const answer = new Deferred<T[]>();
     void this.#reads.run(async () => {
       try {
         const events = await read();

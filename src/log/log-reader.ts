@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../events/stored-event';
-import { deferred } from '../util/promises';
+import { Deferred } from '../util/promises';
 
 /** The place in a log from which its events are read. */
 export interface Start {
@@ -198,7 +198,7 @@ export abstract class LogReader {
   ): AsyncGenerator<readonly StoredEvent[]> {
     let { after, event } = start;
     let hasReached = false;
-    let news = deferred();
+    let news = new Deferred();
     const wake = (): void => {
       news.resolve();
     };
@@ -208,7 +208,7 @@ export abstract class LogReader {
     stop.addEventListener('abort', wake);
     try {
       while (!stop.aborted) {
-        news = deferred();
+        news = new Deferred();
         // The user asked for a start after the end of the log.
         const change = hasReached ? await this.changeAt(after, event) : undefined;
         if (change !== undefined) {

@@ -1,19 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** A promise and the functions that settle it. */
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Returns a promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
-export function deferred<T = void>(): Deferred<T> {
-  let settle: Pick<Deferred<T>, 'resolve' | 'reject'> | undefined;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
+/** A promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
+export class Deferred<T = void> {
+  resolve!: (value: T) => void;
+  reject!: (error: unknown) => void;
+  readonly promise = new Promise<T>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
   });
-  return { promise, ...(settle as unknown as Pick<Deferred<T>, 'resolve' | 'reject'>) };
 }
 
 /**

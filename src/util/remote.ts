@@ -1,4 +1,4 @@
-import { deferred, type Deferred } from './promises';
+import { Deferred } from './promises';
 
 /** The constraint of functions that are called from another thread or process, by their names, each with one argument or none. */
 type Callable<Functions> = Readonly<Record<keyof Functions, (argument: never) => unknown>>;
@@ -44,7 +44,7 @@ export class Remote<Functions extends Callable<Functions>> {
     ...[argument]: Parameters<Functions[Name]>
   ): Promise<Awaited<ReturnType<Functions[Name]>>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    const answer = deferred<unknown>();
+    const answer = new Deferred<unknown>();
     const question = this.#asked++;
     this.#waiting.set(question, answer);
     this.#send({ question, name, argument } satisfies RemoteMessage, argument);

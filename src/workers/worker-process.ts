@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { EventLogError } from '../log/event-log';
-import { deferred } from '../util/promises';
+import { Deferred } from '../util/promises';
 import { Remote } from '../util/remote';
 import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
 
@@ -48,11 +48,11 @@ class ClusterWorker implements WorkerProcess {
   readonly #remote = new Remote<WorkerFunctions>((message) => {
     this.#send(message);
   }, reasonOf);
-  readonly #ready = deferred<string>();
-  readonly #ended = deferred<End>();
+  readonly #ready = new Deferred<string>();
+  readonly #ended = new Deferred<End>();
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
-  readonly #closed = deferred();
+  readonly #closed = new Deferred();
   readonly closed = this.#closed.promise;
   lastReport: Report = { figures: [], refusals: [] };
   #asked: Promise<Report> | undefined;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Admission, Ticket } from '../../src/call/admission';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 
 /** As much of a response as a ticket listens to. */
 function fakeResponse() {
@@ -73,7 +73,7 @@ describe('the ticket of a call', () => {
   it('gives back slot and turn while it waits, and takes the slot again afterwards', async () => {
     ticket.takeSlot();
     await ticket.takeTurn();
-    const happened = deferred<string>();
+    const happened = new Deferred<string>();
     const waiting = ticket.whileIdle(() => happened.promise);
     expect(counts()).toEqual([0, 1]);
     await anotherTurn();
@@ -86,7 +86,7 @@ describe('the ticket of a call', () => {
 
   it('takes the slot again although all of them are taken', async () => {
     ticket.takeSlot();
-    const happened = deferred();
+    const happened = new Deferred();
     const waiting = ticket.whileIdle(() => happened.promise);
     another();
     another();
@@ -110,7 +110,7 @@ describe('the ticket of a call', () => {
 
   it('is given back once where the call ends while it waits', async () => {
     ticket.takeSlot();
-    const happened = deferred();
+    const happened = new Deferred();
     const waiting = ticket.whileIdle(() => happened.promise);
     ticket.giveBack();
     expect(counts()).toEqual([0, 1]);
@@ -136,7 +136,7 @@ describe('the ticket of a call', () => {
   it('cannot wait twice at a time, nor without a slot', async () => {
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('only while it is in progress');
     ticket.takeSlot();
-    const happened = deferred();
+    const happened = new Deferred();
     const waiting = ticket.whileIdle(() => happened.promise);
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('once at a time');
     happened.resolve();

@@ -1,6 +1,6 @@
 import type { Engine } from '../../src/log/engine';
 import { logOn } from '../../src/log/engine-log';
-import { deferred, type Deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import { everyEvent } from '../support/events';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -10,7 +10,7 @@ it.each(['read', 'scan'] as const)(
   async (what) => {
     const answers: Deferred<never[]>[] = [];
     const ask = () => {
-      const answer = deferred<never[]>();
+      const answer = new Deferred<never[]>();
       answers.push(answer);
       return answer.promise;
     };

@@ -4,7 +4,7 @@ import type { Call } from '../../src/service/call';
 import type { PageQuery } from '../../src/service/event-page';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { EventReader } from '../../src/service/event-reader';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import { everyEvent } from '../support/events';
 
 const event = (position: number): LoggedEvent => ({
@@ -121,7 +121,7 @@ describe('a reader that may wait', () => {
   });
 
   it('reads anew for those who were told of more than those whose read is under way', async () => {
-    const slow = deferred();
+    const slow = new Deferred();
     const first = read({ after: 0 });
     await untilWatched();
     // Nothing stands at this position; looking there takes long.

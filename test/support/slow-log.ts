@@ -1,9 +1,9 @@
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 
 /** Makes a log that answers on demand, and counts the events that it was given. */
 export function slowLog() {
-  const answer = deferred();
+  const answer = new Deferred();
   let events = 0;
   const append = async () => {
     events++;

@@ -1,4 +1,4 @@
-import { deferred, type Deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import type { EventLog } from '../../src/log/event-log';
 
 /** A watch of a log that a test waits on. */
@@ -15,11 +15,11 @@ export interface Watching {
 /** Begins to watch a log. */
 export function watching(log: Pick<EventLog, 'watch'>): Watching {
   const told: number[] = [];
-  let following: Deferred<number> = deferred();
+  let following: Deferred<number> = new Deferred();
   const end = log.watch((newest) => {
     told.push(newest);
     following.resolve(newest);
-    following = deferred();
+    following = new Deferred();
   });
   const next = () => following.promise;
   return {

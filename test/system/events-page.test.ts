@@ -4,7 +4,7 @@ import { expectFit, launchChromium, SCREENS } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import type { SearchQuery } from '../../src/log/log-reader';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import { startService, type TestService } from '../support/service';
 import { newEvent } from '../support/events';
 import { IMAGES, patched } from '../support/images';
@@ -192,7 +192,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     for (let i = 1; i <= 9; i++) await record(`wanted ${String(i)}`);
     const { log } = service;
     const search = log.search.bind(log);
-    let goOn = deferred();
+    let goOn = new Deferred();
     // Each part of the search looks at three events.
     Object.assign(log, {
       search: async (query: SearchQuery) => {
@@ -214,7 +214,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     ]);
     expect(await page.locator('#rows .day').count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Older' }).isVisible()).toBe(false);
-    goOn = deferred();
+    goOn = new Deferred();
     goOn.resolve();
     const plain = await open('?events&text=wanted', { javaScriptEnabled: false });
     await plain.getByText('3 found so far').waitFor();

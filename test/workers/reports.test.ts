@@ -1,6 +1,6 @@
 import { Metrics } from '../../src/telemetry/metrics';
 import { RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import type { Report } from '../../src/workers/protocol';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
@@ -10,9 +10,9 @@ import { eventually } from '../support/eventually';
 class MeasuredWorker implements WorkerProcess {
   readonly pid = 1;
   readonly ready = Promise.resolve('http://host/');
-  readonly #ended = deferred<End>();
+  readonly #ended = new Deferred<End>();
   readonly ended = this.#ended.promise;
-  readonly #closed = deferred();
+  readonly #closed = new Deferred();
   readonly closed = this.#closed.promise;
   readonly metrics: Metrics;
   lastReport: Report = { figures: [], refusals: [] };

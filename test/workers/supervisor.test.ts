@@ -1,15 +1,15 @@
 import type { Logger } from '../../src/telemetry/logger';
-import { deferred } from '../../src/util/promises';
+import { Deferred } from '../../src/util/promises';
 import { Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 
 /** A worker process that does what a test says. */
 class FakeWorker implements WorkerProcess {
-  readonly #ready = deferred<string>();
-  readonly #ended = deferred<End>();
+  readonly #ready = new Deferred<string>();
+  readonly #ended = new Deferred<End>();
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
-  readonly #closed = deferred();
+  readonly #closed = new Deferred();
   readonly closed = this.#closed.promise;
   readonly lastReport = { figures: [], refusals: [] };
   readonly signals: NodeJS.Signals[] = [];

@@ -1,7 +1,7 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
-import { indentedXml } from '../../xml/indented-xml';
+import { XmlText } from '../../xml/xml-text';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { shortened } from '../../util/text';
 import type { HttpAnswer } from '../http-client';
@@ -144,7 +144,12 @@ function bodyDifference(call: ComparedCall, old: SeenAnswer, other: SeenAnswer):
 
 /** The lines of a body as they are printed: XML is indented. */
 export function bodyLines(text: string): string[] {
-  return text === '' ? [] : (indentedXml(text) ?? text).replace(/\r?\n$/, '').split(/\r?\n/);
+  return text === ''
+    ? []
+    : new XmlText(text)
+        .indented()
+        .replace(/\r?\n$/, '')
+        .split(/\r?\n/);
 }
 
 /** Masks the result of an operation: ids and events differ from call to call. */

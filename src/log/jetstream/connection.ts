@@ -7,7 +7,7 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
-import { deferred, within, type Deferred } from '../../util/promises';
+import { Deferred, within } from '../../util/promises';
 import type { JetStreamAddress } from './address';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
@@ -43,7 +43,7 @@ export class JetStreamConnection {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   /** While the connection is lost: resolves once it is restored. */
-  #restored: Deferred<void> | undefined;
+  #restored: Deferred | undefined;
 
   private constructor(connection: NatsConnection, manager: JetStreamManager, timeout: number) {
     this.#connection = connection;
@@ -127,7 +127,7 @@ export class JetStreamConnection {
   async #watch(): Promise<void> {
     for await (const { type } of this.#connection.status()) {
       if (type === 'disconnect') {
-        this.#restored ??= deferred();
+        this.#restored ??= new Deferred();
       } else if (type === 'reconnect') {
         this.#restored?.resolve();
         this.#restored = undefined;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { deferred } from '../../util/promises';
+import { Deferred } from '../../util/promises';
 import { Remote } from '../../util/remote';
 import type { RetentionSteps } from '../engine';
 import { EventLogError } from '../event-log';
@@ -127,7 +127,7 @@ export class DatabaseThread {
       // What packEvents returns is handed over, not copied.
       worker.postMessage(message, argument instanceof Uint8Array ? [argument.buffer as ArrayBuffer] : []);
     });
-    const ended = deferred();
+    const ended = new Deferred();
     this.#ended = ended.promise;
     let hold: ReturnType<typeof holdOpen> | undefined;
     let inUse = true;

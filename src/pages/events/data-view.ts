@@ -1,4 +1,4 @@
-import { indentedTokens, isXml } from '../../xml/indented-xml';
+import { XmlText } from '../../xml/xml-text';
 import type { EventData } from '../../events/event-data';
 import { imageView, type ImageView } from './image';
 import { coloured, markup, plain, type Markup, type Token } from './markup';
@@ -69,7 +69,8 @@ async function parsed(data: EventData): Promise<{
   const text = data.textStart(MAX_CHARACTERS);
   const isCut = data.encoded.length > MAX_CHARACTERS;
   if (data.kind === 'json') return { kind: 'JSON', tokens: () => jsonTokens(text), isCut };
-  if (await isXml(text, isCut)) return { kind: 'XML', tokens: () => xmlTokens(text), isCut };
+  const xml = new XmlText(text);
+  if (await xml.isXml(isCut)) return { kind: 'XML', tokens: () => xmlTokens(xml), isCut };
   return { kind: 'Text', tokens: () => textTokens(text), isCut };
 }
 
@@ -99,8 +100,8 @@ function fieldsView(form: Readonly<Record<string, string | readonly string[]>>) 
 const MARKUP_AROUND = 40;
 
 /** Divides XML into its parts, indented. */
-function* xmlTokens(xml: string): Iterable<Token> {
-  for (const [indentation, token] of indentedTokens(xml)) {
+function* xmlTokens(xml: XmlText): Iterable<Token> {
+  for (const [indentation, token] of xml.indentedTokens()) {
     if (indentation !== '') yield [indentation, undefined];
     if (/^<[!?]/.test(token)) yield [token, token.startsWith('<![CDATA[') ? undefined : 'comment'];
     else if (!/^<.*>$/s.test(token)) yield [token, undefined];

@@ -1,12 +1,12 @@
 import { HttpResponse } from '../../http/response';
 import type { Contract, ContractOperation } from '../../contract/contract';
-import { indentedXml } from '../../xml/indented-xml';
+import { XmlText } from '../../xml/xml-text';
 import { curlCommand } from '../curl-command';
 import { BINDING_NAMES, type Binding } from '../../config/bindings';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
-import { STRING_CONTENT_TYPE, stringElement } from '../../get-post/reply-format';
+import { StringReply } from '../../get-post/reply-format';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -38,7 +38,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
   const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
   const { bindings } = contract.protocols;
-  const string = response(STRING_CONTENT_TYPE, stringElement(contract.namespace)(RESULT_PLACEHOLDER));
+  const string = response(StringReply.contentType, new StringReply(contract.namespace).write(RESULT_PLACEHOLDER));
 
   return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {
     const { name, action } = operation;
@@ -85,7 +85,7 @@ async function soapReplies(
   if (server === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
     const reply = await server.answer(name, {}, { result: RESULT_PLACEHOLDER });
-    return [name, response(version.contentType, indentedXml(reply) ?? reply)] as const;
+    return [name, response(version.contentType, new XmlText(reply).indented())] as const;
   });
   return new Map(await Promise.all(replies));
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ScanQuery, SearchQuery } from '../../../src/log/log-reader';
-import { deferred } from '../../../src/util/promises';
+import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
@@ -271,7 +271,7 @@ describe('the pages of the events', () => {
   it('take a quarter of the slots of calls, and give them back, also where a page fails', async () => {
     await service.stop();
     service = await startService({ MAX_IN_FLIGHT: '8' });
-    const stalled = deferred();
+    const stalled = new Deferred();
     jest.spyOn(service.log, 'search').mockImplementation(async () => {
       await stalled.promise;
       throw new Error('The disk is gone.');
@@ -364,7 +364,7 @@ describe('the pages of the events', () => {
       async (kind, type, body) => {
         await record({ headers: { 'Content-Type': type }, body });
         const { log } = service;
-        const [searching, search, scan] = [deferred(), log.search.bind(log), log.scan.bind(log)];
+        const [searching, search, scan] = [new Deferred(), log.search.bind(log), log.scan.bind(log)];
         let searches = 0;
         Object.assign(log, {
           search: async (query: SearchQuery) => {
