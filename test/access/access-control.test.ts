@@ -88,29 +88,103 @@ describe('after the body', () => {
       controlOf(given).afterBody(call, body);
     });
 
-  it.each<[string, Access, Record<string, string>, Credentials]>([
-    ['what is open', 'open', {}, {}],
-    ['a key to record', 'record', key('record-key'), {}],
-    ['a key to read', 'read', key('read-key'), {}],
-    ['a password', 'record', {}, { password: 'record-key' }],
-    ['a valid password beside a key that is not', 'record', key('wrong'), { password: 'record-key' }],
-    ['a valid key beside a password with a problem', 'record', key('record-key'), { passwordProblem: 'Expired.' }],
-    ['a signature', 'record', signed(BODY), { body: BODY }],
-    ['a page of this service', 'record', { ...key('record-key'), 'sec-fetch-site': 'same-origin' }, {}],
-  ])('lets %s pass', (_what, needed, headers, credentials) => {
+  it.each<{
+    readonly what: string;
+    readonly needed: Access;
+    readonly headers: Record<string, string>;
+    readonly credentials: Credentials;
+  }>([
+    { what: 'what is open', needed: 'open', headers: {}, credentials: {} },
+    { what: 'a key to record', needed: 'record', headers: key('record-key'), credentials: {} },
+    { what: 'a key to read', needed: 'read', headers: key('read-key'), credentials: {} },
+    { what: 'a password', needed: 'record', headers: {}, credentials: { password: 'record-key' } },
+    {
+      what: 'a valid password beside a key that is not',
+      needed: 'record',
+      headers: key('wrong'),
+      credentials: { password: 'record-key' },
+    },
+    {
+      what: 'a valid key beside a password with a problem',
+      needed: 'record',
+      headers: key('record-key'),
+      credentials: { passwordProblem: 'Expired.' },
+    },
+    { what: 'a signature', needed: 'record', headers: signed(BODY), credentials: { body: BODY } },
+    {
+      what: 'a page of this service',
+      needed: 'record',
+      headers: { ...key('record-key'), 'sec-fetch-site': 'same-origin' },
+      credentials: {},
+    },
+  ])('lets $what pass', ({ needed, headers, credentials }) => {
     expect(problemOf(needed, headers, credentials)).toBeUndefined();
   });
 
-  it.each<[string, Access, Record<string, string>, Credentials, string]>([
-    ['no key to record', 'record', {}, {}, 'RecordEvent needs a record key.'],
-    ['no key to read', 'read', {}, {}, 'Reading events needs a read key.'],
-    ['a wrong key', 'record', key('wrong'), {}, 'This key may not record events.'],
-    ['the key to read', 'record', key('read-key'), {}, 'This key may not record events.'],
-    ['the key to record', 'read', key('record-key'), {}, 'This key may not read events.'],
-    ['a wrong password', 'record', {}, { password: 'wrong' }, 'This key may not record events.'],
-    ['a problem of the password', 'record', key('wrong'), { passwordProblem: 'Expired.' }, 'Expired.'],
-    ['a signature in place of a key to read', 'read', signed(BODY), { body: BODY }, 'Reading events needs a read key.'],
-  ])('refuses %s', (_what, needed, headers, credentials, message) => {
+  it.each<{
+    readonly what: string;
+    readonly needed: Access;
+    readonly headers: Record<string, string>;
+    readonly credentials: Credentials;
+    readonly message: string;
+  }>([
+    {
+      what: 'no key to record',
+      needed: 'record',
+      headers: {},
+      credentials: {},
+      message: 'RecordEvent needs a record key.',
+    },
+    {
+      what: 'no key to read',
+      needed: 'read',
+      headers: {},
+      credentials: {},
+      message: 'Reading events needs a read key.',
+    },
+    {
+      what: 'a wrong key',
+      needed: 'record',
+      headers: key('wrong'),
+      credentials: {},
+      message: 'This key may not record events.',
+    },
+    {
+      what: 'the key to read',
+      needed: 'record',
+      headers: key('read-key'),
+      credentials: {},
+      message: 'This key may not record events.',
+    },
+    {
+      what: 'the key to record',
+      needed: 'read',
+      headers: key('record-key'),
+      credentials: {},
+      message: 'This key may not read events.',
+    },
+    {
+      what: 'a wrong password',
+      needed: 'record',
+      headers: {},
+      credentials: { password: 'wrong' },
+      message: 'This key may not record events.',
+    },
+    {
+      what: 'a problem of the password',
+      needed: 'record',
+      headers: key('wrong'),
+      credentials: { passwordProblem: 'Expired.' },
+      message: 'Expired.',
+    },
+    {
+      what: 'a signature in place of a key to read',
+      needed: 'read',
+      headers: signed(BODY),
+      credentials: { body: BODY },
+      message: 'Reading events needs a read key.',
+    },
+  ])('refuses $what', ({ needed, headers, credentials, message }) => {
     expect(problemOf(needed, headers, credentials)).toEqual(keyRefusal(message));
   });
 

@@ -141,28 +141,43 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     });
 
     it.each([
-      ['a wrong password', usernameToken('not-the-key-0123456'), 401, 'This key may not record events.'],
-      [
-        'an expired Timestamp',
-        timestamp('2026-01-01T00:05:00Z') + usernameToken(RECORD_KEY),
-        401,
-        'its Timestamp has expired',
-      ],
-      ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), 401, 'only a password of the type PasswordText'],
-      [
-        'no password',
-        '<wsse:UsernameToken><wsse:Username>me</wsse:Username></wsse:UsernameToken>',
-        401,
-        'no UsernameToken with a Password',
-      ],
-      ['two tokens', usernameToken(RECORD_KEY) + usernameToken(RECORD_KEY), 401, 'more than one wsse:UsernameToken'],
-      [
-        'another token',
-        `<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>${usernameToken(RECORD_KEY)}`,
-        401,
-        'wsse:BinarySecurityToken is not supported',
-      ],
-    ])('with %s is refused', async (_what, token, status, reason) => {
+      {
+        what: 'a wrong password',
+        token: usernameToken('not-the-key-0123456'),
+        status: 401,
+        reason: 'This key may not record events.',
+      },
+      {
+        what: 'an expired Timestamp',
+        token: timestamp('2026-01-01T00:05:00Z') + usernameToken(RECORD_KEY),
+        status: 401,
+        reason: 'its Timestamp has expired',
+      },
+      {
+        what: 'a digest',
+        token: usernameToken('ZGlnZXN0', PASSWORD_DIGEST),
+        status: 401,
+        reason: 'only a password of the type PasswordText',
+      },
+      {
+        what: 'no password',
+        token: '<wsse:UsernameToken><wsse:Username>me</wsse:Username></wsse:UsernameToken>',
+        status: 401,
+        reason: 'no UsernameToken with a Password',
+      },
+      {
+        what: 'two tokens',
+        token: usernameToken(RECORD_KEY) + usernameToken(RECORD_KEY),
+        status: 401,
+        reason: 'more than one wsse:UsernameToken',
+      },
+      {
+        what: 'another token',
+        token: `<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>${usernameToken(RECORD_KEY)}`,
+        status: 401,
+        reason: 'wsse:BinarySecurityToken is not supported',
+      },
+    ])('with $what is refused', async ({ token, status, reason }) => {
       const answer = await call(securityHeader(token));
       expect(answer.status).toBe(status);
       expect(answer.body).toContain(reason);

@@ -70,33 +70,38 @@ describe('the contract', () => {
   );
 
   it.each([
-    [
-      'WebHooks.extended.wsdl',
-      '<s:element minOccurs="1" maxOccurs="1" name="b" type="s:int" />',
-      '',
-      'The parameter b of the operation Add is in the WSDL but not in the extended WSDL.',
-    ],
-    [
-      'WebHooks.extended.wsdl',
-      /<wsdl:operation name="Add">.*?<\/wsdl:operation>/gs,
-      '',
-      'The operation Add is in the WSDL but not in the extended WSDL.',
-    ],
-    [
-      'WebHooks.wsdl',
-      /<wsdl:operation name="Add">.*?<\/wsdl:operation>/gs,
-      '',
-      'The operation Add is in the extended WSDL but not in the WSDL.',
-    ],
-    [
-      'WebHooks.wsdl',
-      /<wsdl:operation name="Add">\s*<wsdl:input message="tns:AddHttpGetIn".*?<\/wsdl:operation>/s,
-      '',
-      'The operation Add is in the port type WebHookSoap but not in the port type WebHookHttpGet.',
-    ],
-    ['WebHooks.wsdl', /<wsdl:types>.*<\/wsdl:types>/s, '', 'is missing in the WSDL.'],
-    ['WebHooks.extended.wsdl', 'name="a" type="s:int"', 'name="a" type="s:float"', 'has the type s:float'],
-  ])('refuses two WSDLs that do not fit: %s without %s', async (file, part, other, message) => {
+    {
+      file: 'WebHooks.extended.wsdl',
+      part: '<s:element minOccurs="1" maxOccurs="1" name="b" type="s:int" />',
+      other: '',
+      message: 'The parameter b of the operation Add is in the WSDL but not in the extended WSDL.',
+    },
+    {
+      file: 'WebHooks.extended.wsdl',
+      part: /<wsdl:operation name="Add">.*?<\/wsdl:operation>/gs,
+      other: '',
+      message: 'The operation Add is in the WSDL but not in the extended WSDL.',
+    },
+    {
+      file: 'WebHooks.wsdl',
+      part: /<wsdl:operation name="Add">.*?<\/wsdl:operation>/gs,
+      other: '',
+      message: 'The operation Add is in the extended WSDL but not in the WSDL.',
+    },
+    {
+      file: 'WebHooks.wsdl',
+      part: /<wsdl:operation name="Add">\s*<wsdl:input message="tns:AddHttpGetIn".*?<\/wsdl:operation>/s,
+      other: '',
+      message: 'The operation Add is in the port type WebHookSoap but not in the port type WebHookHttpGet.',
+    },
+    { file: 'WebHooks.wsdl', part: /<wsdl:types>.*<\/wsdl:types>/s, other: '', message: 'is missing in the WSDL.' },
+    {
+      file: 'WebHooks.extended.wsdl',
+      part: 'name="a" type="s:int"',
+      other: 'name="a" type="s:float"',
+      message: 'has the type s:float',
+    },
+  ])('refuses two WSDLs that do not fit: $file without $part', async ({ file, part, other, message }) => {
     const folder = await temporaryFolder();
     for (const name of ['WebHooks.wsdl', 'WebHooks.extended.wsdl']) {
       const text = await readFile(join(WSDL_FOLDER, name), 'utf8');

@@ -136,14 +136,29 @@ describe('the built-in type', () => {
 });
 
 describe('an enumeration', () => {
-  it.each<[BuiltInName, string[], string[], string[]]>([
-    ['string', ['red', 'dark green'], ['red', 'dark green'], ['Red', ' red', '', 'toString']],
-    ['int', ['1', '02'], ['1', '2', ' +2 '], ['3']],
-    ['long', ['9007199254740993'], ['9007199254740993'], ['9007199254740992']],
-    ['decimal', ['1.5'], ['1.50', '01.5'], ['1.51']],
-    ['boolean', ['true'], ['1', 'True'], ['false']],
-    ['dateTime', ['2026-01-01T00:00:00'], ['2026-01-01T01:00:00+01:00'], ['2026-01-01T00:00:01Z']],
-  ])('of a %s, %j, allows %j and refuses %j', (name, choices, allowed, refused) => {
+  it.each<{
+    readonly name: BuiltInName;
+    readonly choices: string[];
+    readonly allowed: string[];
+    readonly refused: string[];
+  }>([
+    {
+      name: 'string',
+      choices: ['red', 'dark green'],
+      allowed: ['red', 'dark green'],
+      refused: ['Red', ' red', '', 'toString'],
+    },
+    { name: 'int', choices: ['1', '02'], allowed: ['1', '2', ' +2 '], refused: ['3'] },
+    { name: 'long', choices: ['9007199254740993'], allowed: ['9007199254740993'], refused: ['9007199254740992'] },
+    { name: 'decimal', choices: ['1.5'], allowed: ['1.50', '01.5'], refused: ['1.51'] },
+    { name: 'boolean', choices: ['true'], allowed: ['1', 'True'], refused: ['false'] },
+    {
+      name: 'dateTime',
+      choices: ['2026-01-01T00:00:00'],
+      allowed: ['2026-01-01T01:00:00+01:00'],
+      refused: ['2026-01-01T00:00:01Z'],
+    },
+  ])('of a $name, $choices, allows $allowed and refuses $refused', ({ name, choices, allowed, refused }) => {
     const type = enumeration(BUILT_IN[name], choices);
     expect([type.name, type.className, type.choices]).toEqual([name, BUILT_IN[name].className, choices]);
     for (const text of allowed) expect(type.read(text)).toEqual(BUILT_IN[name].read(text));

@@ -67,15 +67,25 @@ describe('the content of a request', () => {
   });
 
   it.each([
-    ['bytes that are not text', STRUCTURED, Buffer.from([255]), 'The CloudEvent is not a JSON object.'],
-    ['bytes in place of a batch', BATCHED, Buffer.from([255]), 'The batch of CloudEvents is not a JSON array.'],
-    [
-      'more than 100,000 parts',
-      STRUCTURED,
-      JSON.stringify({ ...EVENT, data: Array(100_001).fill([]) }),
-      'The CloudEvent has more than 100,000 objects, arrays and members.',
-    ],
-  ])('is refused with %s', (_what, type, body, message) => {
+    {
+      what: 'bytes that are not text',
+      type: STRUCTURED,
+      body: Buffer.from([255]),
+      message: 'The CloudEvent is not a JSON object.',
+    },
+    {
+      what: 'bytes in place of a batch',
+      type: BATCHED,
+      body: Buffer.from([255]),
+      message: 'The batch of CloudEvents is not a JSON array.',
+    },
+    {
+      what: 'more than 100,000 parts',
+      type: STRUCTURED,
+      body: JSON.stringify({ ...EVENT, data: Array(100_001).fill([]) }),
+      message: 'The CloudEvent has more than 100,000 objects, arrays and members.',
+    },
+  ])('is refused with $what', ({ type, body, message }) => {
     expect(() => contentOf(type, body)).toThrow(message);
   });
 });

@@ -162,20 +162,29 @@ describe('the payload of any other body', () => {
 });
 
 describe('the fields of a form', () => {
-  it.each<[string, string | undefined, Record<string, string | string[]>, boolean]>([
-    ['', undefined, {}, false],
-    ['a=1&b=2&a=3', undefined, { a: ['1', '3'], b: '2' }, false],
-    ['a', undefined, { a: '' }, false],
-    ['a+b=c+d%2B', undefined, { 'a b': 'c d+' }, false],
-    ['%C3%A9=%c3%a9', undefined, { é: 'é' }, false],
-    ['Ã©=Ã©', undefined, { é: 'é' }, false],
-    ['a=%E9', 'iso-8859-1', { a: 'é' }, false],
-    ['a=%E9&b=2', undefined, { a: UNDECODABLE, b: '2' }, true],
-    ['%FF=1', undefined, { [UNDECODABLE]: '1' }, true],
-    ['a=%', undefined, { a: '%' }, false],
-    ['a=%4&b=%%41&c=%g0%0g&d=%2541', undefined, { a: '%4', b: '%A', c: '%g0%0g', d: '%41' }, false],
-    ['=b&=&a=b=c&&%', undefined, { '': ['b', ''], a: 'b=c', '%': '' }, false],
-  ])('%s in %s are %j', (encoded, charset, values, hasUndecodable) => {
+  it.each<{
+    readonly encoded: string;
+    readonly charset?: string | undefined;
+    readonly values: Record<string, string | string[]>;
+    readonly hasUndecodable: boolean;
+  }>([
+    { encoded: '', values: {}, hasUndecodable: false },
+    { encoded: 'a=1&b=2&a=3', values: { a: ['1', '3'], b: '2' }, hasUndecodable: false },
+    { encoded: 'a', values: { a: '' }, hasUndecodable: false },
+    { encoded: 'a+b=c+d%2B', values: { 'a b': 'c d+' }, hasUndecodable: false },
+    { encoded: '%C3%A9=%c3%a9', values: { é: 'é' }, hasUndecodable: false },
+    { encoded: 'Ã©=Ã©', values: { é: 'é' }, hasUndecodable: false },
+    { encoded: 'a=%E9', charset: 'iso-8859-1', values: { a: 'é' }, hasUndecodable: false },
+    { encoded: 'a=%E9&b=2', values: { a: UNDECODABLE, b: '2' }, hasUndecodable: true },
+    { encoded: '%FF=1', values: { [UNDECODABLE]: '1' }, hasUndecodable: true },
+    { encoded: 'a=%', values: { a: '%' }, hasUndecodable: false },
+    {
+      encoded: 'a=%4&b=%%41&c=%g0%0g&d=%2541',
+      values: { a: '%4', b: '%A', c: '%g0%0g', d: '%41' },
+      hasUndecodable: false,
+    },
+    { encoded: '=b&=&a=b=c&&%', values: { '': ['b', ''], a: 'b=c', '%': '' }, hasUndecodable: false },
+  ])('$encoded in $charset are $values', ({ encoded, charset, values, hasUndecodable }) => {
     const fields = FormFields.parse(encoded, charset === undefined ? undefined : Charset.named(charset));
     expect({ ...fields?.values }).toEqual(values);
     expect(fields?.hasUndecodable).toBe(hasUndecodable);

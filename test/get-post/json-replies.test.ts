@@ -36,20 +36,25 @@ describe('a caller over HTTP GET or POST', () => {
     });
 
     it.each([
-      ['the operation is unknown', 'Nope', 500, 'Nope Web Service method name is not valid.'],
-      [
-        'the case of the operation is wrong',
-        'helloworld',
-        500,
-        expect.stringContaining("'HelloWorld' with the same") as string,
-      ],
-      [
-        'a parameter is not valid',
-        'GetEvents?limit=0&',
-        400,
-        'The parameter limit must be a whole number from 1 to 100.',
-      ],
-    ])('gets application/problem+json if %s', async (_what, operation, status, detail) => {
+      {
+        what: 'the operation is unknown',
+        operation: 'Nope',
+        status: 500,
+        detail: 'Nope Web Service method name is not valid.',
+      },
+      {
+        what: 'the case of the operation is wrong',
+        operation: 'helloworld',
+        status: 500,
+        detail: expect.stringContaining("'HelloWorld' with the same") as string,
+      },
+      {
+        what: 'a parameter is not valid',
+        operation: 'GetEvents?limit=0&',
+        status: 400,
+        detail: 'The parameter limit must be a whole number from 1 to 100.',
+      },
+    ])('gets application/problem+json if $what', async ({ operation, status, detail }) => {
       for (const accept of ['application/json', BATCH, 'application/problem+json, text/xml;q=0.1']) {
         const answer = await call(binding, operation, { Accept: accept });
         expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);

@@ -69,15 +69,21 @@ describe('a request that is refused', () => {
   });
 
   it.each([
-    [
-      'an unknown content coding',
-      'lzw',
-      Buffer.from('x'),
-      415,
-      'The content coding lzw is not supported. Send gzip, deflate, br, or none.',
-    ],
-    ['a broken gzip stream', 'gzip', gzipSync('x').subarray(0, 15), 400, 'it is not valid gzip'],
-  ])('%s gets a fault that says so', async (_what, coding, body, status, reason) => {
+    {
+      what: 'an unknown content coding',
+      coding: 'lzw',
+      body: Buffer.from('x'),
+      status: 415,
+      reason: 'The content coding lzw is not supported. Send gzip, deflate, br, or none.',
+    },
+    {
+      what: 'a broken gzip stream',
+      coding: 'gzip',
+      body: gzipSync('x').subarray(0, 15),
+      status: 400,
+      reason: 'it is not valid gzip',
+    },
+  ])('$what gets a fault that says so', async ({ coding, body, status, reason }) => {
     const answer = await send(service.url, {
       method: 'POST',
       headers: { ...TEXT_XML, 'Content-Encoding': coding },

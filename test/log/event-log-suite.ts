@@ -950,57 +950,67 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await found({ sender: "' OR 1" })).toEqual([]);
       });
 
-      it.each<[what: string, text: string, event: Partial<NewEvent>, match: Match | undefined]>([
-        [
-          'in JSON',
-          '17}',
-          { data: '"data":{"order":17}' },
-          { in: 'data', before: '{"order":', text: '17}', after: '' },
-        ],
-        [
-          'in a string, without its escapes',
-          'says "HI"',
-          { data: '"data":"a\\nm\\u00fcller says \\"hi\\" to you"' },
-          { in: 'data', before: 'a\nmüller ', text: 'says "hi"', after: ' to you' },
-        ],
-        [
-          'far into a string that is large, and the first of several',
-          'needle',
-          { data: `"data":"${'\\u00e9'.repeat(200_000)}neeDLE${'\\u00e9'.repeat(200_000)}needle"` },
-          { in: 'data', before: `…${'é'.repeat(24)}`, text: 'neeDLE', after: `${'é'.repeat(96)}…` },
-        ],
-        [
-          'far into JSON that is large',
-          'needle',
-          { data: `"data":["${'\u{1F600}'.repeat(200_000)}needle${'\u{1F600}'.repeat(48)}"]` },
-          { in: 'data', before: `…${'\u{1F600}'.repeat(12)}`, text: 'needle', after: `${'\u{1F600}'.repeat(48)}…` },
-        ],
-        [
-          'with the quotes of a string',
-          '"here"',
-          { data: '"data":"here"' },
-          { in: 'data', before: '', text: '"here"', after: '' },
-        ],
-        [
-          'within an escape',
-          'nb',
-          { data: '"data":"\\"a\\nb"' },
-          { in: 'data', before: '"\\"a\\', text: 'nb', after: '"' },
-        ],
-        [
-          'in the attributes',
-          'order.PAID',
-          { attributes: attributes({ type: 'order.paid' }) },
-          { in: 'attributes', before: '…x","source":"/","type":"', text: 'order.paid', after: '"}' },
-        ],
-        [
-          'in how it arrived, beside data that is not searched',
-          'data',
-          { arrival: '{"path":"/data"}', data: '"data_base64":"data"' },
-          { in: 'arrival', before: '{"path":"/', text: 'data', after: '"}' },
-        ],
-        ['in the name of the data member, as none', 'data', { data: '"data":"x"' }, undefined],
-      ])('shows a match %s', async (_what, text, event, match) => {
+      it.each<{
+        readonly what: string;
+        readonly text: string;
+        readonly event: Partial<NewEvent>;
+        readonly match?: Match | undefined;
+      }>([
+        {
+          what: 'in JSON',
+          text: '17}',
+          event: { data: '"data":{"order":17}' },
+          match: { in: 'data', before: '{"order":', text: '17}', after: '' },
+        },
+        {
+          what: 'in a string, without its escapes',
+          text: 'says "HI"',
+          event: { data: '"data":"a\\nm\\u00fcller says \\"hi\\" to you"' },
+          match: { in: 'data', before: 'a\nmüller ', text: 'says "hi"', after: ' to you' },
+        },
+        {
+          what: 'far into a string that is large, and the first of several',
+          text: 'needle',
+          event: { data: `"data":"${'\\u00e9'.repeat(200_000)}neeDLE${'\\u00e9'.repeat(200_000)}needle"` },
+          match: { in: 'data', before: `…${'é'.repeat(24)}`, text: 'neeDLE', after: `${'é'.repeat(96)}…` },
+        },
+        {
+          what: 'far into JSON that is large',
+          text: 'needle',
+          event: { data: `"data":["${'\u{1F600}'.repeat(200_000)}needle${'\u{1F600}'.repeat(48)}"]` },
+          match: {
+            in: 'data',
+            before: `…${'\u{1F600}'.repeat(12)}`,
+            text: 'needle',
+            after: `${'\u{1F600}'.repeat(48)}…`,
+          },
+        },
+        {
+          what: 'with the quotes of a string',
+          text: '"here"',
+          event: { data: '"data":"here"' },
+          match: { in: 'data', before: '', text: '"here"', after: '' },
+        },
+        {
+          what: 'within an escape',
+          text: 'nb',
+          event: { data: '"data":"\\"a\\nb"' },
+          match: { in: 'data', before: '"\\"a\\', text: 'nb', after: '"' },
+        },
+        {
+          what: 'in the attributes',
+          text: 'order.PAID',
+          event: { attributes: attributes({ type: 'order.paid' }) },
+          match: { in: 'attributes', before: '…x","source":"/","type":"', text: 'order.paid', after: '"}' },
+        },
+        {
+          what: 'in how it arrived, beside data that is not searched',
+          text: 'data',
+          event: { arrival: '{"path":"/data"}', data: '"data_base64":"data"' },
+          match: { in: 'arrival', before: '{"path":"/', text: 'data', after: '"}' },
+        },
+        { what: 'in the name of the data member, as none', text: 'data', event: { data: '"data":"x"' } },
+      ])('shows a match $what', async ({ text, event, match }) => {
         await record({ e: event });
         expect((await search({ text })).events[0]?.match).toEqual(match);
       });

@@ -193,54 +193,85 @@ describe('a known sender', () => {
     expect(rows).toEqual(asking.map(({ name, sender, type, isOpen }) => [name, sender, type, isOpen ? 'no' : 'yes']));
   });
 
-  it.each<[string, Record<string, string>, Record<string, unknown>, string | undefined, string | undefined]>([
-    ['GitHub', { 'x-github-event': 'push', 'x-github-delivery': 'd1' }, {}, 'com.github.push', 'x-github-delivery\nd1'],
-    [
-      'GitHub',
-      { 'x-github-event': 'issues', 'x-github-delivery': 'd' },
-      { action: 'opened' },
-      'com.github.issues.opened',
-      'x-github-delivery\nd',
-    ],
-    ['GitHub', { 'x-github-delivery': 'd1' }, { action: 'opened' }, undefined, 'x-github-delivery\nd1'],
-    [
-      'GitHub',
-      { 'x-github-event': 'push', 'x-github-delivery': 'd1', 'x-github-hook-id': '7' },
-      {},
-      'com.github.push',
-      'x-github-delivery\nd1 7',
-    ],
-    ['GitHub', { 'x-github-delivery': '', 'x-github-hook-id': '7' }, {}, undefined, undefined],
-    [
-      'GitLab',
-      { 'x-gitlab-event': 'Merge Request Hook', 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' },
-      {},
-      'com.gitlab.merge_request',
-      undefined,
-    ],
-    ['GitLab', { 'x-gitlab-event': 'Wiki Page Hook' }, {}, 'com.gitlab.wiki_page', undefined],
-    ['GitLab', { 'x-gitlab-event': 'Resource  Access Token Hook' }, {}, 'com.gitlab.resource__access_token', undefined],
-    [
-      'Stripe',
-      { 'stripe-signature': 't=1' },
-      { type: 'invoice.paid', id: 'evt_1' },
-      'com.stripe.invoice.paid',
-      'stripe-event\nevt_1',
-    ],
-    ['Stripe', { 'stripe-signature': 't=1' }, { type: 7, id: { a: 1 } }, undefined, undefined],
-    ['Stripe', { 'stripe-signature': 't=1' }, { type: 'a\u0000b', id: 'a\nb' }, undefined, undefined],
-    [
-      'Shopify',
-      { 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': 'w' },
-      {},
-      'com.shopify.orders.create',
-      'x-shopify-webhook-id\nw',
-    ],
-    ['Slack', { 'x-slack-signature': 'v0=' }, { type: 'event_callback' }, undefined, undefined],
-    ['Slack', { 'x-slack-signature': 'v0=' }, { event_id: 'Ev1' }, undefined, 'slack-event\nEv1'],
-    ['Svix', { 'svix-signature': 'v1,', 'svix-id': 'm' }, { type: 'contact.created' }, 'contact.created', undefined],
-    ['Standard Webhooks', { 'webhook-signature': 'v1,' }, { type: 'contact.created' }, 'contact.created', undefined],
-  ])('%s: type and key of %j', (name, headers, body, type, key) => {
+  it.each<{
+    readonly name: string;
+    readonly headers: Record<string, string>;
+    readonly body: Record<string, unknown>;
+    readonly type?: string | undefined;
+    readonly key?: string | undefined;
+  }>([
+    {
+      name: 'GitHub',
+      headers: { 'x-github-event': 'push', 'x-github-delivery': 'd1' },
+      body: {},
+      type: 'com.github.push',
+      key: 'x-github-delivery\nd1',
+    },
+    {
+      name: 'GitHub',
+      headers: { 'x-github-event': 'issues', 'x-github-delivery': 'd' },
+      body: { action: 'opened' },
+      type: 'com.github.issues.opened',
+      key: 'x-github-delivery\nd',
+    },
+    {
+      name: 'GitHub',
+      headers: { 'x-github-delivery': 'd1' },
+      body: { action: 'opened' },
+      key: 'x-github-delivery\nd1',
+    },
+    {
+      name: 'GitHub',
+      headers: { 'x-github-event': 'push', 'x-github-delivery': 'd1', 'x-github-hook-id': '7' },
+      body: {},
+      type: 'com.github.push',
+      key: 'x-github-delivery\nd1 7',
+    },
+    { name: 'GitHub', headers: { 'x-github-delivery': '', 'x-github-hook-id': '7' }, body: {} },
+    {
+      name: 'GitLab',
+      headers: { 'x-gitlab-event': 'Merge Request Hook', 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' },
+      body: {},
+      type: 'com.gitlab.merge_request',
+    },
+    { name: 'GitLab', headers: { 'x-gitlab-event': 'Wiki Page Hook' }, body: {}, type: 'com.gitlab.wiki_page' },
+    {
+      name: 'GitLab',
+      headers: { 'x-gitlab-event': 'Resource  Access Token Hook' },
+      body: {},
+      type: 'com.gitlab.resource__access_token',
+    },
+    {
+      name: 'Stripe',
+      headers: { 'stripe-signature': 't=1' },
+      body: { type: 'invoice.paid', id: 'evt_1' },
+      type: 'com.stripe.invoice.paid',
+      key: 'stripe-event\nevt_1',
+    },
+    { name: 'Stripe', headers: { 'stripe-signature': 't=1' }, body: { type: 7, id: { a: 1 } } },
+    { name: 'Stripe', headers: { 'stripe-signature': 't=1' }, body: { type: 'a\u0000b', id: 'a\nb' } },
+    {
+      name: 'Shopify',
+      headers: { 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': 'w' },
+      body: {},
+      type: 'com.shopify.orders.create',
+      key: 'x-shopify-webhook-id\nw',
+    },
+    { name: 'Slack', headers: { 'x-slack-signature': 'v0=' }, body: { type: 'event_callback' } },
+    { name: 'Slack', headers: { 'x-slack-signature': 'v0=' }, body: { event_id: 'Ev1' }, key: 'slack-event\nEv1' },
+    {
+      name: 'Svix',
+      headers: { 'svix-signature': 'v1,', 'svix-id': 'm' },
+      body: { type: 'contact.created' },
+      type: 'contact.created',
+    },
+    {
+      name: 'Standard Webhooks',
+      headers: { 'webhook-signature': 'v1,' },
+      body: { type: 'contact.created' },
+      type: 'contact.created',
+    },
+  ])('$name: type and key of $headers', ({ name, headers, body, type, key }) => {
     const sender = Sender.of(headers);
     if (sender === undefined) throw new Error('not recognised');
     expect(sender.name).toBe(name);
@@ -248,20 +279,38 @@ describe('a known sender', () => {
     expect(sender.keyOf(headers, body)).toBe(key);
   });
 
-  it.each<[string, Record<string, string>, Record<string, unknown>, string | undefined]>([
-    ['Standard Webhooks', { 'webhook-id': 'm' }, {}, 'webhook-id\nm'],
-    ['Svix', { 'svix-id': 'm', 'webhook-id': 'other' }, {}, 'webhook-id\nm'],
-    ['GitHub', { 'x-github-delivery': 'd' }, {}, 'x-github-delivery\nd'],
-    ['GitLab', { 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' }, {}, 'idempotency-key\nk'],
-    ['GitLab', { 'x-gitlab-event-uuid': 'u' }, {}, undefined],
-    ['Stripe', {}, { id: 'evt_1' }, 'stripe-event\nevt_1'],
-    ['Slack', {}, { event_id: 'Ev1' }, 'slack-event\nEv1'],
-    ['Slack', { 'x-slack-request-timestamp': '1' }, {}, `slack-event\n${digestOf('v0:1:signed')}`],
-  ])('%s: beside a signature, its key of %j and %j is one that no other call has', (name, headers, body, key) => {
-    const sender = Sender.all.find((one) => one.name === name);
-    if (sender === undefined) throw new Error('not known');
-    expect(sender.keyOf(headers, body, Buffer.from('signed'))).toBe(key && `signed ${key}`);
-  });
+  it.each<{
+    readonly name: string;
+    readonly headers: Record<string, string>;
+    readonly body: Record<string, unknown>;
+    readonly key?: string | undefined;
+  }>([
+    { name: 'Standard Webhooks', headers: { 'webhook-id': 'm' }, body: {}, key: 'webhook-id\nm' },
+    { name: 'Svix', headers: { 'svix-id': 'm', 'webhook-id': 'other' }, body: {}, key: 'webhook-id\nm' },
+    { name: 'GitHub', headers: { 'x-github-delivery': 'd' }, body: {}, key: 'x-github-delivery\nd' },
+    {
+      name: 'GitLab',
+      headers: { 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' },
+      body: {},
+      key: 'idempotency-key\nk',
+    },
+    { name: 'GitLab', headers: { 'x-gitlab-event-uuid': 'u' }, body: {} },
+    { name: 'Stripe', headers: {}, body: { id: 'evt_1' }, key: 'stripe-event\nevt_1' },
+    { name: 'Slack', headers: {}, body: { event_id: 'Ev1' }, key: 'slack-event\nEv1' },
+    {
+      name: 'Slack',
+      headers: { 'x-slack-request-timestamp': '1' },
+      body: {},
+      key: `slack-event\n${digestOf('v0:1:signed')}`,
+    },
+  ])(
+    '$name: beside a signature, its key of $headers and $body is one that no other call has',
+    ({ name, headers, body, key }) => {
+      const sender = Sender.all.find((one) => one.name === name);
+      if (sender === undefined) throw new Error('not known');
+      expect(sender.keyOf(headers, body, Buffer.from('signed'))).toBe(key && `signed ${key}`);
+    },
+  );
 
   it('is not found where the header fields say nothing', () => {
     expect(Sender.of({ host: 'a', 'user-agent': 'b', 'content-type': 'application/json' })).toBeUndefined();

@@ -119,27 +119,52 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
   const expired = '<wsu:Timestamp><wsu:Expires>2026-01-01T00:00:00Z</wsu:Expires></wsu:Timestamp>';
 
   it.each([
-    ['a wrong key', usernameToken('not-the-key-0123456'), WSSE, 'FailedAuthentication'],
-    ['an expired Timestamp', expired + token, WSU, 'MessageExpired'],
-    ['a Timestamp that is not a time', expired.replace(/2026[^<]*/, 'now') + token, WSSE, 'InvalidSecurity'],
-    ['two Timestamps', expired + expired + token, WSSE, 'InvalidSecurity'],
-    ['two tokens', token + token, WSSE, 'InvalidSecurity'],
-    ['a certificate', '<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>', WSSE, 'UnsupportedSecurityToken'],
-    ['an assertion', `<a:Assertion xmlns:a="urn:saml"/>${token}`, WSSE, 'UnsupportedSecurityToken'],
-    ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), WSSE, 'UnsupportedSecurityToken'],
-    [
-      'a signature',
-      `${token}<d:Signature xmlns:d="http://www.w3.org/2000/09/xmldsig#"/>`,
-      WSSE,
-      'UnsupportedAlgorithm',
-    ],
-    [
-      'a token without a password',
-      token.replace(/<wsse:Password.*<\/wsse:Password>/, ''),
-      WSSE,
-      'InvalidSecurityToken',
-    ],
-  ])('for %s has its code', async (_what, inside, namespace, name) => {
+    {
+      what: 'a wrong key',
+      inside: usernameToken('not-the-key-0123456'),
+      namespace: WSSE,
+      name: 'FailedAuthentication',
+    },
+    { what: 'an expired Timestamp', inside: expired + token, namespace: WSU, name: 'MessageExpired' },
+    {
+      what: 'a Timestamp that is not a time',
+      inside: expired.replace(/2026[^<]*/, 'now') + token,
+      namespace: WSSE,
+      name: 'InvalidSecurity',
+    },
+    { what: 'two Timestamps', inside: expired + expired + token, namespace: WSSE, name: 'InvalidSecurity' },
+    { what: 'two tokens', inside: token + token, namespace: WSSE, name: 'InvalidSecurity' },
+    {
+      what: 'a certificate',
+      inside: '<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>',
+      namespace: WSSE,
+      name: 'UnsupportedSecurityToken',
+    },
+    {
+      what: 'an assertion',
+      inside: `<a:Assertion xmlns:a="urn:saml"/>${token}`,
+      namespace: WSSE,
+      name: 'UnsupportedSecurityToken',
+    },
+    {
+      what: 'a digest',
+      inside: usernameToken('ZGlnZXN0', PASSWORD_DIGEST),
+      namespace: WSSE,
+      name: 'UnsupportedSecurityToken',
+    },
+    {
+      what: 'a signature',
+      inside: `${token}<d:Signature xmlns:d="http://www.w3.org/2000/09/xmldsig#"/>`,
+      namespace: WSSE,
+      name: 'UnsupportedAlgorithm',
+    },
+    {
+      what: 'a token without a password',
+      inside: token.replace(/<wsse:Password.*<\/wsse:Password>/, ''),
+      namespace: WSSE,
+      name: 'InvalidSecurityToken',
+    },
+  ])('for $what has its code', async ({ inside, namespace, name }) => {
     const answer = await record(securityHeader(inside));
     expect(answer.status).toBe(401);
     expect(codeOf(answer)).toBe(`{${namespace}}${name}`);

@@ -153,15 +153,25 @@ describe('the operator gets one line for each kind', () => {
   afterAll(() => endpoint.stop());
 
   it.each([
-    ['charset', '; charset=bogus', envelope11('HelloWorld'), 'bogus, which is not known'],
-    ['charset', '; charset=us-ascii', envelope11('HelloWorld', 'ü'), 'not valid us-ascii'],
-    [
-      'soap-ignored',
-      '',
-      envelope11('HelloWorld').replace('</soap:Body>', '</soap:Body><soap:Body/>'),
-      'a second soap:Body',
-    ],
-  ])('%s%s', async (key, charset, body, message) => {
+    {
+      key: 'charset',
+      charset: '; charset=bogus',
+      body: envelope11('HelloWorld'),
+      message: 'bogus, which is not known',
+    },
+    {
+      key: 'charset',
+      charset: '; charset=us-ascii',
+      body: envelope11('HelloWorld', 'ü'),
+      message: 'not valid us-ascii',
+    },
+    {
+      key: 'soap-ignored',
+      charset: '',
+      body: envelope11('HelloWorld').replace('</soap:Body>', '</soap:Body><soap:Body/>'),
+      message: 'a second soap:Body',
+    },
+  ])('$key: $charset', async ({ key, charset, body, message }) => {
     const before = endpoint.hints.length;
     const headers = { 'Content-Type': `text/xml${charset}` };
     expect((await send(endpoint.url, { method: 'POST', headers, body })).status).toBe(200);

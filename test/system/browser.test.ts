@@ -115,11 +115,26 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
   });
 
   it.each([
-    ['JSON', '{"order":17,"price":1.50}', 'application/json', { order: 17, price: 1.5 }],
-    ['XML', '<order>17</order>', 'application/xml; charset=utf-8', '<order>17</order>'],
-    ['Text', 'Ordnung muß sein.', 'text/plain; charset=utf-8', 'Ordnung muß sein.'],
-    ['Form', 'order=17&order=18', 'application/json', { order: ['17', '18'] }],
-  ])('record a body as %s', async (label, body, datacontenttype, data) => {
+    {
+      label: 'JSON',
+      body: '{"order":17,"price":1.50}',
+      datacontenttype: 'application/json',
+      data: { order: 17, price: 1.5 },
+    },
+    {
+      label: 'XML',
+      body: '<order>17</order>',
+      datacontenttype: 'application/xml; charset=utf-8',
+      data: '<order>17</order>',
+    },
+    {
+      label: 'Text',
+      body: 'Ordnung muß sein.',
+      datacontenttype: 'text/plain; charset=utf-8',
+      data: 'Ordnung muß sein.',
+    },
+    { label: 'Form', body: 'order=17&order=18', datacontenttype: 'application/json', data: { order: ['17', '18'] } },
+  ])('record a body as $label', async ({ label, body, datacontenttype, data }) => {
     await on(operationPage('RecordEvent'), async (page) => {
       await page.getByLabel('Content type').selectOption(label);
       await page.getByLabel('Body', { exact: true }).fill(body);

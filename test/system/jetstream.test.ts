@@ -199,13 +199,38 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
 
   describe('a stream that exists already', () => {
     it.each([
-      ['max_msgs', { max_msgs: 5 }, 'max_msgs is 5 and must be -1', '--max-msgs=-1'],
-      ['max_age', { max_age: nanos(60_000) }, 'max_age is 60s and must be 0s', '--max-age=0s'],
-      ['max_bytes', { max_bytes: 1000 }, 'max_bytes is 1000 and must be -1', '--max-bytes=-1'],
-      ['max_msg_size', { max_msg_size: 1000 }, 'max_msg_size is 1000 and must be -1', '--max-msg-size=-1'],
-      ['subjects', { subjects: ['other.>'] }, 'subjects is other.> and must be', '--subjects='],
-      ['storage', { storage: StorageType.Memory }, 'storage is memory and must be file', 'cannot be edited'],
-    ])('is refused when its %s setting contradicts the configuration', async (_setting, given, problem, advice) => {
+      { setting: 'max_msgs', given: { max_msgs: 5 }, problem: 'max_msgs is 5 and must be -1', advice: '--max-msgs=-1' },
+      {
+        setting: 'max_age',
+        given: { max_age: nanos(60_000) },
+        problem: 'max_age is 60s and must be 0s',
+        advice: '--max-age=0s',
+      },
+      {
+        setting: 'max_bytes',
+        given: { max_bytes: 1000 },
+        problem: 'max_bytes is 1000 and must be -1',
+        advice: '--max-bytes=-1',
+      },
+      {
+        setting: 'max_msg_size',
+        given: { max_msg_size: 1000 },
+        problem: 'max_msg_size is 1000 and must be -1',
+        advice: '--max-msg-size=-1',
+      },
+      {
+        setting: 'subjects',
+        given: { subjects: ['other.>'] },
+        problem: 'subjects is other.> and must be',
+        advice: '--subjects=',
+      },
+      {
+        setting: 'storage',
+        given: { storage: StorageType.Memory },
+        problem: 'storage is memory and must be file',
+        advice: 'cannot be edited',
+      },
+    ])('is refused when its $setting setting contradicts the configuration', async ({ given, problem, advice }) => {
       const under = options();
       const base = { name: under.stream, subjects: [`${under.stream}.*.*`] };
       await directly(({ streams: existing }) => existing.add({ ...base, ...given }));

@@ -162,39 +162,69 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
-  it.each<[string, 'cert.pem' | 'key.pem' | 'ca.pem', (name: string) => Promise<string>, RegExp]>([
-    ['an empty certificate', 'cert.pem', () => Promise.resolve(''), /^TLS_CERT \(.*cert\.pem\) has no certificate\./],
-    [
-      'half a certificate',
-      'cert.pem',
-      (text) => Promise.resolve(text.slice(0, 200)),
-      /^TLS_CERT .* has no certificate\./,
-    ],
-    ['an empty key', 'key.pem', () => Promise.resolve(''), /^TLS_KEY \(.*key\.pem\) has no private key\./],
-    ['a broken key', 'key.pem', (text) => Promise.resolve(text.replace(/M/g, '?')), /^TLS_KEY .* cannot be parsed\./],
-    [
-      'an encrypted key',
-      'key.pem',
-      (text) => Promise.resolve(encrypted(text)),
-      /^TLS_KEY .* is encrypted\. Give a key without a passphrase\./,
-    ],
-    [
-      'another key',
-      'key.pem',
-      () => readFile(file('second-key.pem'), 'utf8'),
-      /^TLS_KEY .* is not the key of .*TLS_CERT/,
-    ],
-    ['no authority', 'ca.pem', () => Promise.resolve(''), /^TLS_CLIENT_CA \(.*ca\.pem\) has no certificate\./],
-    ['a comment for authorities', 'ca.pem', () => Promise.resolve('# none'), /^TLS_CLIENT_CA .* has no certificate\./],
-    [
-      'authorities that are cut off',
-      'ca.pem',
-      (text) => Promise.resolve(text + text.slice(0, 99)),
-      /^TLS_CLIENT_CA .* is cut off\./,
-    ],
+  it.each<{
+    readonly what: string;
+    readonly name: 'cert.pem' | 'key.pem' | 'ca.pem';
+    readonly change: (name: string) => Promise<string>;
+    readonly problem: RegExp;
+  }>([
+    {
+      what: 'an empty certificate',
+      name: 'cert.pem',
+      change: () => Promise.resolve(''),
+      problem: /^TLS_CERT \(.*cert\.pem\) has no certificate\./,
+    },
+    {
+      what: 'half a certificate',
+      name: 'cert.pem',
+      change: (text) => Promise.resolve(text.slice(0, 200)),
+      problem: /^TLS_CERT .* has no certificate\./,
+    },
+    {
+      what: 'an empty key',
+      name: 'key.pem',
+      change: () => Promise.resolve(''),
+      problem: /^TLS_KEY \(.*key\.pem\) has no private key\./,
+    },
+    {
+      what: 'a broken key',
+      name: 'key.pem',
+      change: (text) => Promise.resolve(text.replace(/M/g, '?')),
+      problem: /^TLS_KEY .* cannot be parsed\./,
+    },
+    {
+      what: 'an encrypted key',
+      name: 'key.pem',
+      change: (text) => Promise.resolve(encrypted(text)),
+      problem: /^TLS_KEY .* is encrypted\. Give a key without a passphrase\./,
+    },
+    {
+      what: 'another key',
+      name: 'key.pem',
+      change: () => readFile(file('second-key.pem'), 'utf8'),
+      problem: /^TLS_KEY .* is not the key of .*TLS_CERT/,
+    },
+    {
+      what: 'no authority',
+      name: 'ca.pem',
+      change: () => Promise.resolve(''),
+      problem: /^TLS_CLIENT_CA \(.*ca\.pem\) has no certificate\./,
+    },
+    {
+      what: 'a comment for authorities',
+      name: 'ca.pem',
+      change: () => Promise.resolve('# none'),
+      problem: /^TLS_CLIENT_CA .* has no certificate\./,
+    },
+    {
+      what: 'authorities that are cut off',
+      name: 'ca.pem',
+      change: (text) => Promise.resolve(text + text.slice(0, 99)),
+      problem: /^TLS_CLIENT_CA .* is cut off\./,
+    },
   ])(
-    'with %s it neither starts nor takes that at SIGHUP, and says what is wrong',
-    async (_what, name, change, problem) => {
+    'with $what it neither starts nor takes that at SIGHUP, and says what is wrong',
+    async ({ name, change, problem }) => {
       await copyFile(file('first.pem'), file('ca.pem'));
       const good = await readFile(file(name), 'utf8');
       const settings = { ...variables(), TLS_CLIENT_CA: file('ca.pem') };

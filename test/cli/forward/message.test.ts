@@ -53,13 +53,49 @@ describe('the payload that --raw sends', () => {
     expect(await sentOf(post(type, body))).toEqual([[type, body]]);
   });
 
-  it.each<[string, string, string, string, string]>([
-    ['JSON over several lines', 'application/json', '{\n\t"a": 1\r\n}', 'application/json', '{  "a": 1  }'],
-    ['text', 'text/plain; charset=iso-8859-1; x=1', 'ä', 'text/plain; x=1; charset=utf-8', utf8('ä')],
-    ['quoted', 'text/plain; charset="iso-8859-1"', 'ä', 'text/plain; charset=utf-8', utf8('ä')],
-    ['a form', `${FORM};charset=iso-8859-1`, 'a=%E4', `${FORM}; charset=utf-8`, 'a=%C3%A4'],
-    ['XML', 'text/xml', '<?xml version="1.0" encoding="iso-8859-1"?><a>ä</a>', 'text/xml; charset=utf-8', ''],
-  ])('is in UTF-8 and says so: %s', async (_what, type, body, sentType, sent) => {
+  it.each<{
+    readonly what: string;
+    readonly type: string;
+    readonly body: string;
+    readonly sentType: string;
+    readonly sent: string;
+  }>([
+    {
+      what: 'JSON over several lines',
+      type: 'application/json',
+      body: '{\n\t"a": 1\r\n}',
+      sentType: 'application/json',
+      sent: '{  "a": 1  }',
+    },
+    {
+      what: 'text',
+      type: 'text/plain; charset=iso-8859-1; x=1',
+      body: 'ä',
+      sentType: 'text/plain; x=1; charset=utf-8',
+      sent: utf8('ä'),
+    },
+    {
+      what: 'quoted',
+      type: 'text/plain; charset="iso-8859-1"',
+      body: 'ä',
+      sentType: 'text/plain; charset=utf-8',
+      sent: utf8('ä'),
+    },
+    {
+      what: 'a form',
+      type: `${FORM};charset=iso-8859-1`,
+      body: 'a=%E4',
+      sentType: `${FORM}; charset=utf-8`,
+      sent: 'a=%C3%A4',
+    },
+    {
+      what: 'XML',
+      type: 'text/xml',
+      body: '<?xml version="1.0" encoding="iso-8859-1"?><a>ä</a>',
+      sentType: 'text/xml; charset=utf-8',
+      sent: '',
+    },
+  ])('is in UTF-8 and says so: $what', async ({ type, body, sentType, sent }) => {
     expect(await sentOf(post(type, body))).toEqual([[sentType, sent === '' ? utf8(body) : sent]]);
   });
 

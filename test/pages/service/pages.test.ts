@@ -191,9 +191,9 @@ describe('the pages where keys are set', () => {
   afterAll(() => service.stop());
 
   it.each([
-    ['RecordEvent', 'record', 'RECORD_KEYS', RECORD_KEYS],
-    ['GetEvents', 'read', 'READ_KEYS', READ_KEYS],
-  ])('the page of %s says that a %s key is needed', async (operation, access, variable, key) => {
+    { operation: 'RecordEvent', access: 'record', variable: 'RECORD_KEYS', key: RECORD_KEYS },
+    { operation: 'GetEvents', access: 'read', variable: 'READ_KEYS', key: READ_KEYS },
+  ])('the page of $operation says that a $access key is needed', async ({ operation, access, variable, key }) => {
     const html = (await send(`${service.url}?op=${operation}`)).body;
     expect(textOf(html)).toContain(`Calls need a ${access} key (${variable}), sent as X-API-Key.`);
     expect(html).toMatch(/<input id="key" type="password" autocomplete="off"/);

@@ -95,9 +95,14 @@ describe('forwarding', () => {
   });
 
   it.each([
-    ['--secret', ['--secret', SECRET], { FORWARD_SECRETS: OTHER_SECRET }, [SECRET]],
-    ['FORWARD_SECRETS', [], { FORWARD_SECRETS: `${OTHER_SECRET},${SECRET}` }, [SECRET, OTHER_SECRET]],
-  ])('signs as Standard Webhooks says with %s, anew for each attempt', async (_what, args, variables, secrets) => {
+    { what: '--secret', args: ['--secret', SECRET], variables: { FORWARD_SECRETS: OTHER_SECRET }, secrets: [SECRET] },
+    {
+      what: 'FORWARD_SECRETS',
+      args: [],
+      variables: { FORWARD_SECRETS: `${OTHER_SECRET},${SECRET}` },
+      secrets: [SECRET, OTHER_SECRET],
+    },
+  ])('signs as Standard Webhooks says with $what, anew for each attempt', async ({ args, variables, secrets }) => {
     target = await startTarget((_request, before) =>
       before === 0 ? { status: 503, headers: { 'Retry-After': '1' } } : 200,
     );
