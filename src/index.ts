@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
-import { embeddedConfig } from './config/process-config';
+import { ProcessConfig } from './config/process-config';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { parseCloudEvent } from './events/archive';
@@ -105,7 +105,7 @@ export interface WebHook {
  * system where the address cannot be listened on (`EADDRINUSE`). Then nothing stays open.
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
-  const config = embeddedConfig(settings);
+  const config = ProcessConfig.embedded(settings);
   const { log, app } = await start(config).catch(async (cause: unknown) => {
     const problem = await startProblem(cause, config);
     if (problem === undefined) throw cause;

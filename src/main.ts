@@ -8,10 +8,10 @@ import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import type { App, RefusalsOfAll } from './app';
 import { answerCommandLine } from './cli/command-line';
-import { ConfigError, type Config, type ProcessConfig } from './config/config';
-import { processConfig } from './config/process-config';
+import { ConfigError, type Config } from './config/config';
+import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/open-service';
-import { notifier, type Notify } from './config/service-manager';
+import { ServiceManager } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import type { Writer } from './log/engine';
 import { startLean } from './lean-start';
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
-  const config = processConfig((warning) => warnings.push(warning));
+  const config = ProcessConfig.ofService((warning) => warnings.push(warning));
   const logger = createLogger(config.log.level);
   try {
     await run(config, logger, warnings);
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
 
 async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
   const { eventLog } = config;
-  const notify = notifier(process.env, (reason) => {
+  const manager = new ServiceManager(process.env, (reason) => {
     logger.warn({ reason }, 'the service manager could not be told');
   });
   const isNewLog = eventLog.isMissing?.() === true;
@@ -62,16 +62,16 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
     if (eventLog.isVolatile) logger.warn('Events are lost when the service ends, as EVENT_LOG=memory: says');
     for (const warning of warnings) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
-    notify('READY=1');
+    manager.notify('READY=1');
     for (const signal of ['SIGTERM', 'SIGINT']) {
       process.once(signal, () => {
-        notify('STOPPING=1');
+        manager.notify('STOPPING=1');
       });
     }
   };
-  if (config.workers === 1) await runAlone(config, logger, announce, notify);
+  if (config.workers === 1) await runAlone(config, logger, announce, manager);
   else if (cluster.isWorker) await runWorker(config, logger);
-  else await (await import('./workers/supervise.js')).supervise(config, logger, announce, notify);
+  else await (await import('./workers/supervise.js')).supervise(config, logger, announce, manager);
 }
 
 /** Answers with this process alone. */
@@ -79,12 +79,12 @@ async function runAlone(
   config: Config,
   logger: Logger,
   announce: (url: string) => void,
-  notify: Notify,
+  manager: ServiceManager,
 ): Promise<void> {
   const { log, app } = await startService(config, logger);
   const stop = stopper(logger, () => log.close());
   stopOnSignals(app, stop);
-  reloadOnHangUp(config, app, logger, notify);
+  reloadOnHangUp(config, app, logger, manager);
   announce(app.url);
   started(app, config, logger);
 }
@@ -93,9 +93,9 @@ async function runAlone(
 const HANDOVER_TIMEOUT = 5000;
 
 /** Answers as one of several processes. */
-async function runWorker(config: Config, logger: Logger): Promise<void> {
+async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { findSupervisor, joinSupervisor, refusalsOfAllWorkers, writerOf } = await import('./workers/worker.js');
-  const supervisor = findSupervisor();
+  const supervisor = findSupervisor(config);
   const { log, app } = await startService(config, logger, refusalsOfAllWorkers(supervisor), writerOf(supervisor));
   const stop = stopper(logger, async () => {
     await leave();
@@ -161,10 +161,10 @@ function stopOnSignals(app: App, stop: Stop): void {
 }
 
 /** Reads the TLS files again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
-function reloadOnHangUp({ tls }: Config, app: App, logger: Logger, notify: Notify): void {
+function reloadOnHangUp({ tls }: Config, app: App, logger: Logger, manager: ServiceManager): void {
   if (tls === undefined && process.stdout.isTTY) return;
   process.on('SIGHUP', () => {
-    notify('RELOADING=1');
+    manager.notify('RELOADING=1');
     const reloaded = app.reloadTls().then(
       () => {
         if (tls === undefined) logger.info('SIGHUP changes nothing without TLS and WORKERS: restart the service');
@@ -175,7 +175,7 @@ function reloadOnHangUp({ tls }: Config, app: App, logger: Logger, notify: Notif
       },
     );
     void reloaded.then(() => {
-      notify('READY=1');
+      manager.notify('READY=1');
     });
   });
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Limits } from '../config/config';
+import type { Config } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
 import { Deferred, letOthersRun } from '../util/promises';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
   /** Most calls in progress, and most that wait. */
-  readonly limits: Pick<Limits, 'maxInFlight' | 'maxWaiting'>;
+  readonly limits: Pick<Config['limits'], 'maxInFlight' | 'maxWaiting'>;
   /** How many calls are in progress. */
   inFlight = 0;
   /** The calls that wait. Each controller is aborted when the service stops. */

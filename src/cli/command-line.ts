@@ -1,5 +1,6 @@
-import { loadConfig, type Config } from '../config/config';
+import type { Config } from '../config/config';
 import { VERSION } from '../config/package-info';
+import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { localAuthority } from '../http/callers';
@@ -29,7 +30,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
     case '-v':
       return { text: VERSION, exitCode: 0 };
     case '--ready':
-      return askReadiness(loadConfig());
+      return askReadiness(ProcessConfig.ofTool());
     default:
       return {
         text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`,

@@ -1,6 +1,6 @@
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
-import { BINDINGS } from '../config/bindings';
+import { Binding } from '../config/bindings';
 import { MAX_SEARCH_TEXT, type Start } from '../log/log-reader';
 import { parseSince, type EventFilter } from './scan';
 import { misuse, quoted } from './terminal';
@@ -36,7 +36,7 @@ export function withOptions(command: ToolCommand, options: readonly Option[]): T
 export function filterOptions(): Option[] {
   return [
     option('--type <type>', 'only events with exactly this type'),
-    option('--binding <name>', `only events that came over ${BINDINGS.join(', ')}`, binding),
+    option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, binding),
     option('--sender <ip>', 'only events that came from this address'),
     option(
       '--text <text>',
@@ -101,8 +101,8 @@ export function namedFile(text: string): string {
 }
 
 function binding(name: string): string {
-  if (BINDINGS.some((each) => each === name)) return name;
-  throw misuse(`--binding ${quoted(name)} is not one of ${BINDINGS.join(', ')}.`);
+  if (Binding.all.some((each) => each === name)) return name;
+  throw misuse(`--binding ${quoted(name)} is not one of ${Binding.all.join(', ')}.`);
 }
 
 function searchText(text: string): string {

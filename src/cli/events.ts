@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { requireNode } from '../config/package-info';
 requireNode();
-import { loadConfig, type Config } from '../config/config';
+import type { Config } from '../config/config';
+import { ProcessConfig } from '../config/process-config';
 import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
@@ -28,9 +29,9 @@ const COMMANDS: LogCommands = {
   async forward(source, { received, metricsPort, ...task }) {
     const { forwardEvents } = await import('./forward/forward.js');
     const { receivedForm } = await import('./forward/received-message.js');
-    const asReceived = received && (await receivedForm(loadConfig().namespace, received.signer));
-    const { secrets = loadConfig().forwardSecrets } = task;
-    const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort, loadConfig());
+    const asReceived = received && (await receivedForm(ProcessConfig.ofTool().namespace, received.signer));
+    const { secrets = ProcessConfig.ofTool().forwardSecrets } = task;
+    const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort, ProcessConfig.ofTool());
     await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived, metrics }, stop));
   },
   async export(source, file, start) {
@@ -93,7 +94,7 @@ function failUnless(isDone: boolean): void {
  * @throws {UsageError} no other process can have the log that it names.
  */
 function configOfLog(): Config {
-  const config = loadConfig();
+  const config = ProcessConfig.ofTool();
   if (!config.eventLog.isVolatile) return config;
   throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');
 }

@@ -1,28 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { EventLogSettings } from '../log/event-log';
 import { Sender } from '../senders/sender';
-import { BINDINGS } from './bindings';
-import {
-  ofSupervisor,
-  readEnvFile,
-  unknownNames,
-  withSecretFiles,
-  wrongNames,
-  type Common,
-  type Texts,
-} from './environment';
+import { Binding } from './bindings';
+import { unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
 import { ConfigError, readSettings, variablesOf, type Problem, type SettingsOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
-
-/** A TCP socket that a service manager opened, on which this process is to listen. */
-export interface InheritedSocket {
-  readonly fd: number;
-  /** Holds the descriptor; `server.listen` takes it as a handle. */
-  readonly handle: Socket;
-}
 
 /** The access that a call needs: none, a key to record, or a key to read. */
 export type Access = 'open' | 'record' | 'read';
@@ -33,44 +17,37 @@ type AllSettings = SettingsOf<typeof VARIABLES>;
 /** Settings of which some are known to be set. */
 type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNullable<Part[K]> };
 
-/** Who may call. A kind of call without an entry is open to everybody. */
-export type AccessConfig = AllSettings['access'];
-
-/** Files in PEM of the server's certificate; without `clientCa` clients need no certificate. */
-export type TlsFiles = With<AllSettings['tls'], 'cert' | 'key'>;
-
-/** The most that callers can have of the service. Times are in milliseconds. */
-export type Limits = With<AllSettings['limits'], 'maxBodyMemory'>;
-
-/** An address to listen on, or the socket of a service manager that is bound to it. */
+/** An address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  readonly inherited?: InheritedSocket | undefined;
+  /** The TCP socket that a service manager bound to it; without one the service binds it. */
+  readonly inherited?: {
+    readonly fd: number;
+    /** Holds the descriptor; `server.listen` takes it as a handle. */
+    readonly handle: Socket;
+  };
 }
 
 /** The settings of the event log other than its location. */
 type OfEventLog = 'eventLogTimeout' | 'eventLogPassword' | 'retentionMaxEvents' | 'retentionMaxAge';
 
 /** The service's configuration, checked and in the units that the code uses. */
-export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog> & {
-  /** What {@link AllSettings.eventLog} is opened with. */
-  readonly eventLogSettings: EventLogSettings;
-  /** Path of the endpoint, which is also the source of its own events. */
-  readonly path: string;
-  /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
-  readonly off: readonly string[];
-  /** The socket that a service manager bound to `host` and `port`; without it the service binds one. */
-  readonly inherited?: InheritedSocket | undefined;
-  /** Without it the service speaks plain HTTP. */
-  readonly tls: TlsFiles | undefined;
-  readonly limits: Limits;
-  /** Where health and metrics are served besides the public address, if anywhere. */
-  readonly admin: ListenAddress | undefined;
-};
-
-/** In the working directory. */
-const ENV_FILE = '.env';
+export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog> &
+  ListenAddress & {
+    /** What {@link AllSettings.eventLog} is opened with. */
+    readonly eventLogSettings: EventLogSettings;
+    /** Path of the endpoint, which is also the source of its own events. */
+    readonly path: string;
+    /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
+    readonly off: readonly string[];
+    /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
+    readonly tls: With<AllSettings['tls'], 'cert' | 'key'> | undefined;
+    /** The most that callers can have of the service. Times are in milliseconds. */
+    readonly limits: With<AllSettings['limits'], 'maxBodyMemory'>;
+    /** Where health and metrics are served besides the public address, if anywhere. */
+    readonly admin: ListenAddress | undefined;
+  };
 
 /** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
 const LARGEST_BODIES = 16;
@@ -109,7 +86,7 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
       retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge },
     },
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
-    off: [...BINDINGS.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
+    off: [...Binding.all.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
     limits: { ...limits, maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes },
     admin: port === undefined ? undefined : { ...admin, port },
@@ -121,62 +98,8 @@ export function unknownSettings(names: readonly string[]): Map<string, string> {
   return unknownNames(variablesOf(VARIABLES), names);
 }
 
-/** Variables in an `.env` file that other programs read. */
-const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
-
-/** The configuration of a process that is ours, which may have workers. */
-export type ProcessConfig = Config & Pick<Common, 'settings'>;
-
-/**
- * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it. That never
- * gets into the environment itself, which workers inherit: they read the file anew.
- *
- * @param warn - called for each name in the file that is no setting of the service.
- * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid, and in a worker that
- * would differ from its supervisor.
- */
-export function loadConfig(warn: (message: string) => void = () => undefined): ProcessConfig {
-  const entries = readEnvFile(ENV_FILE);
-  for (const [name, sentence] of unknownSettings([...entries.keys()])) {
-    if (!OF_OTHERS.test(name)) warn(`${ENV_FILE}, line ${String(entries.get(name)?.line)}: ${sentence}`);
-  }
-  const texts = withNamesOfSystem({
-    ...Object.fromEntries([...entries].map(([name, { text }]) => [name, text])),
-    ...process.env,
-  });
-  const origin = (name: string): string => {
-    const line = process.env[name] === undefined ? entries.get(name)?.line : undefined;
-    return line === undefined ? '' : ` (${ENV_FILE}, line ${String(line)})`;
-  };
-  const config = readConfig(texts, origin);
-  const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
-  const settings = Object.fromEntries(
-    supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
-  );
-  const common = ofSupervisor();
-  if (common === undefined) return { ...config, settings };
-  const lines = supervised
-    .filter(({ name }) => common.settings[name] !== settings[name])
-    .map((variable) => {
-      const { name } = variable;
-      return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
-    });
-  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-  return { ...config, port: common.port, settings };
-}
-
-function digest(text = ''): string {
-  return createHash('sha256').update(text).digest('base64');
-}
-
-/** Windows does not distinguish upper and lower case in the names of variables. */
-function withNamesOfSystem(texts: Texts): Texts {
-  if (process.platform !== 'win32') return texts;
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text]));
-}
-
 /** Finds the settings that are valid alone but not together. */
-function contradictions(settings: SettingsOf<typeof VARIABLES>, texts: Texts): Problem[] {
+function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   const { host, port, admin, tls, limits, protocols, access } = settings;
   const problems: Problem[] = [];
   const wrong = (variable: Variable<unknown>, message: string): void => {

@@ -4,56 +4,69 @@ import { distance } from 'fastest-levenshtein';
 import { reasonOf } from '../util/reason';
 import { ConfigError, type Problem, type Variable } from './variable';
 
-/** A variable in an `.env` file. */
-export interface EnvFileEntry {
-  readonly text: string;
-  /** Number of its line, from 1. */
-  readonly line: number;
-}
-
-/**
- * Reads an `.env` file. One that does not exist has no variables.
- *
- * @throws {ConfigError} the file cannot be read, or a line is not valid; the message is one line that names both.
- */
-export function readEnvFile(file: string): Map<string, EnvFileEntry> {
-  let content: string;
-  try {
-    // A symbolic link to nothing is not an absent file.
-    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return new Map();
-    content = readTextFile(file);
-  } catch (error) {
-    throw new ConfigError(`${file}: ${(error as Error).message}`);
-  }
-  return parseEnvFile(file, content);
-}
-
 const ENTRY = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;
 const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
 
-/**
- * Parses the content of an `.env` file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments
- * after `#`. Whatever programs understand differently is refused, as a guard must not get lost in it: values over several
- * lines, escapes, `#` inside a value without quotes.
- *
- * @throws {ConfigError} naming the first line that is not valid, without its value.
- */
-export function parseEnvFile(file: string, content: string): Map<string, EnvFileEntry> {
-  const entries = new Map<string, EnvFileEntry>();
-  content.split(/\r\n|\n|\r/).forEach((row, i) => {
-    const line = i + 1;
-    const wrong = (problem: string): ConfigError => new ConfigError(`${file}, line ${String(line)}: ${problem}`);
-    const trimmed = row.trim();
-    if (trimmed === '' || trimmed.startsWith('#')) return;
-    const [, name, rest] = ENTRY.exec(trimmed) ?? [];
-    if (name === undefined || rest === undefined) {
-      throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
+/** The variables of an `.env` file. */
+export class EnvFile {
+  /** The values, by the names. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly #file: string;
+  /** The number of each variable's line, from 1. */
+  readonly #lines = new Map<string, number>();
+
+  /**
+   * Parses the content of a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments
+   * after `#`. Whatever programs understand differently is refused, as a guard must not get lost in it: values over several
+   * lines, escapes, `#` inside a value without quotes.
+   *
+   * @throws {ConfigError} naming the first line that is not valid, without its value.
+   */
+  constructor(file: string, content: string) {
+    this.#file = file;
+    const texts: [name: string, text: string][] = [];
+    content.split(/\r\n|\n|\r/).forEach((row, i) => {
+      const line = i + 1;
+      const wrong = (problem: string): ConfigError => new ConfigError(`${file}, line ${String(line)}: ${problem}`);
+      const trimmed = row.trim();
+      if (trimmed === '' || trimmed.startsWith('#')) return;
+      const [, name, rest] = ENTRY.exec(trimmed) ?? [];
+      if (name === undefined || rest === undefined) {
+        throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
+      }
+      const before = this.#lines.get(name);
+      if (before !== undefined) throw wrong(`${name} is already set in line ${String(before)}`);
+      this.#lines.set(name, line);
+      texts.push([name, valueOf(rest, (problem) => wrong(`${name} ${problem}`))]);
+    });
+    this.texts = Object.fromEntries(texts);
+  }
+
+  /**
+   * Reads a file. One that does not exist has no variables.
+   *
+   * @throws {ConfigError} the file cannot be read, or a line is not valid; the message is one line that names both.
+   */
+  static read(file: string): EnvFile {
+    let content = '';
+    try {
+      // A symbolic link to nothing is not an absent file.
+      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) content = readTextFile(file);
+    } catch (error) {
+      throw new ConfigError(`${file}: ${(error as Error).message}`);
     }
-    const before = entries.get(name);
-    if (before !== undefined) throw wrong(`${name} is already set in line ${String(before.line)}`);
-    entries.set(name, { text: valueOf(rest, (problem) => wrong(`${name} ${problem}`)), line });
-  });
-  return entries;
+    return new EnvFile(file, content);
+  }
+
+  /** Whether a variable is set. */
+  has(name: string): boolean {
+    return this.#lines.has(name);
+  }
+
+  /** The place of a variable that is set, for messages: `.env, line 3`. */
+  placeOf(name: string): string {
+    return `${this.#file}, line ${String(this.#lines.get(name))}`;
+  }
 }
 
 function valueOf(rest: string, wrong: (problem: string) => ConfigError): string {
@@ -217,28 +230,4 @@ function readTextFile(path: string): string {
     // The error below says so.
   }
   throw new Error(`${resolve(path)} is not text in UTF-8`);
-}
-
-/** The variable in which a supervisor tells its workers what they have in common. */
-const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
-
-/** The variables that a worker shares with its supervisor. */
-export interface Common {
-  /** The port on which all workers listen. */
-  readonly port: number;
-  /** The version of the protocol in which they speak with the supervisor. */
-  readonly writerProtocol: number;
-  /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
-  readonly settings: Readonly<Record<string, string>>;
-}
-
-/** The variable in which {@link ofSupervisor} finds what a worker shares with its supervisor. */
-export function environmentOfCommon(common: Common): Readonly<Record<string, string>> {
-  return { [SUPERVISOR]: JSON.stringify(common) };
-}
-
-/** The variables that the supervisor gave this process; undefined in other processes, and in a worker of another build. */
-export function ofSupervisor(): Common | undefined {
-  const text = process.env[SUPERVISOR];
-  return text === undefined ? undefined : (JSON.parse(text) as Common);
 }

@@ -1,44 +1,129 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { WebHookSettings } from '../settings';
-import { loadConfig, readConfig, unknownSettings, type Config, type ProcessConfig } from './config';
-import { environmentOfCommon } from './environment';
+import { readConfig, unknownSettings, type Config } from './config';
+import { EnvFile } from './environment';
 import { environmentOfInherited, withInheritedSockets } from './service-manager';
-import { ConfigError } from './variable';
+import { ConfigError, variablesOf } from './variable';
+import { VARIABLES } from './variables';
 
-/**
- * Reads the configuration of a process of ours that runs the service, as `loadConfig` does, with the sockets that a service manager
- * passed on, and with no more connections than the process may have files open.
- *
- * @param warn - called with a sentence for each thing that is not as it was configured.
- * @throws {ConfigError} the service cannot run with it.
- */
-export function processConfig(warn: (message: string) => void): ProcessConfig {
-  return withInheritedSockets(withinDescriptors(loadConfig(warn), warn), process.env);
+/** The variable in which a supervisor tells its workers what they have in common. */
+const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
+
+/** The values that a worker shares with its supervisor. */
+interface Common {
+  /** The port on which all workers listen. */
+  readonly port: number;
+  /** The version of the protocol in which they speak with the supervisor. */
+  readonly writerProtocol: number;
+  /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The variables that a supervisor adds to the environment of its workers, which listen on this port. */
-export function environmentOfWorkers(
-  { inherited, settings }: ProcessConfig,
-  port: number,
-  writerProtocol: number,
-): Readonly<Record<string, string>> {
-  const common = environmentOfCommon({ port, writerProtocol, settings });
-  return inherited === undefined ? common : { ...common, ...environmentOfInherited() };
-}
+/** The configuration of a process of ours that runs the service. */
+export type ProcessConfig = Config & {
+  /** The values that this process, a worker, shares with its supervisor; undefined in other processes. */
+  readonly common: Common | undefined;
+  /** Returns the variables that a supervisor adds to the environment of its workers, which listen on this port. */
+  environmentOfWorkers(port: number, writerProtocol: number): Readonly<Record<string, string>>;
+};
+
+export const ProcessConfig = {
+  /**
+   * Reads the configuration of a process of ours that runs the service, with the sockets that a service manager passed on, and with no
+   * more connections than the process may have files open.
+   *
+   * @param warn - called with a sentence for each thing that is not as it was configured.
+   * @throws {ConfigError} the service cannot run with it.
+   */
+  ofService(warn: (message: string) => void): ProcessConfig {
+    const { config, common, settings } = ownConfig(warn);
+    const bounded = withInheritedSockets(withinDescriptors(config, warn), process.env);
+    return {
+      ...bounded,
+      common,
+      environmentOfWorkers: (port, writerProtocol) => ({
+        [SUPERVISOR]: JSON.stringify({ port, writerProtocol, settings } satisfies Common),
+        ...(bounded.inherited && environmentOfInherited()),
+      }),
+    };
+  },
+
+  /**
+   * Reads the configuration of a tool, which is that of the service.
+   *
+   * @throws {ConfigError} it is wrong.
+   */
+  ofTool(): Config {
+    return ownConfig().config;
+  },
+
+  /**
+   * Reads the configuration that a program gives to the service that it embeds. Nothing is logged unless it says so.
+   *
+   * @throws {ConfigError} a setting is unknown or wrong.
+   */
+  embedded(settings: WebHookSettings): Config {
+    const unknown = unknownSettings(Object.keys(settings));
+    if (unknown.size > 0) throw new ConfigError([...unknown.values()].join('\n'));
+    const set = Object.entries(settings).filter(([, value]) => value !== undefined);
+    const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
+    const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
+    if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
+    return config;
+  },
+};
+
+/** In the working directory. */
+const ENV_FILE = '.env';
+
+/** Variables in an `.env` file that other programs read. */
+const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
 /**
- * Reads the configuration that a program gives to the service that it embeds. Nothing is logged unless it says so.
+ * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it. That never
+ * gets into the environment itself, which workers inherit: they read the file anew.
  *
- * @throws {ConfigError} a setting is unknown or wrong.
+ * @param warn - called for each name in the file that is no setting of the service.
+ * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid, and in a worker that
+ * would differ from its supervisor.
  */
-export function embeddedConfig(settings: WebHookSettings): Config {
-  const unknown = unknownSettings(Object.keys(settings));
-  if (unknown.size > 0) throw new ConfigError([...unknown.values()].join('\n'));
-  const set = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
-  const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
-  if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
-  return config;
+function ownConfig(
+  warn: (message: string) => void = () => undefined,
+): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
+  const file = EnvFile.read(ENV_FILE);
+  for (const [name, sentence] of unknownSettings(Object.keys(file.texts))) {
+    if (!OF_OTHERS.test(name)) warn(`${file.placeOf(name)}: ${sentence}`);
+  }
+  const texts = withNamesOfSystem({ ...file.texts, ...process.env });
+  const origin = (name: string): string =>
+    process.env[name] === undefined && file.has(name) ? ` (${file.placeOf(name)})` : '';
+  const config = readConfig(texts, origin);
+  const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
+  const settings = Object.fromEntries(
+    supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
+  );
+  const given = process.env[SUPERVISOR];
+  const common = given === undefined ? undefined : (JSON.parse(given) as Common);
+  if (common === undefined) return { config, common, settings };
+  const lines = supervised
+    .filter(({ name }) => common.settings[name] !== settings[name])
+    .map((variable) => {
+      const { name } = variable;
+      return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
+    });
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+  return { config: { ...config, port: common.port }, common, settings };
+}
+
+function digest(text = ''): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** Windows does not distinguish upper and lower case in the names of variables. */
+function withNamesOfSystem<Texts extends Readonly<Record<string, unknown>>>(texts: Texts): Texts {
+  if (process.platform !== 'win32') return texts;
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text])) as Texts;
 }
 
 /** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */
@@ -55,11 +140,11 @@ const LIMITS_FILE = '/proc/self/limits';
  * @param limit - that number; only Linux tells it.
  * @throws {ConfigError} there are not enough for any connection.
  */
-export function withinDescriptors<Settings extends Config>(
-  config: Settings,
+export function withinDescriptors(
+  config: Config,
   warn: (message: string) => void = () => undefined,
   limit = descriptorLimit(),
-): Settings {
+): Config {
   const { limits } = config;
   const most = limit - OTHERS;
   if (limits.maxConnections <= most) return config;

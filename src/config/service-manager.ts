@@ -17,10 +17,7 @@ const NAMES = { public: 'webhook', admin: 'admin' };
  *
  * @throws {ConfigError} a socket has an unknown name, or is not one to listen on.
  */
-export function withInheritedSockets<Settings extends Config>(
-  config: Settings,
-  environment: NodeJS.ProcessEnv,
-): Settings {
+export function withInheritedSockets(config: Config, environment: NodeJS.ProcessEnv): Config {
   const { LISTEN_PID: pid, LISTEN_FDS: count, LISTEN_FDNAMES: names = '' } = environment;
   for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) Reflect.deleteProperty(environment, name);
   // A supervisor cannot know the process id of a worker before it starts it.
@@ -73,31 +70,40 @@ function unusable(fd: number, name: string): ConfigError {
   );
 }
 
-/** Tells the service manager of a state of this process, in the words of sd_notify(3). */
-export type Notify = (state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1') => void;
+/** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
+export class ServiceManager {
+  readonly #environment: NodeJS.ProcessEnv | undefined;
+  readonly #failed: (reason: string) => void;
+  #sent = Promise.resolve();
 
-/**
- * Returns a function that notifies the service manager which started this process (`NOTIFY_SOCKET`), and removes that variable
- * from the environment. Node has no datagram sockets of the Unix domain, so the program `systemd-notify` sends the messages, one
- * at a time.
- *
- * @param failed - called with the reason why a message could not be sent.
- */
-export function notifier(environment: NodeJS.ProcessEnv, failed: (reason: string) => void): Notify {
-  const { NOTIFY_SOCKET, PATH } = environment;
-  delete environment.NOTIFY_SOCKET;
-  if (NOTIFY_SOCKET === undefined) return () => undefined;
-  const send = (message: readonly string[]): Promise<void> =>
-    new Promise((resolve) => {
-      execFile('systemd-notify', message, { env: { NOTIFY_SOCKET, PATH } }, (error) => {
-        if (error !== null) failed(error.message);
+  /**
+   * Removes the variable that says where messages go (`NOTIFY_SOCKET`) from the environment.
+   *
+   * @param failed - called with the reason why a message could not be sent.
+   */
+  constructor(environment: NodeJS.ProcessEnv, failed: (reason: string) => void) {
+    const { NOTIFY_SOCKET, PATH } = environment;
+    delete environment.NOTIFY_SOCKET;
+    this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
+    this.#failed = failed;
+  }
+
+  /** Sends a state of this process, one message at a time. */
+  notify(state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1'): void {
+    const env = this.#environment;
+    if (env === undefined) return;
+    // The time when it began, in microseconds, distinguishes a reload from the one before it.
+    const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
+    this.#sent = this.#sent.then(() => this.#send([state, ...time], env));
+  }
+
+  /** With the program `systemd-notify`, as Node has no datagram sockets of the Unix domain. */
+  #send(message: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+    return new Promise((resolve) => {
+      execFile('systemd-notify', message, { env }, (error) => {
+        if (error !== null) this.#failed(error.message);
         resolve();
       });
     });
-  let sent = Promise.resolve();
-  return (state) => {
-    // The time when it began, in microseconds, distinguishes a reload from the one before it.
-    const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
-    sent = sent.then(() => send([state, ...time]));
-  };
+  }
 }

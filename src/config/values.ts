@@ -6,7 +6,7 @@ import type { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
-import { BINDINGS, type Binding } from './bindings';
+import { Binding } from './bindings';
 import { isQuoted, QUOTES, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
@@ -137,11 +137,11 @@ export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''
 /** Bindings by their names, in any letter case; one at least. */
 export const protocols: Read<ReadonlySet<Binding>> = (value) => {
   const names = value.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = names.find((name) => !BINDINGS.some((binding) => binding === name));
-  if (unknown === undefined) return new Set(BINDINGS.filter((binding) => names.includes(binding)));
+  const unknown = names.find((name) => !Binding.all.some((binding) => binding === name));
+  if (unknown === undefined) return new Set(Binding.all.filter((binding) => names.includes(binding)));
   const meant = FORMER_NAMES.get(unknown);
   const hint = meant === undefined ? '' : `; ${unknown} is ${meant} here`;
-  throw new ValueError(`must be a list of ${BINDINGS.join(', ')}, one at least${hint}`);
+  throw new ValueError(`must be a list of ${Binding.all.join(', ')}, one at least${hint}`);
 };
 
 /** The names in `<protocols>` of a web.config that differ from ours. */

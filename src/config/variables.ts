@@ -139,6 +139,7 @@ export const VARIABLES = {
     group: 'Access',
     description: 'further names, in `Host`, of a service without keys on a loopback address',
   }),
+  /** Who may call. A kind of call without an entry is open to everybody. */
   access: {
     recordKeys: optional('RECORD_KEYS', keys, {
       group: 'Access',

@@ -1,11 +1,11 @@
-import { BINDING_NAMES, BINDINGS, type Binding } from '../config/bindings';
+import { Binding } from '../config/bindings';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { XmlElement } from '../xml/xml-tree';
 
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {
-  const names = BINDINGS.filter((binding) => bindings.has(binding)).map((binding) => BINDING_NAMES[binding]);
+  const names = Binding.all.filter((binding) => bindings.has(binding)).map((binding) => Binding.names[binding]);
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
@@ -17,7 +17,7 @@ export class Protocols {
    *   of the operations.
    */
   constructor(
-    readonly bindings: ReadonlySet<Binding> = new Set(BINDINGS),
+    readonly bindings: ReadonlySet<Binding> = new Set(Binding.all),
     readonly documentation = true,
   ) {}
 
@@ -39,7 +39,7 @@ export class Protocols {
   callRefusal(binding: 'httpget' | 'httppost', operation: string, allow: string): RequestError {
     const isForLast = !this.documentation && this.#hasHttp;
     const ending = isForLast ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
-    return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${BINDING_NAMES[binding]} is off (PROTOCOLS).`, allow);
+    return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${Binding.names[binding]} is off (PROTOCOLS).`, allow);
   }
 
   /**
@@ -66,7 +66,7 @@ const XSD = 'http://www.w3.org/2001/XMLSchema';
  * @param wsdl - of one service, with one schema.
  */
 export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
-  if (BINDINGS.every((binding) => on.has(binding))) return wsdl;
+  if (Binding.all.every((binding) => on.has(binding))) return wsdl;
   const definitions = XmlElement.read(wsdl);
   const leftOut: XmlElement[] = [];
   const keep = (elements: readonly XmlElement[], isKept: (element: XmlElement) => boolean) => {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Limits } from '../config/config';
+import type { Config } from '../config/config';
 import type { Callers } from './callers';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
@@ -9,14 +9,14 @@ const MAX_CLIENTS = 100_000;
 
 /** The limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none. */
 export class RateLimit {
-  readonly #rate: Limits['rate'];
+  readonly #rate: Config['limits']['rate'];
   readonly #callers: Pick<Callers, 'address'>;
   readonly #maxClients: number;
   readonly #counts = new Map<string, number>();
   /** When the period ends, in the time of `performance.now()`. */
   #ends: number;
 
-  constructor(rate: Limits['rate'], callers: Pick<Callers, 'address'>, maxClients = MAX_CLIENTS) {
+  constructor(rate: Config['limits']['rate'], callers: Pick<Callers, 'address'>, maxClients = MAX_CLIENTS) {
     this.#rate = rate;
     this.#callers = callers;
     this.#maxClients = maxClients;

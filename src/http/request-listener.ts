@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
-import type { Limits } from '../config/config';
+import type { Config } from '../config/config';
 import { AcceptPhases } from './accept-phases';
 import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
@@ -18,7 +18,7 @@ export interface ServerOptions {
   readonly pages: AdminPages;
   /** Answers what is for no page. */
   readonly handler?: Handler;
-  readonly limits: Limits;
+  readonly limits: Config['limits'];
   /** Counts what is refused. */
   readonly rate?: RateLimit;
   readonly observer?: ServerObserver;

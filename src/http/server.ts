@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import type { Limits, ListenAddress } from '../config/config';
+import type { Config, ListenAddress } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
@@ -229,7 +229,7 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 /** The answer to bytes that are not a request, are too many, or do not arrive in time. */
-function unreadable({ code, reason }: ParserError, limits: Limits): RequestError {
+function unreadable({ code, reason }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
   if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge(limits.maxHeaderBytes);

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Config, ListenAddress, TlsFiles } from '../config/config';
+import type { Config, ListenAddress } from '../config/config';
 import { localAuthority } from './callers';
 import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
 import type { HttpRequest } from './request';
@@ -123,7 +123,7 @@ interface PemFile {
  *
  * @throws a file cannot be read or used, or certificate and key do not belong together. The message names setting and file.
  */
-export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<SecureContextOptions> {
+export async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
   const certFile = await pemFile('TLS_CERT', cert);
   const keyFile = await pemFile('TLS_KEY', key);
   const chain = certificates(certFile);

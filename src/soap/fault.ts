@@ -4,7 +4,7 @@ import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
-import { BINDING_NAMES } from '../config/bindings';
+import { Binding } from '../config/bindings';
 import type { ElementName } from '../xml/handler';
 import type { QualifiedName, SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
@@ -69,7 +69,7 @@ export const FAULTS = {
     new Fault(
       'Client',
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
-        `Send ${supported.map(({ binding, mediaType }) => `${BINDING_NAMES[binding]} as ${mediaType}`).join(', ')}.` +
+        `Send ${supported.map(({ binding, mediaType }) => `${Binding.names[binding]} as ${mediaType}`).join(', ')}.` +
         (webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`),
       UNSUPPORTED,
     ),

@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
-import { type ProcessConfig } from '../config/config';
-import { environmentOfWorkers } from '../config/process-config';
-import type { Notify } from '../config/service-manager';
+import type { ProcessConfig } from '../config/process-config';
+import type { ServiceManager } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
 import { exitAfterLines, type Logger } from '../telemetry/logger';
@@ -27,7 +26,7 @@ export async function supervise(
   config: ProcessConfig,
   logger: Logger,
   announce: (url: string) => void,
-  notify: Notify,
+  manager: ServiceManager,
 ): Promise<void> {
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -51,7 +50,7 @@ export async function supervise(
   log?.observe({ retained: observer.retained, lost: observer.lost });
   let port = config.port;
   const fork = (): WorkerProcess => {
-    const worker = forkWorker(environmentOfWorkers(config, port, PROTOCOL), (closed) => ({
+    const worker = forkWorker(config.environmentOfWorkers(port, PROTOCOL), (closed) => ({
       ...(log && writerFor(log, closed)),
       refusals: () => reports.refusals(),
     }));
@@ -86,9 +85,9 @@ export async function supervise(
     });
   }
   process.on('SIGHUP', () => {
-    notify('RELOADING=1');
+    manager.notify('RELOADING=1');
     void supervisor.renew().then(() => {
-      notify('READY=1');
+      manager.notify('READY=1');
     });
   });
   supervisor.start();

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { ofSupervisor } from '../config/environment';
+import type { ProcessConfig } from '../config/process-config';
 import type { NewEvent } from '../events/stored-event';
 import { PROTOCOL, type Writer } from '../log/engine';
 import { letOthersRun, within } from '../util/promises';
@@ -24,8 +24,8 @@ type SupervisorRemote = Remote<SupervisorFunctions>;
  *
  * @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol.
  */
-export function findSupervisor(): SupervisorRemote {
-  if (ofSupervisor()?.writerProtocol !== PROTOCOL)
+export function findSupervisor({ common }: ProcessConfig): SupervisorRemote {
+  if (common?.writerProtocol !== PROTOCOL)
     throw new Error(
       'This worker is of another build than its supervisor, and they speak to each other in different ways. Restart the service: ' +
         'SIGHUP cannot renew the workers across these builds.',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { readConfig, type Access, type AccessConfig } from '../../src/config/config';
+import { readConfig, type Access, type Config } from '../../src/config/config';
 import { AccessControl, type GuardedCall } from '../../src/access/access-control';
 import { Callers } from '../../src/http/callers';
 import { RequestError } from '../../src/http/errors';
@@ -24,7 +24,7 @@ function requestWith(headers: Record<string, string>, method = 'POST'): Incoming
   return Object.assign(request, { method, headers });
 }
 
-type Given = Partial<AccessConfig>;
+type Given = Partial<Config['access']>;
 const callers = new Callers({ baseUrl: undefined, trustProxy: 0 });
 /** The access control of a service that others reach or, on a loopback address, this machine alone. */
 const controlOf = (given: Given, host = '0.0.0.0') =>

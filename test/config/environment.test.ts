@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readEnvFile } from '../../src/config/environment';
+import { EnvFile } from '../../src/config/environment';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -8,7 +8,7 @@ const folder = useTemporaryFolder();
 async function read(content: string | Buffer): Promise<Record<string, string>> {
   const file = join(folder.path, '.env');
   await writeFile(file, content);
-  return Object.fromEntries([...readEnvFile(file)].map(([name, { text }]) => [name, text]));
+  return EnvFile.read(file).texts;
 }
 
 describe('an .env file', () => {
@@ -45,7 +45,7 @@ describe('an .env file', () => {
   });
 
   it('has no variables if it does not exist', () => {
-    expect(readEnvFile(join(folder.path, '.env')).size).toBe(0);
+    expect(EnvFile.read(join(folder.path, '.env')).texts).toEqual({});
   });
 
   it.each([
@@ -79,9 +79,9 @@ describe('an .env file', () => {
   it('is refused if it is a folder or a link to nothing', async () => {
     const file = join(folder.path, 'folder');
     await mkdir(file);
-    expect(() => readEnvFile(file)).toThrow(`${file}: ${file} cannot be read: it is a folder`);
+    expect(() => EnvFile.read(file)).toThrow(`${file}: ${file} cannot be read: it is a folder`);
     const link = join(folder.path, 'link');
     await symlink('nothing', link);
-    expect(() => readEnvFile(link)).toThrow(`${link} cannot be read: there is no such file or folder`);
+    expect(() => EnvFile.read(link)).toThrow(`${link} cannot be read: there is no such file or folder`);
   });
 });

@@ -22,7 +22,7 @@ it('a server that is closed has no timer left', async () => {
   }).enable();
   const { limits } = readConfig({});
   const server = new HttpServer({ pages: new Map(), limits });
-  await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
+  await server.listen({ port: 0, host: '127.0.0.1' });
   expect(timers.size).toBeGreaterThan(0);
   await server.close();
   isServing = false;

@@ -19,7 +19,7 @@ describe('an HTTP server', () => {
     const refusals: Refused[] = [];
     const observer = { refused: (refused: Refused) => void refusals.push(refused) };
     server = new HttpServer({ pages, limits: readConfig({}).limits, observer });
-    const port = await server.listen({ port: 0, host: '127.0.0.1', inherited: undefined });
+    const port = await server.listen({ port: 0, host: '127.0.0.1' });
     return { refusals, url: `http://127.0.0.1:${String(port)}` };
   };
 

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { BINDING_NAMES, BINDINGS } from '../../config/bindings';
-import { parseEnvFile, readEnvFile } from '../../config/environment';
+import { Binding } from '../../config/bindings';
+import { EnvFile } from '../../config/environment';
 import { VARIABLES } from '../../config/variables';
 import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
@@ -35,14 +35,12 @@ export async function addSettings(
   file: string,
   lines: readonly string[],
 ): Promise<{ readonly added: readonly string[]; readonly conflicts: readonly string[] }> {
-  const there = readEnvFile(file);
-  const wanted = parseEnvFile(file, lines.join('\n'));
-  const conflicts = [...wanted].flatMap(([name, { text }]) => {
-    const kept = there.get(name);
-    if (kept === undefined || kept.text === text) return [];
-    return [`${file}, line ${String(kept.line)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`];
-  });
-  if ([...wanted.keys()].every((name) => there.has(name))) return { added: [], conflicts };
+  const there = EnvFile.read(file);
+  const wanted = Object.entries(new EnvFile(file, lines.join('\n')).texts);
+  const conflicts = wanted
+    .filter(([name, text]) => there.has(name) && there.texts[name] !== text)
+    .map(([name, text]) => `${there.placeOf(name)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`);
+  if (wanted.every(([name]) => there.has(name))) return { added: [], conflicts };
   const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')));
   try {
     const before = await readFile(file, 'utf8').catch(() => '');
@@ -79,11 +77,11 @@ function addressLines({ ports }: Wsdl): Replacement {
  * that on.
  */
 function protocolLines({ protocols }: Wsdl): Replacement {
-  const shown = BINDINGS.filter((binding) => protocols.includes(BINDING_NAMES[binding]));
+  const shown = Binding.all.filter((binding) => protocols.includes(Binding.names[binding]));
   if (shown.length === 0)
     return incomplete('# The old WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.');
-  const on = BINDINGS.filter((binding) => binding === 'httppost' || shown.includes(binding));
-  const lines = on.length < BINDINGS.length ? [entry('PROTOCOLS', on.join())] : [];
+  const on = Binding.all.filter((binding) => binding === 'httppost' || shown.includes(binding));
+  const lines = on.length < Binding.all.length ? [entry('PROTOCOLS', on.join())] : [];
   if (shown.includes('httppost')) return complete(...lines);
   return complete(
     ...lines,

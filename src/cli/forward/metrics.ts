@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Limits, ListenAddress } from '../../config/config';
+import type { Config, ListenAddress } from '../../config/config';
 import { Readiness } from '../../http/admin';
 import { startAdminServer } from '../../http/servers';
 import { within } from '../../util/promises';
@@ -8,7 +8,7 @@ import type { TargetProgress } from './progress';
 
 /** Where the figures of a forwarder are served. */
 export interface MetricsAddress extends ListenAddress {
-  readonly limits: Limits;
+  readonly limits: Config['limits'];
 }
 
 /** Answers until it is closed. */

@@ -1,4 +1,4 @@
-import { BINDING_NAMES } from '../../config/bindings';
+import { Binding } from '../../config/bindings';
 import { shortened } from '../../util/text';
 import { timeText } from '../../util/time';
 import { shownText } from './markup';
@@ -40,7 +40,7 @@ function shownValue(value: string, maxBytes: number): string {
 
 /** Short names of the bindings: `GET` for `HTTP GET`. */
 export const BINDING_LABELS: ReadonlyMap<string, string> = new Map(
-  Object.entries(BINDING_NAMES).map(([binding, name]) => [binding, name.replace(/^HTTP /, '')]),
+  Object.entries(Binding.names).map(([binding, name]) => [binding, name.replace(/^HTTP /, '')]),
 );
 
 /** A binding's name, and its class in the style sheet if it is one of ours. */

@@ -2,7 +2,7 @@ import { HttpResponse } from '../../http/response';
 import type { Contract, ContractOperation } from '../../contract/contract';
 import { XmlText } from '../../xml/xml-text';
 import { curlCommand } from '../curl-command';
-import { BINDING_NAMES, type Binding } from '../../config/bindings';
+import { Binding } from '../../config/bindings';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
@@ -61,7 +61,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
     ];
     return all
       .filter(([binding]) => bindings.has(binding))
-      .map(([binding, request, reply]) => sample(BINDING_NAMES[binding], request, reply));
+      .map(([binding, request, reply]) => sample(Binding.names[binding], request, reply));
   };
 }
 

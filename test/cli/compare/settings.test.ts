@@ -4,7 +4,7 @@ import { wsdlWith } from '../../../src/contract/protocols';
 import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { readConfig } from '../../../src/config/config';
-import { readEnvFile } from '../../../src/config/environment';
+import { EnvFile } from '../../../src/config/environment';
 import { protocols } from '../../../src/config/values';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -27,8 +27,7 @@ describe('the settings that an old WSDL asks for', () => {
     const { lines, isComplete } = settings(namespace, address);
     expect(isComplete).toBe(true);
     await writeFile(file, lines.join('\n').replace('# BASE_URL', 'BASE_URL'));
-    const values = [...readEnvFile(file)].map(([name, { text }]) => [name, text]);
-    const config = readConfig(Object.fromEntries(values) as Record<string, string>);
+    const config = readConfig(EnvFile.read(file).texts);
     expect(config.namespace).toBe(namespace);
     expect(config.baseUrl).toBe(new URL(address).origin + prefix);
     expect(`${config.baseUrl ?? ''}${config.path}`.toLowerCase()).toBe(address.toLowerCase());
@@ -85,8 +84,8 @@ describe('the settings that are added to an .env file', () => {
     expect((await addSettings(file(), LINES)).conflicts).toEqual([
       `${file()}, line 1, keeps its SERVICE_ROOT. The old service needs SERVICE_ROOT=hooks.`,
     ]);
-    expect(readEnvFile(file()).get('SERVICE_ROOT')?.text).toBe('mine');
-    expect(readEnvFile(file()).get('PROTOCOLS')?.text).toBe('soap11,httppost');
+    expect(EnvFile.read(file()).texts.SERVICE_ROOT).toBe('mine');
+    expect(EnvFile.read(file()).texts.PROTOCOLS).toBe('soap11,httppost');
   });
 
   it('leave a file alone that is not valid', async () => {
