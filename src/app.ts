@@ -54,19 +54,16 @@ function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinit
   );
 }
 
-/** Collects the refusals of all processes that answer together with this one. */
-export type RefusalsOfAll = (own: RefusedCalls) => Promise<Refusals>;
-
 /**
  * Puts the service together on an event log and starts to listen. Without a logger nothing is logged.
  *
- * @param refusalsOfAll - without it this process answers alone.
+ * @param refusalsOfAll - collects the refusals of all processes that answer; without it this one answers alone.
  */
 export async function startApp(
   config: Config,
   log: EventLog,
   logger: Logger = createLogger('silent'),
-  refusalsOfAll: RefusalsOfAll = (own) => Promise.resolve(own.list()),
+  refusalsOfAll = (own: RefusedCalls): Promise<Refusals> => Promise.resolve(own.list()),
 ): Promise<App> {
   const { limits, protocols: bindings, documentation } = config;
   const contract = await Contract.load(config.namespace, new Protocols(bindings, documentation));

@@ -6,18 +6,18 @@ requireNode();
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
-import type { App, RefusalsOfAll } from './app';
+import type { App } from './app';
 import { answerCommandLine } from './cli/command-line';
 import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/open-service';
 import { ServiceManager } from './config/service-manager';
 import { startProblem } from './config/start-problem';
-import type { Writer } from './log/engine';
 import { startLean } from './lean-start';
 import type { EventLog } from './log/event-log';
 import { plainReason } from './util/text';
-import { createLogger, exitAfterLines, type Logger } from './telemetry/logger';
+import { createLogger, type Logger } from './telemetry/logger';
+import type { SupervisorProcess } from './workers/worker';
 
 main().catch(fail);
 
@@ -94,16 +94,16 @@ const HANDOVER_TIMEOUT = 5000;
 
 /** Answers as one of several processes. */
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
-  const { findSupervisor, joinSupervisor, refusalsOfAllWorkers, writerOf } = await import('./workers/worker.js');
-  const supervisor = findSupervisor(config);
-  const { log, app } = await startService(config, logger, refusalsOfAllWorkers(supervisor), writerOf(supervisor));
+  const { SupervisorProcess } = await import('./workers/worker.js');
+  const supervisor = new SupervisorProcess(config);
+  const { log, app } = await startService(config, logger, supervisor);
   const stop = stopper(logger, async () => {
     await leave();
     await log.close();
   });
   stopOnSignals(app, stop);
   started(app, config, logger);
-  const leave = joinSupervisor(supervisor, app, (why) => {
+  const leave = supervisor.join(app, (why) => {
     stop(why, () => app.close(HANDOVER_TIMEOUT));
   });
 }
@@ -112,10 +112,9 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
 async function startService(
   config: Config,
   logger: Logger,
-  refusalsOfAll?: RefusalsOfAll,
-  writer?: Writer,
+  supervisor?: SupervisorProcess,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const opening = config.eventLog.open(config.eventLogSettings, writer);
+  const opening = config.eventLog.open(config.eventLogSettings, supervisor?.writer);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
@@ -123,7 +122,7 @@ async function startService(
   const { startApp } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await opening;
-  const app = await startApp(config, log, logger, refusalsOfAll);
+  const app = await startApp(config, log, logger, supervisor && ((own) => supervisor.refusals(own)));
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };
 }
@@ -147,7 +146,7 @@ function stopper(logger: Logger, cleanUp: () => Promise<void>): Stop {
       .then(cleanUp)
       .then(() => {
         logger.info('stopped');
-        exitAfterLines(logger, 0);
+        logger.exit(0);
       }, fail);
   };
 }

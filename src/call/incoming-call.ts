@@ -1,7 +1,6 @@
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { Binding } from '../config/bindings';
 import type { Access } from '../config/config';
-import { SMALL_BODY } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
@@ -114,11 +113,12 @@ export abstract class IncomingCall implements Call {
     this.#readMediaType();
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
+    const isLarge = body.length > LARGE_MESSAGE;
     // For the report, if the call is refused. A small body is kept as it is, without a copy.
-    this.#start = body.length <= SMALL_BODY ? body : Buffer.from(body.subarray(0, KEPT_BYTES));
+    this.#start = isLarge ? Buffer.from(body.subarray(0, KEPT_BYTES)) : body;
     this.#bytes = body.length;
     ticket.takeSlot();
-    if (body.length > LARGE_MESSAGE) await ticket.takeTurn();
+    if (isLarge) await ticket.takeTurn();
     const reading = this.read(body);
     if (reading !== undefined) await reading;
     this.signedBy = access.afterBody(this, body);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Charset, isPlainText } from '../http/content/charset';
+import { Charset } from '../http/content/charset';
 import { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
@@ -87,7 +87,9 @@ export class HttpInput {
     const { essence, isXml, isJson } = mediaType;
     if (isXml || isJson || TEXT_TYPE.test(essence)) return true;
     // Many such types are text: `application/jwt`, `application/csp-report`.
-    return essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* isPlainText(body));
+    return (
+      essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* Charset.isPlainText(body))
+    );
   }
 }
 

@@ -9,14 +9,6 @@ import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/reason';
 
-/** The handler and the pages of the servers of one process. */
-interface ServersOptions extends Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>> {
-  readonly readiness: Readiness;
-  readonly metrics: MetricsSource;
-  /** Throws a {@link RequestError} where the caller may not read the metrics on the public address. */
-  checkMetricsReader(this: void, request: HttpRequest): void;
-}
-
 /** The public server, and the one for the operator if it has an address of its own. */
 export interface Servers {
   /** Scheme, host and port of the public address. */
@@ -36,11 +28,19 @@ const ADMIN_CONNECTIONS = 50;
 /**
  * Starts to listen.
  *
+ * @param served.checkMetricsReader - throws a {@link RequestError} if the caller may not read the metrics on the public address.
  * @throws an address is in use or not one of this machine, or a TLS file cannot be used.
  */
-export async function startServers(config: Config, options: ServersOptions): Promise<Servers> {
+export async function startServers(
+  config: Config,
+  served: Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>> & {
+    readonly readiness: Readiness;
+    readonly metrics: MetricsSource;
+    checkMetricsReader(this: void, request: HttpRequest): void;
+  },
+): Promise<Servers> {
   const { limits, host, tls } = config;
-  const { handler, rate, observer, readiness, metrics, checkMetricsReader } = options;
+  const { handler, rate, observer, readiness, metrics, checkMetricsReader } = served;
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
   const adminAddress = isAlone ? config.admin : undefined;

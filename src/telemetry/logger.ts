@@ -1,30 +1,30 @@
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
 import { visible } from '../util/text';
 import { StandardOutput } from './standard-output';
 
-export type { Logger } from 'pino';
+/** Writes one line of JSON for each entry, asynchronously. */
+export interface Logger extends PinoLogger {
+  /** Ends the process once its lines are written. Where standard output is stuck, not even `process.exit` would end it. */
+  exit(code: number): void;
+}
 
-/**
- * Returns a logger: one line of JSON for each entry, on standard output by default, written asynchronously. `flush` calls back
- * when all lines are written.
- */
+/** Returns a logger that writes to standard output by default. */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-  const logger: Logger = pino(
+  const logger: PinoLogger = pino(
     { ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } },
     stream ??
       new StandardOutput((lost) => {
         logger.error({ lost }, 'log lines were lost: standard output could not be written');
       }),
   );
-  return logger;
-}
-
-/** Ends the process once its lines are written. Where standard output is stuck, not even `process.exit` would end it. */
-export function exitAfterLines(logger: Logger, code: number): void {
-  logger.flush((stuck) => {
-    if (stuck === undefined) process.exit(code);
-    process.kill(process.pid, 'SIGKILL');
+  return Object.assign(logger, {
+    exit(code: number): void {
+      logger.flush((stuck) => {
+        if (stuck === undefined) process.exit(code);
+        process.kill(process.pid, 'SIGKILL');
+      });
+    },
   });
 }
 

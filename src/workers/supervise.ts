@@ -3,7 +3,7 @@ import type { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { PROTOCOL } from '../log/engine';
 import { plainReason } from '../util/text';
-import { exitAfterLines, type Logger } from '../telemetry/logger';
+import type { Logger } from '../telemetry/logger';
 import { Observer } from '../telemetry/observer';
 import { Supervisor } from './supervisor';
 import { writerFor } from './writer';
@@ -67,7 +67,7 @@ export async function supervise(
         logger.error({ reason: plainReason(error) }, 'the log was not closed');
       });
       void closed.then(() => {
-        exitAfterLines(logger, code);
+        logger.exit(code);
       });
     },
   });

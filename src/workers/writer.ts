@@ -1,7 +1,35 @@
 import type { NewEvent } from '../events/stored-event';
+import type { Writer } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { letOthersRun } from '../util/promises';
+import type { Remote } from '../util/remote';
 import type { SentEvent, SupervisorFunctions } from './protocol';
+
+/** Data longer than this are sent in parts of this length. */
+const PART_CHARACTERS = 256 * 1024;
+
+/** Returns the log that the supervisor has open. */
+export function writerOf(supervisor: Remote<SupervisorFunctions>): Writer {
+  let divided = 0;
+  const sendParts = async ({ data = '', ...event }: NewEvent): Promise<SentEvent> => {
+    const dataParts = divided++;
+    for (let start = 0; start < data.length; start += PART_CHARACTERS) {
+      await letOthersRun();
+      supervisor.tell('dataPart', { of: dataParts, text: data.slice(start, start + PART_CHARACTERS) });
+    }
+    return { ...event, data: undefined, dataParts };
+  };
+  return {
+    async appendAll(events) {
+      const sent: SentEvent[] = [];
+      for (const event of events)
+        sent.push((event.data?.length ?? 0) > PART_CHARACTERS ? await sendParts(event) : event);
+      return supervisor.ask('appendAll', sent);
+    },
+    check: () => supervisor.ask('check'),
+    newestOtherThan: (position) => supervisor.ask('newestOtherThan', position),
+  };
+}
 
 /**
  * Returns what a log does for a worker that records through it.

@@ -5,9 +5,8 @@ import type { FileLog } from '../../src/log/event-log';
 import type { SqliteOptions } from '../../src/log/sqlite/options';
 import { Remote } from '../../src/util/remote';
 import type { SupervisorFunctions } from '../../src/workers/protocol';
-import { writerOf } from '../../src/workers/worker';
 import { reasonOf } from '../../src/workers/worker-process';
-import { writerFor } from '../../src/workers/writer';
+import { writerFor, writerOf } from '../../src/workers/writer';
 
 /** A log that several processes write through one, as far as one process can show it. */
 export interface SharedLog {

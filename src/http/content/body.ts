@@ -13,7 +13,7 @@ import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
 import { inParts, Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
-import { Charset, isPlainText } from './charset';
+import { Charset } from './charset';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -128,7 +128,7 @@ export class BodyReader {
     }
     if (
       (coding === 'br' || coding === 'deflate' || isGzip(coded)) &&
-      !(await inParts(coded.length, isPlainText(coded)))
+      !(await inParts(coded.length, Charset.isPlainText(coded)))
     ) {
       this.release(response);
       throw HTTP_ERRORS.undecodable(coding);
@@ -181,7 +181,7 @@ function receive(request: HttpRequest, refusal: (bytes: number) => RequestError 
 }
 
 /** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
-export const SMALL_BODY = 65_536;
+const SMALL_BODY = 65_536;
 
 /** A content coding that can be undone (RFC 9110, section 8.4.1). */
 export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';

@@ -100,6 +100,17 @@ export class Charset {
     return declared.isDeniedBy(body) ? Charset.utf8 : declared;
   }
 
+  /** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
+  static *isPlainText(body: Buffer): Steps<boolean> {
+    if (!isUtf8(body)) return false;
+    for (let start = 0; start < body.length; start += PART_LENGTH) {
+      // With the first byte of the next part, which may be the second of a character.
+      if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
+      yield;
+    }
+    return true;
+  }
+
   /**
    * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
    * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
@@ -207,14 +218,3 @@ const XML_BEGINNINGS: readonly (readonly [beginning: RegExp, charset: Charset])[
 
 /** Control characters, except white space, in UTF-8 that is read as Latin-1. */
 const NOT_IN_TEXT = /(?![\t\n\v\f\r])[^ -~\x80-\xff]|\xc2[\x80-\x9f]/;
-
-/** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
-export function* isPlainText(body: Buffer): Steps<boolean> {
-  if (!isUtf8(body)) return false;
-  for (let start = 0; start < body.length; start += PART_LENGTH) {
-    // With the first byte of the next part, which may be the second of a character.
-    if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
-    yield;
-  }
-  return true;
-}
