@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { Access } from '../config/config';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { SignedBy } from '../senders/sender';
 import { signatureCheck } from '../senders/signatures';
-import { keyCheck, presentedKeys } from './credentials';
+import { keyCheck, presentedKeys, type Access, type Credential } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** The parts of a call on which its access depends. */
@@ -21,9 +20,6 @@ export interface GuardedCall {
   /** Why a WS-Security header yields no password. */
   readonly passwordProblem?: string | undefined;
 }
-
-/** Shows that a caller may make a call: a key, or the signature of a message. */
-export type Credential = 'key' | 'signature';
 
 const MAX_UNAUTHENTICATED = 256 * 1024;
 

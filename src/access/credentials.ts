@@ -1,6 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** The access that a call needs: none, a key to record, or a key to read. */
+export type Access = 'open' | 'record' | 'read';
+
+/** Shows that a caller may make a call: a key, or the signature of a message. */
+export type Credential = 'key' | 'signature';
+
 /**
  * Returns a function that checks a key against a set. It compares all digests, each in constant time: its time says nothing about a
  * key.

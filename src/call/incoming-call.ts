@@ -1,6 +1,6 @@
 import { CloudEventError } from '../events/cloudevents/cloud-event';
 import type { Binding } from '../config/bindings';
-import type { Access } from '../config/config';
+import type { Access } from '../access/credentials';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';

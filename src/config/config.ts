@@ -8,9 +8,6 @@ import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
 
-/** The access that a call needs: none, a key to record, or a key to read. */
-export type Access = 'open' | 'record' | 'read';
-
 /** All settings, as {@link VARIABLES} describes them. */
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
@@ -33,21 +30,20 @@ export interface ListenAddress {
 type OfEventLog = 'eventLogTimeout' | 'eventLogPassword' | 'retentionMaxEvents' | 'retentionMaxAge';
 
 /** The service's configuration, checked and in the units that the code uses. */
-export type Config = Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog> &
-  ListenAddress & {
-    /** What {@link AllSettings.eventLog} is opened with. */
-    readonly eventLogSettings: EventLogSettings;
-    /** Path of the endpoint, which is also the source of its own events. */
-    readonly path: string;
-    /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
-    readonly off: readonly string[];
-    /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
-    readonly tls: With<AllSettings['tls'], 'cert' | 'key'> | undefined;
-    /** The most that callers can have of the service. Times are in milliseconds. */
-    readonly limits: With<AllSettings['limits'], 'maxBodyMemory'>;
-    /** Where health and metrics are served besides the public address, if anywhere. */
-    readonly admin: ListenAddress | undefined;
-  };
+export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog>, ListenAddress {
+  /** What {@link AllSettings.eventLog} is opened with. */
+  readonly eventLogSettings: EventLogSettings;
+  /** Path of the endpoint, which is also the source of its own events. */
+  readonly path: string;
+  /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
+  readonly off: readonly string[];
+  /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
+  readonly tls: With<AllSettings['tls'], 'cert' | 'key'> | undefined;
+  /** The most that callers can have of the service. Times are in milliseconds. */
+  readonly limits: With<AllSettings['limits'], 'maxBodyMemory'>;
+  /** Where health and metrics are served besides the public address, if anywhere. */
+  readonly admin: ListenAddress | undefined;
+}
 
 /** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
 const LARGEST_BODIES = 16;

@@ -21,12 +21,12 @@ interface Common {
 }
 
 /** The configuration of a process of ours that runs the service. */
-export type ProcessConfig = Config & {
+export interface ProcessConfig extends Config {
   /** The values that this process, a worker, shares with its supervisor; undefined in other processes. */
   readonly common: Common | undefined;
   /** Returns the variables that a supervisor adds to the environment of its workers, which listen on this port. */
   environmentOfWorkers(port: number, writerProtocol: number): Readonly<Record<string, string>>;
-};
+}
 
 export const ProcessConfig = {
   /**

@@ -1,5 +1,5 @@
 import type { Binding } from '../config/bindings';
-import type { Access } from '../config/config';
+import type { Access } from '../access/credentials';
 import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/sender';

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { readConfig, type Access, type Config } from '../../src/config/config';
+import type { Access } from '../../src/access/credentials';
+import { readConfig, type Config } from '../../src/config/config';
 import { AccessControl, type GuardedCall } from '../../src/access/access-control';
 import { Callers } from '../../src/http/callers';
 import { RequestError } from '../../src/http/errors';

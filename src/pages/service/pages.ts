@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { distance } from 'fastest-levenshtein';
-import type { Credential } from '../../access/access-control';
+import type { Access, Credential } from '../../access/credentials';
 import type { Endpoint } from '../../call/endpoint';
-import type { Access } from '../../config/config';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../config/bindings';
 import type { ContractOperation } from '../../contract/contract';
