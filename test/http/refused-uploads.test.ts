@@ -32,21 +32,24 @@ describe('before the body arrives', () => {
   const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
   it.each([
-    ['413', {}, post(`${PATH}/RecordEvent`, 'Content-Length: 10000000000\r\n')],
-    ['413', {}, post(PATH, 'Content-Type: text/xml\r\nContent-Length: 10000000000\r\n')],
-    ['415', {}, post(PATH, 'Content-Type: image/png\r\nContent-Length: 4000000\r\n')],
-    ['415', {}, post(`${PATH}/RecordEvent`, 'Content-Encoding: lzw\r\nContent-Length: 4000000\r\n')],
-    ['401', { RECORD_KEYS: KEY }, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000\r\n')],
-    ['404', {}, post('/nowhere', 'Content-Length: 4000000\r\n')],
-    ['405', {}, post('/healthz', 'Content-Length: 4000000\r\n')],
-    ['413', {}, `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n`],
-  ])('%s is answered and the connection closed, with Expect and without', async (status, variables, head) => {
+    { status: 413, head: post(`${PATH}/RecordEvent`, 'Content-Length: 10000000000\r\n') },
+    { status: 413, head: post(PATH, 'Content-Type: text/xml\r\nContent-Length: 10000000000\r\n') },
+    { status: 415, head: post(PATH, 'Content-Type: image/png\r\nContent-Length: 4000000\r\n') },
+    { status: 415, head: post(`${PATH}/RecordEvent`, 'Content-Encoding: lzw\r\nContent-Length: 4000000\r\n') },
+    { status: 401, head: post(`${PATH}/RecordEvent`, 'Content-Length: 4000000\r\n'), variables: { RECORD_KEYS: KEY } },
+    { status: 404, head: post('/nowhere', 'Content-Length: 4000000\r\n') },
+    { status: 405, head: post('/healthz', 'Content-Length: 4000000\r\n') },
+    {
+      status: 413,
+      head: `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n`,
+    },
+  ])('$status is answered and the connection closed, with Expect and without', async ({ status, head, variables }) => {
     const service = await startService(variables);
     for (const expectation of ['', 'Expect: 100-continue\r\n']) {
       const wire = await openWire(service.url);
       wire.write(head.replace('\r\n\r\n', `\r\n${expectation}\r\n`));
       const text = await wire.untilClosed();
-      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
       expect(text).toContain('\r\nConnection: close\r\n');
     }
     await expectNothingHeld(service);

@@ -18,11 +18,11 @@ function settings(namespace: string, address: string): Replacement {
 
 describe('the settings that an old WSDL asks for', () => {
   it.each([
-    ['http://tempuri.org/', 'http://host/webhooks/Services/WebHooks.asmx', ''],
-    ['http://example.com/hooks/', 'https://host:8443/Hooks/services/webhooks.ASMX', ''],
-    ["urn:it's#1", 'http://host/a/b/hooks/Services/WebHooks.asmx', '/a/b'],
-    ['urn:shop:hooks', 'http://host/webhooks/Services/WebHooks.asmx', ''],
-  ])('make the service answer as %s at %s', async (namespace, address, prefix) => {
+    { namespace: 'http://tempuri.org/', address: 'http://host/webhooks/Services/WebHooks.asmx' },
+    { namespace: 'http://example.com/hooks/', address: 'https://host:8443/Hooks/services/webhooks.ASMX' },
+    { namespace: "urn:it's#1", address: 'http://host/a/b/hooks/Services/WebHooks.asmx', prefix: '/a/b' },
+    { namespace: 'urn:shop:hooks', address: 'http://host/webhooks/Services/WebHooks.asmx' },
+  ])('make the service answer as $namespace at $address', async ({ namespace, address, prefix = '' }) => {
     const file = join(folder.path, '.env');
     const { lines, isComplete } = settings(namespace, address);
     expect(isComplete).toBe(true);
@@ -42,11 +42,11 @@ describe('the settings that an old WSDL asks for', () => {
   });
 
   it.each([
-    ['soap11,soap12,httpget,httppost', undefined, undefined],
-    ['soap12,httppost', 'soap12,httppost', undefined],
-    ['soap11,soap12,httpget', undefined, 'soap11,soap12,httpget'],
-    ['soap11,soap12', 'soap11,soap12,httppost', 'soap11,soap12'],
-  ])('switch off what a WSDL with %s lacks, and HTTP POST only in a comment', (ports, setting, comment) => {
+    { ports: 'soap11,soap12,httpget,httppost' },
+    { ports: 'soap12,httppost', setting: 'soap12,httppost' },
+    { ports: 'soap11,soap12,httpget', comment: 'soap11,soap12,httpget' },
+    { ports: 'soap11,soap12', setting: 'soap11,soap12,httppost', comment: 'soap11,soap12' },
+  ])('switch off what a WSDL with $ports lacks, and HTTP POST only in a comment', ({ ports, setting, comment }) => {
     const { lines } = settingsFor(new Wsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
     const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
     expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
