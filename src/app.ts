@@ -7,7 +7,7 @@ import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Callers } from './http/callers';
 import { RateLimit } from './http/rate-limit';
-import { Readiness } from './http/admin';
+import { AdminPages } from './http/admin';
 import { AccessControl } from './access/access-control';
 import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
@@ -16,7 +16,7 @@ import { webhookService } from './service/webhook-service';
 import { createLogger, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { Observer } from './telemetry/observer';
-import { RefusedCalls, type Refusals } from './telemetry/refused-calls';
+import type { Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
 
 /** A service that answers. */
@@ -27,7 +27,7 @@ export interface App {
   readonly adminUrl: string | undefined;
   readonly metrics: Registry;
   /** The calls that this process refused last. */
-  readonly refusedCalls: RefusedCalls;
+  refusals(this: void): Refusals;
   /**
    * Reads the TLS files again; connections from now on use them.
    *
@@ -63,30 +63,23 @@ export async function startApp(
   config: Config,
   log: EventLog,
   logger: Logger = createLogger('silent'),
-  refusalsOfAll = (own: RefusedCalls): Promise<Refusals> => Promise.resolve(own.list()),
+  refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
 ): Promise<App> {
   const { limits, protocols: bindings, documentation } = config;
   const contract = await Contract.load(config.namespace, new Protocols(bindings, documentation));
-  const readiness = new Readiness(() => log.check());
   const admission = new Admission(limits);
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
     connections: () => servers.connections,
-    isReady: async () => (await readiness.problem()) === undefined,
+    isReady: async () => (await pages.problem()) === undefined,
     events: async () => (await log.stats()).events,
     bytes: async () => (await log.stats()).bytes,
   });
+  const pages = new AdminPages(() => log.check(), metrics.registry);
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
-  const refusedCalls = new RefusedCalls();
-  const observer: Observer = new Observer(
-    logger,
-    metrics,
-    refusedCalls,
-    (request) => callers.address(request),
-    config.log.access,
-  );
+  const observer: Observer = new Observer(logger, metrics, (request) => callers.address(request), config.log.access);
   const callers = new Callers(config, observer.hint);
   log.observe(observer);
   const access = new AccessControl(config, callers);
@@ -106,15 +99,14 @@ export async function startApp(
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
     mediaType: memoized(MediaType.parse),
     observer,
-    refusals: () => refusalsOfAll(refusedCalls),
+    refusals: () => refusalsOfAll(observer.refusals),
   });
 
   const servers = await startServers(config, {
     handler,
     rate,
     observer,
-    readiness,
-    metrics: metrics.registry,
+    pages,
     // On the public address the metrics need a read key, on the admin address nothing.
     checkMetricsReader: (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
@@ -126,10 +118,10 @@ export async function startApp(
     url: servers.url + config.path,
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
-    refusedCalls,
+    refusals: observer.refusals,
     reloadTls: () => servers.reloadTls(),
     close(idleTimeout) {
-      readiness.stop();
+      pages.stop();
       admission.endWaits();
       return servers.close(idleTimeout);
     },

@@ -1,81 +1,32 @@
-import { plainReason } from '../util/text';
+import type { ListenAddress } from '../config/config';
 import { within } from '../util/promises';
+import { plainReason } from '../util/text';
+import { localAuthority } from './callers';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
+import type { ServerOptions } from './request-listener';
 import type { HttpResponse } from './response';
+import { HttpServer } from './server';
 
-/** Pages for the operator, by their path. Each rejects with why its request is refused or has failed. */
-export type AdminPages = ReadonlyMap<string, (request: HttpRequest, response: HttpResponse) => Promise<void>>;
-
-/** Where metrics come from: one registry, or those of several workers added up. */
-export interface MetricsSource {
-  readonly contentType: string;
-  metrics(): Promise<string>;
-}
-
-/**
- * Makes `/healthz`, which tells that the process answers, `/readyz`, which tells whether it can do its work, and with metrics
- * `/metrics`, in the text format of Prometheus.
- *
- * @param checkReader - throws a {@link RequestError} where the caller may not read the metrics
- */
-export function adminPages(
-  readiness: Readiness,
-  metrics?: MetricsSource,
-  checkReader?: (request: HttpRequest) => void,
-): AdminPages {
-  const pages = new Map([
-    [
-      '/healthz',
-      page((_request, response) => {
-        response.replyText(200, 'alive');
-      }),
-    ],
-    [
-      '/readyz',
-      page(async (_request, response) => {
-        const problem = await readiness.problem();
-        response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
-      }),
-    ],
-  ]);
-  if (metrics === undefined) return pages;
-  const metricsPage = page(async (request, response) => {
-    checkReader?.(request);
-    response.reply(200, metrics.contentType, await metrics.metrics());
-  });
-  return pages.set('/metrics', metricsPage);
-}
-
-/** Adds `/`, which lists the pages, for an address that has nothing else. */
-export function withIndex(pages: AdminPages): AdminPages {
-  const index = page((_request, response) => {
-    response.replyText(200, [...pages.keys()].join('\n'));
-  });
-  return new Map([['/', index], ...pages]);
-}
-
-const ALLOWED = 'GET, HEAD, OPTIONS';
-
-function page(answer: (request: HttpRequest, response: HttpResponse) => void | Promise<void>) {
-  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
-    else if (request.method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
-    else throw HTTP_ERRORS.method('Use GET.', ALLOWED);
-  };
-}
+type Pages = ServerOptions['pages'];
 
 /** A check that takes longer than this, in milliseconds, counts as failed. */
 const CHECK_TIMEOUT = 1000;
 
-/** Tells whether the service can do its work now, by a check that rejects with the reason when it cannot. */
-export class Readiness {
+/** The pages for the operator: health, readiness and metrics. */
+export class AdminPages {
   readonly #check: () => Promise<void>;
+  readonly #metrics: { readonly contentType: string; metrics(): Promise<string> };
   #checking: Promise<void> | undefined;
   #stopping = false;
 
-  constructor(check: () => Promise<void>) {
+  /**
+   * @param check - rejects with the reason if the service cannot do its work.
+   * @param metrics - one registry, or those of several workers added up.
+   */
+  constructor(check: () => Promise<void>, metrics: { readonly contentType: string; metrics(): Promise<string> }) {
     this.#check = check;
+    this.#metrics = metrics;
   }
 
   /** Not ready afterwards: the service is stopping. */
@@ -100,4 +51,80 @@ export class Readiness {
       return plainReason(error);
     }
   }
+
+  /** Returns `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
+  health(): Pages {
+    return new Map([
+      [
+        '/healthz',
+        page((_request, response) => {
+          response.replyText(200, 'alive');
+        }),
+      ],
+      [
+        '/readyz',
+        page(async (_request, response) => {
+          const problem = await this.problem();
+          response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
+        }),
+      ],
+    ]);
+  }
+
+  /**
+   * Returns all pages: those of {@link health}, and `/metrics`, in the text format of Prometheus.
+   *
+   * @param checkReader - throws a {@link RequestError} if the caller may not read the metrics.
+   */
+  all(checkReader?: (request: HttpRequest) => void): Pages {
+    const metrics = page(async (request, response) => {
+      checkReader?.(request);
+      response.reply(200, this.#metrics.contentType, await this.#metrics.metrics());
+    });
+    return new Map([...this.health(), ['/metrics', metrics]]);
+  }
+
+  /**
+   * Starts a server for the operator alone, with all pages and `/`, which lists them.
+   *
+   * @throws the address is in use, or not one of this machine.
+   */
+  async listen(
+    address: ListenAddress,
+    options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
+  ): Promise<AdminServer> {
+    const pages = this.all();
+    const index = page((_request, response) => {
+      response.replyText(200, [...pages.keys()].join('\n'));
+    });
+    const server = new HttpServer({ pages: new Map([['/', index], ...pages]), ...options });
+    try {
+      const port = await server.listen(address);
+      return {
+        url: `http://${localAuthority(address.host, port)}/`,
+        close: (deadline) => server.close(0, deadline),
+      };
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+}
+
+/** A server for the operator. */
+export interface AdminServer {
+  /** Absolute address of `/`. */
+  readonly url: string;
+  /** Stops it, and ends what is still open at a deadline, in the time of `performance.now()`. */
+  close(this: void, deadline?: number): Promise<void>;
+}
+
+const ALLOWED = 'GET, HEAD, OPTIONS';
+
+function page(answer: (request: HttpRequest, response: HttpResponse) => void | Promise<void>) {
+  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+    if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
+    else if (request.method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
+    else throw HTTP_ERRORS.method('Use GET.', ALLOWED);
+  };
 }

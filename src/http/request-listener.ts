@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/config';
 import { AcceptPhases } from './accept-phases';
-import type { AdminPages } from './admin';
 import { isAuthority } from './callers';
 import type { Connections } from './connections';
 import { skipBody } from './content/body';
@@ -15,7 +14,8 @@ import { memoized, plainReason } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */
 export interface ServerOptions {
-  readonly pages: AdminPages;
+  /** Pages by their path. Each rejects with why its request is refused or has failed. */
+  readonly pages: ReadonlyMap<string, (request: HttpRequest, response: HttpResponse) => Promise<void>>;
   /** Answers what is for no page. */
   readonly handler?: Handler;
   readonly limits: Config['limits'];

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Config, ListenAddress } from '../config/config';
+import type { Config } from '../config/config';
 import { localAuthority } from './callers';
-import { adminPages, withIndex, type MetricsSource, type Readiness } from './admin';
+import type { AdminPages, AdminServer } from './admin';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
@@ -34,35 +34,29 @@ const ADMIN_CONNECTIONS = 50;
 export async function startServers(
   config: Config,
   served: Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>> & {
-    readonly readiness: Readiness;
-    readonly metrics: MetricsSource;
+    readonly pages: AdminPages;
     checkMetricsReader(this: void, request: HttpRequest): void;
   },
 ): Promise<Servers> {
   const { limits, host, tls } = config;
-  const { handler, rate, observer, readiness, metrics, checkMetricsReader } = served;
+  const { handler, rate, observer, pages, checkMetricsReader } = served;
   // Of several workers the supervisor has the metrics, and the operator's address with them.
   const isAlone = config.workers === 1;
   const adminAddress = isAlone ? config.admin : undefined;
   const server = new HttpServer({
     handler,
-    pages:
-      isAlone && config.admin === undefined
-        ? adminPages(readiness, metrics, checkMetricsReader)
-        : adminPages(readiness),
+    pages: isAlone && config.admin === undefined ? pages.all(checkMetricsReader) : pages.health(),
     limits,
     rate,
     observer,
     tls: tls && (await readTls(tls)),
   });
   const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
-  let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined;
+  let admin: AdminServer | undefined;
   let port: number;
   try {
     // First the one on which nothing is answered but the operator.
-    admin =
-      adminAddress &&
-      (await startAdminServer(adminAddress, readiness, metrics, { limits: adminLimits, rate, observer }));
+    admin = adminAddress && (await pages.listen(adminAddress, { limits: adminLimits, rate, observer }));
     port = await server.listen(config);
   } catch (error) {
     await Promise.all([server.close(), admin?.close()]);
@@ -84,31 +78,6 @@ export async function startServers(
       await admin?.close(deadline);
     },
   };
-}
-
-/**
- * Starts a server for the operator alone: health, metrics, and `/`, which lists them.
- *
- * @throws the address is in use, or not one of this machine.
- */
-export async function startAdminServer(
-  address: ListenAddress,
-  readiness: Readiness,
-  metrics: MetricsSource,
-  options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
-) {
-  const server = new HttpServer({ pages: withIndex(adminPages(readiness, metrics)), ...options });
-  try {
-    const port = await server.listen(address);
-    return {
-      url: `http://${localAuthority(address.host, port)}/`,
-      /** Ends what is still open at a deadline, in the time of `performance.now()`. */
-      close: (deadline?: number) => server.close(0, deadline),
-    };
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
 }
 
 /** A file of PEM, read once, since it may be rewritten meanwhile. Its name has setting and path, for messages. */

@@ -6,7 +6,7 @@ import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
 import type { CallOutcome, Metrics, ProcessMetrics } from './metrics';
-import type { ReadBody, RefusedCall, RefusedCalls } from './refused-calls';
+import { RefusedCalls, type ReadBody, type RefusedCall, type Refusals } from './refused-calls';
 
 /** How a call of an operation ended. */
 export interface EndedCall {
@@ -32,7 +32,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   readonly answered: ServerObserver['answered'];
   readonly #logger: Logger;
   readonly #metrics: ProcessMetrics & Partial<Pick<Metrics, 'call' | 'commit'>>;
-  readonly #refusedCalls: RefusedCalls;
+  readonly #refusedCalls = new RefusedCalls();
   readonly #addressOf: (request: IncomingMessage) => string | undefined;
   readonly #writeRefusal: WriteLine;
   readonly #writeFailure: WriteLine;
@@ -43,13 +43,11 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   constructor(
     logger: Logger,
     metrics: ProcessMetrics,
-    refusedCalls: RefusedCalls,
     addressOf: (request: IncomingMessage) => string | undefined,
     accessLog: boolean,
   ) {
     this.#logger = logger;
     this.#metrics = metrics;
-    this.#refusedCalls = refusedCalls;
     this.#addressOf = addressOf;
     this.#writeRefusal = limitedLines((fields, message) => {
       logger.warn(fields, message);
@@ -106,6 +104,9 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   readonly lost: Required<LogObserver>['lost'] = (problem) => {
     this.#logger.error({ reason: problem }, 'a file of the event log was lost');
   };
+
+  /** The calls that were refused or failed last, and the number of all. */
+  readonly refusals = (): Refusals => this.#refusedCalls.list();
 
   /** Counts, lists and logs all that is refused or fails. */
   #unanswered(call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void {

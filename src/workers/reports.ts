@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Gauge } from 'prom-client';
 import { ProcessMetrics } from '../telemetry/metrics';
-import { RefusedCalls, Refusals } from '../telemetry/refused-calls';
+import { Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import type { Figures, Report } from './protocol';
 import type { WorkerProcess } from './worker-process';
@@ -29,8 +29,6 @@ export class Reports {
   });
   /** Counts and refusals of the workers that have ended. */
   #left: Report = { figures: [], refusals: [] };
-  /** The last refusals of the server in this process. */
-  readonly refusedCalls = new RefusedCalls();
   #merging = Promise.resolve();
 
   get contentType(): string {
@@ -81,11 +79,11 @@ export class Reports {
     });
   }
 
-  /** The refusals of all workers and of this process. */
-  async refusals(): Promise<Refusals> {
+  /** The refusals of all workers and, from `own`, those of this process. */
+  async refusals(own: () => Refusals): Promise<Refusals> {
     const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
-    return Refusals.merged([this.refusedCalls.list(), ...[left, ...answers].map(refusalsOf)]);
+    return Refusals.merged([own(), ...[left, ...answers].map(refusalsOf)]);
   }
 }
 

@@ -10,10 +10,9 @@ import { writerFor } from './writer';
 import { Reports } from './reports';
 import { claimPort } from './claim-port';
 import { forkWorker, type WorkerProcess } from './worker-process';
-import { Readiness } from '../http/admin';
+import { AdminPages } from '../http/admin';
 import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
-import { startAdminServer } from '../http/servers';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
@@ -40,19 +39,13 @@ export async function supervise(
   });
   const reports = new Reports();
   const callers = new Callers(config);
-  const observer = new Observer(
-    logger,
-    reports.own,
-    reports.refusedCalls,
-    (request) => callers.address(request),
-    config.log.access,
-  );
+  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
   log?.observe({ retained: observer.retained, lost: observer.lost });
   let port = config.port;
   const fork = (): WorkerProcess => {
     const worker = forkWorker(config.environmentOfWorkers(port, PROTOCOL), (closed) => ({
       ...(log && writerFor(log, closed)),
-      refusals: () => reports.refusals(),
+      refusals: () => reports.refusals(observer.refusals),
     }));
     reports.add(worker);
     return worker;
@@ -71,13 +64,13 @@ export async function supervise(
       });
     },
   });
-  const readiness = new Readiness(async () => {
+  const pages = new AdminPages(async () => {
     if (!supervisor.isReady) throw new Error('No worker is ready.');
     await reports.check();
-  });
+  }, reports);
   const { admin, limits } = config;
   const rate = new RateLimit(limits.rate, callers);
-  const adminServer = admin && (await startAdminServer(admin, readiness, reports, { limits, rate, observer }));
+  const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
   if (inherited === undefined) port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {

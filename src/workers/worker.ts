@@ -1,9 +1,9 @@
-import type { Registry } from 'prom-client';
+import type { App } from '../app';
 import type { ProcessConfig } from '../config/process-config';
 import { PROTOCOL, type Writer } from '../log/engine';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
-import { Refusals, type RefusedCalls } from '../telemetry/refused-calls';
+import { Refusals } from '../telemetry/refused-calls';
 import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
 import { writerOf } from './writer';
 
@@ -45,13 +45,10 @@ export class SupervisorProcess {
    *
    * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
    */
-  join(
-    app: { readonly url: string; readonly metrics: Registry; readonly refusedCalls: RefusedCalls },
-    retire: (why: string) => void,
-  ): () => Promise<void> {
+  join(app: Pick<App, 'url' | 'metrics' | 'refusals'>, retire: (why: string) => void): () => Promise<void> {
     const report = async (): Promise<Report> => {
       const figures = await app.metrics.getMetricsAsJSON();
-      const { calls, counts } = app.refusedCalls.list();
+      const { calls, counts } = app.refusals();
       return { figures, refusals: calls, refusalCounts: counts };
     };
     // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
@@ -68,12 +65,12 @@ export class SupervisorProcess {
   }
 
   /** Asks for the refusals of all workers. Resolves to those of this one if there is no answer. */
-  async refusals(own: RefusedCalls): Promise<Refusals> {
+  async refusals(own: () => Refusals): Promise<Refusals> {
     this.#asking ??= within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late'))
       .then(({ calls, counts }) => new Refusals(calls, counts))
       .finally(() => {
         this.#asking = undefined;
       });
-    return this.#asking.catch(() => own.list());
+    return this.#asking.catch(own);
   }
 }

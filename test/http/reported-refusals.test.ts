@@ -105,7 +105,7 @@ describe.each(CASES)('%s', (_what, variables, target, question, status) => {
     await eventually('it is reported', () => of('refused').length > 0);
     expect(of('refused')).toHaveLength(1);
     expect(of('refused')[0]).toMatchObject({ level: 'warn', remoteAddress: '127.0.0.1' });
-    expect(app.refusedCalls.list().calls).toMatchObject([{ status, method: question.method ?? 'GET' }]);
+    expect(app.refusals().calls).toMatchObject([{ status, method: question.method ?? 'GET' }]);
     expect(await refusalsOf(app)).toBe(1);
   });
 
@@ -138,7 +138,7 @@ it('what is refused on the admin port is counted, listed, logged and limited too
   expect(await ask('/metrics', 'DELETE')).toBe(429);
   expect(of('refused')).toHaveLength(4);
   expect(await refusalsOf(app)).toBe(4);
-  expect(app.refusedCalls.list().calls).toHaveLength(4);
+  expect(app.refusals().calls).toHaveLength(4);
   // What is right is not counted.
   for (const path of ['/metrics', '/readyz', '/healthz', '/']) expect(await ask(path, 'GET')).toBe(200);
 });
@@ -163,7 +163,7 @@ it('a metric that fails is reported', async () => {
   new Gauge({ name: 'failing', help: 'Fails', registers: [app.metrics], collect });
   expect((await send(new URL('/metrics', app.url).href)).status).toBe(500);
   expect(of('failed')).toMatchObject([{ level: 'error', path: '/metrics', reason: 'the metric failed' }]);
-  expect(app.refusedCalls.list().calls).toMatchObject([{ status: 500, reason: 'the metric failed' }]);
+  expect(app.refusals().calls).toMatchObject([{ status: 500, reason: 'the metric failed' }]);
 });
 
 it('an event that was forgotten, and the icon for which browsers ask, are no refusals', async () => {
@@ -171,7 +171,7 @@ it('an event that was forgotten, and the icon for which browsers ask, are no ref
   expect((await send(`${app.url}?event=99`)).status).toBe(404);
   for (const url of [app.url, app.adminUrl]) expect((await send(new URL('/favicon.ico', url).href)).status).toBe(404);
   expect(of('refused')).toEqual([]);
-  expect(app.refusedCalls.list().calls).toEqual([]);
+  expect(app.refusals().calls).toEqual([]);
 });
 
 it('a connection that a browser opens and does not use is answered, and no refusal', async () => {

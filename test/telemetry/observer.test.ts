@@ -1,10 +1,9 @@
 import { createLogger } from '../../src/telemetry/logger';
 import { Observer } from '../../src/telemetry/observer';
-import { RefusedCalls } from '../../src/telemetry/refused-calls';
 import { idleMetrics } from '../support/metrics';
 
 const observerOf = (write: (line: string) => void) =>
-  new Observer(createLogger('info', { write }), idleMetrics(), new RefusedCalls(), () => undefined, false);
+  new Observer(createLogger('info', { write }), idleMetrics(), () => undefined, false);
 
 describe('a flood of refusals', () => {
   beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));

@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { Refusals, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import type { Report } from '../../src/workers/protocol';
@@ -49,6 +49,8 @@ class MeasuredWorker implements WorkerProcess {
     this.#ended.resolve({ code: undefined, cause: 'SIGKILL' });
   }
 }
+
+const noRefusals = () => new Refusals([], []);
 
 const GAUGES = [
   'webhook_calls_in_flight',
@@ -163,7 +165,7 @@ describe('the figures of several workers', () => {
     busy.lastReport = refuse(3);
     idle.lastReport = refuse(200);
     const seen = async () => {
-      const refusals = await reports.refusals();
+      const refusals = await reports.refusals(noRefusals);
       return [refusals.calls.length, refusals.callsOfLastHour(0)];
     };
     expect(await seen()).toEqual([100, 203]);
@@ -175,6 +177,6 @@ describe('the figures of several workers', () => {
 
   it('have the refused calls of a build that does not count them', async () => {
     busy.lastReport = { figures: [], refusals: [{ time: 1 } as unknown as Report['refusals'][number]] };
-    expect(await reports.refusals()).toEqual({ calls: [{ time: 1 }], counts: [] });
+    expect(await reports.refusals(noRefusals)).toEqual({ calls: [{ time: 1 }], counts: [] });
   });
 });

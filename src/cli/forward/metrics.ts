@@ -1,7 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Config, ListenAddress } from '../../config/config';
-import { Readiness } from '../../http/admin';
-import { startAdminServer } from '../../http/servers';
+import { AdminPages } from '../../http/admin';
 import { within } from '../../util/promises';
 import { reasonOf } from '../../util/reason';
 import type { TargetProgress } from './progress';
@@ -29,12 +28,12 @@ export async function serveMetrics(
   targets: readonly TargetProgress[],
   { limits, ...address }: MetricsAddress,
 ): Promise<MetricsServer> {
-  const readiness = new Readiness(() => {
+  const check = () => {
     const problems = targets.flatMap(({ problem }) => problem ?? []);
     return problems.length === 0 ? Promise.resolve() : Promise.reject(new Error(problems.join('\n')));
-  });
-  const started = startAdminServer(address, readiness, metricsOf(targets), { limits });
-  const { url, close } = await started.catch((error: unknown) => {
+  };
+  const pages = new AdminPages(check, metricsOf(targets));
+  const { url, close } = await pages.listen(address, { limits }).catch((error: unknown) => {
     throw new Error(`--metrics-port ${String(address.port)} cannot be used: ${reasonOf(error)}.`);
   });
   return { url: `${url}metrics`, close };
