@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
 import { KeyReuseError, ParameterError, UnfinishedSearchError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
-import { KEPT_BYTES } from '../telemetry/refused-calls';
+import { Refusals } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
@@ -115,7 +115,7 @@ export abstract class IncomingCall implements Call {
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
     const isLarge = body.length > LARGE_MESSAGE;
     // For the report, if the call is refused. A small body is kept as it is, without a copy.
-    this.#start = isLarge ? Buffer.from(body.subarray(0, KEPT_BYTES)) : body;
+    this.#start = isLarge ? Buffer.from(body.subarray(0, Refusals.bodyBytes)) : body;
     this.#bytes = body.length;
     ticket.takeSlot();
     if (isLarge) await ticket.takeTurn();

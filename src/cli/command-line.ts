@@ -8,7 +8,7 @@ import { shortened } from '../util/text';
 import { HttpClient } from './http-client';
 
 /** The text with which a program answers its arguments, instead of doing its work. */
-export interface CommandLineAnswer {
+interface CommandLineAnswer {
   readonly text: string;
   /** 0; 1: the service is not ready; 2: the program does not know the arguments. Unless it is 0, the text is an error. */
   readonly exitCode: 0 | 1 | 2;

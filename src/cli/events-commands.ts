@@ -24,7 +24,7 @@ import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
 /** A {@link ForwardTask} as the arguments give it. */
-export interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
+interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
   /** Sends requests as they arrived. */
   readonly received: { readonly signer: SignerName | undefined } | undefined;
   readonly metricsPort: number | undefined;

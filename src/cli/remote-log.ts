@@ -14,7 +14,7 @@ import { HttpClient } from './http-client';
 import { quoted } from './terminal';
 
 /** The log of a service elsewhere. */
-export interface RemoteSource {
+interface RemoteSource {
   /** The address of its endpoint. */
   readonly url: URL;
   /** A read key of the service. */

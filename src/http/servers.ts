@@ -92,7 +92,7 @@ interface PemFile {
  *
  * @throws a file cannot be read or used, or certificate and key do not belong together. The message names setting and file.
  */
-export async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
+async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
   const certFile = await pemFile('TLS_CERT', cert);
   const keyFile = await pemFile('TLS_KEY', key);
   const chain = certificates(certFile);

@@ -38,7 +38,7 @@ interface KeptCall extends RefusedCall {
 
 /** The part of a body that had been read when its call was refused. */
 export interface ReadBody {
-  /** At least its first {@link KEPT_BYTES}, unless it is shorter. */
+  /** At least its first {@link Refusals.bodyBytes}, unless it is shorter. */
   readonly start: Buffer;
   /** The size of the body. */
   readonly bytes: number;
@@ -46,7 +46,7 @@ export interface ReadBody {
 
 /** The remembered part of a body. */
 interface KeptBody {
-  /** At most its first {@link KEPT_BYTES}, each byte as a character (ISO 8859-1), without the header of a SOAP message. */
+  /** At most its first {@link Refusals.bodyBytes}, each byte as a character (ISO 8859-1), without the header of a SOAP message. */
   readonly start: string;
   /** The size of the body. */
   readonly bytes: number;
@@ -63,6 +63,9 @@ export class Refusals {
     hour: { span: HOUR, spans: 48 },
     day: { span: 24 * HOUR, spans: 30 },
   } as const;
+
+  /** Most bytes that are remembered of a body. */
+  static readonly bodyBytes = 4096;
 
   /** @param calls - newest first. */
   constructor(
@@ -96,9 +99,6 @@ type CountedSpan = keyof typeof Refusals.spans;
 
 /** How many of them are remembered: the last ones, and some of each reason. */
 const MAX_REFUSED_CALLS = 100;
-
-/** Most bytes that are remembered of a body. */
-export const KEPT_BYTES = 4096;
 
 /** Most characters that are remembered of all header fields of a call, with what each counts beside its text. */
 const MAX_HEADERS = 4096;
@@ -188,7 +188,7 @@ function keptHeaders(headers: IncomingMessage['headers']): KeptCall['headers'] {
 }
 
 function keptBody({ start, bytes }: ReadBody): KeptBody {
-  return { start: withoutSoapHeader(start.toString('latin1', 0, KEPT_BYTES)), bytes };
+  return { start: withoutSoapHeader(start.toString('latin1', 0, Refusals.bodyBytes)), bytes };
 }
 
 /** Where the header of a SOAP message begins, in which WS-Security puts a password, and where its body begins. */

@@ -25,7 +25,7 @@ export interface WorkerFunctions {
 }
 
 /** A part of the data of an event that is sent later. */
-export interface DataPart {
+interface DataPart {
   /** The number that {@link SentEvent.dataParts} gives. */
   readonly of: number;
   readonly text: string;

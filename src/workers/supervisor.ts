@@ -15,7 +15,7 @@ const LIMITS = {
 const SHORT_LIFE = 1000;
 
 /** The process of a supervisor. */
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /** How many workers there should be. */
   readonly count: number;
   readonly fork: () => WorkerProcess;

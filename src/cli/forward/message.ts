@@ -54,7 +54,7 @@ function webhookId({ source, id }: StoredEvent): string {
 }
 
 /** A payload as it is posted. */
-export interface PostedContent {
+interface PostedContent {
   readonly body: Buffer;
   /** Undefined if its sender named none. */
   readonly contentType: string | undefined;

@@ -1,7 +1,7 @@
 import { Sender } from '../../senders/sender';
 import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
-import { KEPT_BYTES, type Refusals } from '../../telemetry/refused-calls';
+import { Refusals } from '../../telemetry/refused-calls';
 import { atOnce, letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { markup, shownText } from './markup';
@@ -109,7 +109,7 @@ function deliveryOf({ sender, body }: ListedCall, fields: ReadonlyMap<string, st
 /** Shows the beginning of a body as text, or in hexadecimal. */
 function bodyView({ start, bytes }: NonNullable<ListedCall['body']>, contentType = '', maxBytes: number) {
   const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
-  return { html, size: sizeText(bytes), isCut: isCut || bytes > KEPT_BYTES };
+  return { html, size: sizeText(bytes), isCut: isCut || bytes > Refusals.bodyBytes };
 }
 
 function bodyText(body: Buffer, contentType: string): string {
