@@ -23,7 +23,7 @@ import { memoized } from './util/text';
 export interface App {
   /** Absolute address of the endpoint on this machine. */
   readonly url: string;
-  /** Absolute address of the health and metrics pages where they have an address of their own. */
+  /** Absolute address of the health and metrics pages, if they have an address of their own. */
   readonly adminUrl: string | undefined;
   readonly metrics: Registry;
   /** The calls that this process refused last. */

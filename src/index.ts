@@ -21,7 +21,7 @@ type ErrorClass<Code extends string> = abstract new (...values: never) => Error 
 export const ConfigError: ErrorClass<'ERR_WEBHOOK_CONFIG'> = SettingsError;
 /** The event log cannot be opened, read or written. */
 export const EventLogError: ErrorClass<'ERR_WEBHOOK_EVENT_LOG'> = LogError;
-/** What was to be recorded is not a valid CloudEvent. */
+/** An event to be recorded is not a valid CloudEvent. */
 export const CloudEventError: ErrorClass<'ERR_WEBHOOK_CLOUD_EVENT'> = NoCloudEvent;
 
 /** A CloudEvent 1.0 in the JSON format. Extensions are attributes with names of their own. */
@@ -90,7 +90,7 @@ export interface WebHookEvents {
 export interface WebHook {
   /** Absolute address of the endpoint on this machine. */
   readonly url: string;
-  /** Absolute address of the health and metrics pages, where `ADMIN_PORT` gives them one of their own. */
+  /** Absolute address of the health and metrics pages, if `ADMIN_PORT` gives them one of their own. */
   readonly adminUrl: string | undefined;
   readonly events: WebHookEvents;
   /** Finishes the calls in progress, takes no new ones, and closes the event log. However often it is called, it does so once. */
@@ -102,7 +102,7 @@ export interface WebHook {
  * `LOG_LEVEL` says so. Relative paths are relative to the working directory.
  *
  * @throws an error whose message says what to change: a {@link ConfigError}, an {@link EventLogError}, or one with the `code` of the
- * system where the address cannot be listened on (`EADDRINUSE`). Then nothing stays open.
+ * system if the address cannot be listened on (`EADDRINUSE`). Then nothing stays open.
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
   const config = ProcessConfig.embedded(settings);

@@ -31,7 +31,7 @@ type OfEventLog = 'eventLogTimeout' | 'eventLogPassword' | 'retentionMaxEvents' 
 
 /** The service's configuration, checked and in the units that the code uses. */
 export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog>, ListenAddress {
-  /** What {@link AllSettings.eventLog} is opened with. */
+  /** The settings with which {@link AllSettings.eventLog} is opened. */
   readonly eventLogSettings: EventLogSettings;
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;

@@ -129,7 +129,7 @@ function withNamesOfSystem<Texts extends Readonly<Record<string, unknown>>>(text
 /** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */
 const OTHERS = 150;
 
-/** Where Linux says what a process may have. */
+/** The limits of this process, on Linux. */
 const LIMITS_FILE = '/proc/self/limits';
 
 /**
@@ -137,7 +137,7 @@ const LIMITS_FILE = '/proc/self/limits';
  * nor written.
  *
  * @param warn - called if that is fewer than `MAX_CONNECTIONS`.
- * @param limit - that number; only Linux tells it.
+ * @param limit - that number; known on Linux alone.
  * @throws {ConfigError} there are not enough for any connection.
  */
 export function withinDescriptors(

@@ -96,7 +96,7 @@ export class Connection {
       this.destroy();
       return;
     }
-    // Where the peer has ended its side, Node closes the socket with the last answer that it knows of.
+    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
     socket.destroySoon = () => undefined;
     this.#afterAnswers(() => {
       if (!socket.writable) return;

@@ -45,7 +45,7 @@ export const HTTP_ERRORS = {
   unreadable: () => new RequestError(400, 'This is not a valid HTTP request.'),
   noVersion: () => closing(400, 'The request line has no version of HTTP.'),
   unsupportedVersion: () => closing(505, 'Only HTTP/1.1 and HTTP/1.0 are supported.'),
-  /** @param status - 501, or 400 where the end of the body cannot be known (RFC 9112, section 6.3) */
+  /** @param status - 501, or 400 if the end of the body cannot be known (RFC 9112, section 6.3) */
   transferCoding: (status: 400 | 501) => closing(status, 'The only transfer coding that is supported is chunked.'),
   expectation: () => closing(417, 'The only expectation that is supported is 100-continue.'),
   invalidTarget: () => closing(400, 'The target is not valid.'),

@@ -21,7 +21,7 @@ const MIN_LENGTH = 1024;
 
 /** The response to a request, as the servers make it. */
 export class HttpResponse extends ServerResponse<HttpRequest> {
-  /** Where its bytes count until it is sent, if it came through a server. */
+  /** Counts its bytes until it is sent, if it came through a server. */
   memory: MessageMemory | undefined;
 
   /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
@@ -121,7 +121,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     return new Negotiator(this.req).encoding([...codings, 'identity']);
   }
 
-  /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 where too many bytes of others wait. */
+  /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 if too many bytes of others wait. */
   #count(bytes: number): void {
     const { memory } = this;
     if (memory?.resize(this, bytes) === false) throw HTTP_ERRORS.answerMemory(memory.maxBytes);

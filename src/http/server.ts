@@ -146,12 +146,12 @@ export class HttpServer {
     last.req.fail(error);
   }
 
-  /** Why TLS was not agreed on; undefined where the caller went away or has sent nothing. */
+  /** Why TLS was not agreed on; undefined if the caller went away or has sent nothing. */
   #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
     const { limits } = this.#options;
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
       return this.#connections.isSilent(socket) ? undefined : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
-    // Node closes the connection itself where a certificate is not one of TLS_CLIENT_CA.
+    // Node closes the connection itself if a certificate is not one of TLS_CLIENT_CA.
     const { authorizationError } = socket as { authorizationError?: Error | null };
     if (authorizationError) return HTTP_ERRORS.clientCertificate(String(authorizationError));
     return code === 'ECONNRESET' ? undefined : HTTP_ERRORS.handshake(code);

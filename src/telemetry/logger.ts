@@ -4,7 +4,7 @@ import { StandardOutput } from './standard-output';
 
 /** Writes one line of JSON for each entry, asynchronously. */
 export interface Logger extends PinoLogger {
-  /** Ends the process once its lines are written. Where standard output is stuck, not even `process.exit` would end it. */
+  /** Ends the process once its lines are written. If standard output is stuck, not even `process.exit` would end it. */
   exit(code: number): void;
 }
 

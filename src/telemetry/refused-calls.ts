@@ -202,7 +202,7 @@ const SECTIONS = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>/g;
 const UTF_7 = /^\s*\+AD/;
 
 /**
- * Leaves out the header of a SOAP message, and all after it where its end is not certain. One in UTF-16 or UTF-32 loses its zero
+ * Leaves out the header of a SOAP message, and all after it if its end is not certain. One in UTF-16 or UTF-32 loses its zero
  * bytes as well.
  */
 function withoutSoapHeader(text: string): string {

@@ -4,7 +4,7 @@ import type { DestinationStream } from 'pino';
 /** Most characters of lines that wait to be written; further lines are lost. */
 const MAX_WAITING = 1024 * 1024;
 
-/** How long to wait before the next try where a reader takes nothing at present, in milliseconds. */
+/** How long to wait before the next try if a reader takes nothing at present, in milliseconds. */
 const RETRY = 50;
 
 /** How long `flush` waits for a reader, in milliseconds. */

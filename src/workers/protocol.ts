@@ -3,7 +3,7 @@ import type { NewEvent } from '../events/stored-event';
 import type { Writer } from '../log/engine';
 import type { Refusals } from '../telemetry/refused-calls';
 
-// What a worker and its supervisor ask each other, with `Remote`. A change needs the next `PROTOCOL`, unless the parts of it are
+// The questions of a worker and its supervisor to each other, with `Remote`. A change needs the next `PROTOCOL`, unless the parts of it are
 // optional: one build may be that of the supervisor, another that of its workers.
 
 /** The figures of one worker, as `prom-client` aggregates them. */

@@ -16,7 +16,7 @@ import { RateLimit } from '../http/rate-limit';
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
- * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request. Where an engine has
+ * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request. If an engine has
  * one writer at a time, that is this process, with a thread for it.
  *
  * @throws the public or the admin address, or the event log, cannot be used.

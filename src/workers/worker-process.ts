@@ -6,7 +6,7 @@ import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
 
 /** How a process ended. */
 export interface End {
-  /** Its exit code; undefined where a signal ended it or it could not be started. */
+  /** Its exit code; undefined if a signal ended it or it could not be started. */
   readonly code: number | undefined;
   /** In words for a log line. */
   readonly cause: string;
@@ -83,7 +83,7 @@ class ClusterWorker implements WorkerProcess {
     this.#worker.once('exit', (code: number | null, signal: string | null) => {
       this.#ended.resolve({ code: code ?? undefined, cause: signal ?? `exit code ${String(code)}` });
     });
-    // Not `disconnect`: Node leaves it out where a signal ends a process in the middle of a message.
+    // Not `disconnect`: Node leaves it out if a signal ends a process in the middle of a message.
     this.#worker.process.once('close', this.#closed.resolve);
     // Without a process there is neither exit nor close; a message that could not be sent changes nothing.
     this.#worker.on('error', (error) => {
@@ -125,13 +125,13 @@ class ClusterWorker implements WorkerProcess {
     this.#worker?.process.kill(signal);
   }
 
-  /** What is sent to a worker that has gone is lost. */
+  /** A message to a worker that has gone is lost. */
   #send(message: unknown): void {
     if (this.#worker?.isConnected()) this.#worker.process.send(message as object, () => undefined);
   }
 }
 
-/** What a worker is told of an error: its log says itself that an event could not be recorded. */
+/** Returns the part of an error that its worker needs: the worker's log says itself that an event could not be recorded. */
 export function reasonOf(error: unknown): string {
   const reason = error instanceof EventLogError ? (error.cause ?? error) : error;
   return (reason as Error).message;

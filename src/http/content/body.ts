@@ -42,7 +42,7 @@ export class BodyReader {
   }
 
   /**
-   * Resolves to the body after `Content-Encoding` is undone; empty where the request has none. A body that is not coded, whatever
+   * Resolves to the body after `Content-Encoding` is undone; empty if the request has none. A body that is not coded, whatever
    * the header says, is left as it is. Sends `100 Continue` to a caller that waits for it, once nothing in the header speaks
    * against the body. Call it once for each request.
    *

@@ -173,7 +173,7 @@ export class Charset {
     };
   }
 
-  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): little where the body has no mark, as in Windows. */
+  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): little if the body has no mark, as in Windows. */
   #inOrderOf(body: Buffer): Charset {
     return this.#label === 'utf-16' ? (Charset.ofMark(body) ?? UTF_16LE) : this;
   }
