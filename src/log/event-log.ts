@@ -48,7 +48,7 @@ export class EventTooLargeError extends EventLogError {
 }
 
 /** A commit: how many events it was given, how many of them were new, and how long it took. */
-export interface Commit {
+interface Commit {
   readonly events: number;
   readonly recorded: number;
   readonly milliseconds: number;

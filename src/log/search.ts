@@ -78,7 +78,7 @@ function unescaped({ before, text, after }: Omit<Match, 'in'>, { isStart, isEnd 
 type EventMatcher = (event: NewEvent) => Matched | undefined;
 
 /** Where in an event the text of a search is; empty for a search without a text. */
-export interface Matched {
+interface Matched {
   readonly around?: MatchSurroundings | undefined;
   readonly pattern?: RegExp;
 }

@@ -22,7 +22,7 @@ export interface CurlBody {
 export const SHORT_BODY = 4096;
 
 /** A command for a POSIX shell. */
-export interface CurlCommand {
+interface CurlCommand {
   readonly command: string;
   /** Whether the body has to be saved first, in the file that the command names. */
   readonly needsFile: boolean;

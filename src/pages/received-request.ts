@@ -10,7 +10,7 @@ import { SoapVersion } from '../soap/soap-version';
 import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly method: Method;
   /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
   readonly target: string | undefined;

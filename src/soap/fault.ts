@@ -10,7 +10,7 @@ import type { QualifiedName, SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 
 /** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
-export type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
+type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
 
 const CODES_12: Readonly<Record<FaultCode, string>> = {
   Client: 'Sender',
@@ -20,7 +20,7 @@ const CODES_12: Readonly<Record<FaultCode, string>> = {
 };
 
 /** The parts of a fault besides its code and message. */
-export interface FaultDetails {
+interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
   readonly status?: number | undefined;
   readonly refusal?: Refusal | undefined;

@@ -65,7 +65,7 @@ export function hasOnlyCharacters(text: string): boolean {
 }
 
 /** Replaces each character that XML 1.0 forbids, and each lone surrogate, with U+FFFD. */
-export function xmlCharacters(text: string): string {
+function xmlCharacters(text: string): string {
   return text.toWellFormed().replace(FORBIDDEN, '\uFFFD');
 }
 

@@ -1,5 +1,5 @@
 /** A syntax error of an XML document. */
-export interface Mistake {
+interface Mistake {
   /** As a sentence. */
   readonly what: string;
   /** The offset of its beginning, in UTF-16 code units. */

@@ -168,7 +168,7 @@ export function encodeJson(value: object): Buffer {
 }
 
 /** Reads what {@link encodeJson} writes; nothing is sure of it, since other programs may write on the subject. */
-export function decodeJson<T extends object>(body: Uint8Array): Partial<Record<keyof T, unknown>> {
+function decodeJson<T extends object>(body: Uint8Array): Partial<Record<keyof T, unknown>> {
   const value = parsedOrUndefined(textOf(body));
   return typeof value === 'object' && value !== null ? value : {};
 }

@@ -106,7 +106,7 @@ export function storedEvent(row: StoredRow): StoredEvent {
 const APPLICATION_ID = 0x57484b31;
 
 /** Gives the file an identity of its own. */
-export const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)))';
+const WRITE_IDENTITY = 'UPDATE identity SET id = lower(hex(randomblob(16)))';
 
 /** Writes the id of a transaction, its one parameter; see `TransactionIds`. */
 export const WRITE_TRANSACTION_ID = 'UPDATE totals SET previous_stamp = stamp, stamp = ?';

@@ -17,7 +17,7 @@ const RATE_SPANS = {
   day: { ...DAYS, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
 } as const;
 
-export type RateSpan = keyof typeof RATE_SPANS;
+type RateSpan = keyof typeof RATE_SPANS;
 
 export function isRateSpan(text: string): text is RateSpan {
   return Object.hasOwn(RATE_SPANS, text);
