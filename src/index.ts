@@ -4,8 +4,7 @@ import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
-import { parseCloudEvent } from './events/archive';
-import { CloudEventError as NoCloudEvent } from './events/cloudevents/cloud-event';
+import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
 import { eventJson } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
@@ -151,7 +150,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       };
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
       if (data === null) throw new NoCloudEvent('data must not be null: leave it out.');
-      return log.append(await parseCloudEvent(JSON.stringify({ ...attributes, ...content }, jsonValue)));
+      return log.append(await EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue)));
     },
   };
 }

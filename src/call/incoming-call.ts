@@ -1,4 +1,4 @@
-import { CloudEventError } from '../events/cloudevents/cloud-event';
+import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/bindings';
 import type { Access } from '../access/credentials';
 import type { MediaType } from '../http/content/media-type';

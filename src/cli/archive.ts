@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sequenceOf } from '../events/position';
-import { archiveLine, archiveProblem, parseArchiveLine } from '../events/archive';
+import { ArchiveLine } from '../events/archive-line';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, LogReader, Start } from '../log/log-reader';
@@ -21,7 +21,7 @@ export interface FollowForm extends EventFilter {
 
 /** Prints the events from a start on. */
 export function printEvents(log: LogReader, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
-  return printPages(log.pages(start), archiveLine, filter, stop);
+  return printPages(log.pages(start), ArchiveLine.of, filter, stop);
 }
 
 /**
@@ -35,7 +35,7 @@ export async function followEvents(
   stop: AbortSignal,
 ): Promise<void> {
   const after = await positionBefore(log, start);
-  const lineOf = process.stdout.isTTY && !json ? eventLine : archiveLine;
+  const lineOf = process.stdout.isTTY && !json ? eventLine : ArchiveLine.of;
   await printPages(log.follow({ after }, stop, sayChange), lineOf, filter, stop);
 }
 
@@ -56,7 +56,7 @@ async function printPages(
   }
 }
 
-function pageText(page: readonly StoredEvent[], lineOf = archiveLine): string {
+function pageText(page: readonly StoredEvent[], lineOf = ArchiveLine.of): string {
   return page.map((event) => `${lineOf(event)}\n`).join('');
 }
 
@@ -106,7 +106,7 @@ export async function exportEvents(file: string, log: LogReader, start: Start, s
 
 /** Whether an event can be imported again; reports one that cannot. */
 function isWhole(event: StoredEvent): boolean {
-  const problem = archiveProblem(event);
+  const problem = ArchiveLine.problemOf(event);
   if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);
   return problem === undefined;
 }
@@ -199,7 +199,7 @@ class Batch {
   async add(line: Buffer): Promise<void> {
     const text = this.#decode(line);
     if (text.trim() === '') return;
-    this.#events.push(await parseArchiveLine(text));
+    this.#events.push(await new ArchiveLine(text).event());
     this.#bytes += line.length;
   }
 

@@ -3,9 +3,8 @@ import { pipeline, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { constants, createInflate } from 'node:zlib';
-import { parseArchiveLine } from '../events/archive';
-import { parseJsonObject } from '../events/cloudevents/cloud-event';
-import { LAST_POSITION, positionIn } from '../events/position';
+import { ArchiveLine } from '../events/archive-line';
+import { LAST_POSITION } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import { LogReader, type EventQuery, type SearchQuery, type Start } from '../log/log-reader';
 import { reasonOf } from '../util/reason';
@@ -267,10 +266,11 @@ function bodyOf(response: IncomingMessage): Readable {
   return inflate;
 }
 
-async function eventIn(line: string): Promise<StoredEvent> {
+async function eventIn(text: string): Promise<StoredEvent> {
   try {
-    const position = positionIn(String(parseJsonObject(line).sequence));
-    if (position !== undefined) return { ...(await parseArchiveLine(line)), position };
+    const line = new ArchiveLine(text);
+    const { position } = line;
+    if (position !== undefined) return { ...(await line.event()), position };
   } catch (cause) {
     throw new RemoteLogError('The service sent a line that is no event.', { cause });
   }

@@ -1,5 +1,5 @@
 import { sequenceOf } from '../events/position';
-import { eventProblem } from '../events/archive';
+import { ArchiveLine } from '../events/archive-line';
 import type { Config } from '../config/config';
 import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
 
@@ -102,7 +102,8 @@ async function verifyEvents(log: EventLog, findings: Findings): Promise<number> 
     try {
       for await (const page of log.pages(FROM_THE_FIRST)) {
         for (const event of page) {
-          const problem = event.position > last ? eventProblem(event) : 'it does not come after the event before it';
+          const problem =
+            event.position > last ? ArchiveLine.eventProblem(event) : 'it does not come after the event before it';
           if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
           last = event.position;
         }

@@ -1,10 +1,11 @@
 import { V7Generator } from 'uuidv7';
 import type { Handshake } from '../senders/handshakes';
 import { Sender, type SignedBy } from '../senders/sender';
-import { inParts, type Steps } from '../util/promises';
+import { atOnce, inParts, type Steps } from '../util/promises';
 import { mayBeSecret, memoized } from '../util/text';
-import { withoutReservedNames, type SenderAttributes } from './cloudevents/cloud-event';
+import { withoutReservedNames, type SenderAttributes } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
+import { SentEvent } from './cloudevents/sent-event';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
 import type { SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
@@ -66,6 +67,25 @@ export class EventFactory {
     this.#defaults = defaults;
     const { source } = defaults;
     this.#defaultMembers = memoized((type) => xmlSafe(JSON.stringify({ source, type })).slice(1, -1));
+  }
+
+  /**
+   * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
+   *
+   * @throws {CloudEventError} it is not a valid CloudEvent.
+   */
+  static async read(json: string): Promise<NewEvent> {
+    const { attributes, payload } = atOnce(SentEvent.read(json));
+    return {
+      id: attributes.id,
+      source: attributes.source,
+      attributes: JSON.stringify(withoutReservedNames(attributes)),
+      data: payload && (await dataMember(payload)),
+      arrival: '{}',
+      recordedAt: Date.now(),
+      idempotencyKey: undefined,
+      webhookId: undefined,
+    };
   }
 
   /** Returns the attributes of an event that has none of its own yet. */

@@ -1,6 +1,4 @@
-import { binaryModeAttributes } from '../events/cloudevents/binary-mode';
-import { CloudEventError, cloudEvent, cloudEventBatch } from '../events/cloudevents/cloud-event';
-import { JsonText } from '../events/cloudevents/json-text';
+import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import type { CallContent } from '../service/call';
 import type { Steps } from '../util/promises';
@@ -21,17 +19,11 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 export function* httpContent(input: HttpInput): Steps<CallContent> {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
-  if (essence === STRUCTURED) return yield* structured((yield* input.text()) ?? '');
-  if (essence === BATCHED) return { batch: yield* cloudEventBatch((yield* input.text()) ?? '') };
+  if (essence === STRUCTURED) return yield* SentEvent.structured((yield* input.text()) ?? '');
+  if (essence === BATCHED) return { batch: yield* SentEvent.batched((yield* input.text()) ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
-  const attributes = signedBy === undefined ? binaryModeAttributes(headers) : undefined;
+  const attributes = signedBy === undefined ? SentEvent.binaryAttributes(headers) : undefined;
   if (attributes === undefined)
     return { payload: (yield* multipartPayload(mediaType, body)) ?? (yield* input.payload()) };
   return { attributes, payload: body.length === 0 ? undefined : yield* input.bodyPayload() };
-}
-
-function* structured(json: string): Steps<CallContent> {
-  if (new JsonText(json).hasTooManyParts())
-    throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
-  return yield* cloudEvent(json);
 }

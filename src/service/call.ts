@@ -1,6 +1,5 @@
 import type { Binding } from '../config/bindings';
 import type { Access } from '../access/credentials';
-import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/sender';
 
@@ -17,8 +16,7 @@ export type SimpleValue = string | boolean | number | bigint | Date;
 export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;
 
 /** The content of a call: a valid batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
-export type CallContent =
-  (EventContent & { readonly batch?: undefined }) | { readonly batch: readonly ParsedCloudEvent[] };
+export type CallContent = (EventContent & { readonly batch?: undefined }) | { readonly batch: readonly EventContent[] };
 
 /** One call of an operation, over any binding. What takes work to find out is a method. */
 export interface Call extends RecordedCall {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config';
-import { EventFactory } from '../events/event';
+import { EventFactory, type EventContent } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent } from '../log/log-reader';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
@@ -7,7 +7,6 @@ import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import type { PageQuery } from './event-page';
 import { EventReader, waitParameter } from './event-reader';
 import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Service } from './call';
-import type { ParsedCloudEvent } from '../events/cloudevents/cloud-event';
 import { letOthersRun } from '../util/promises';
 
 /**
@@ -140,7 +139,7 @@ function withoutKeys(event: NewEvent): NewEvent {
  * could not tell them apart and does not count. The first event keeps the header fields and the query of the request for
  * all of them, so that a batch takes no more room in the log than its size explains.
  */
-async function batchOf(call: Call, batch: readonly ParsedCloudEvent[], events: EventFactory): Promise<NewEvent[]> {
+async function batchOf(call: Call, batch: readonly EventContent[], events: EventFactory): Promise<NewEvent[]> {
   const { binding, method, target, headers, signedBy } = call;
   const { traceparent, tracestate } = headers;
   const brief = {

@@ -1,4 +1,4 @@
-import { CloudEventError } from '../../src/events/cloudevents/cloud-event';
+import { CloudEventError } from '../../src/events/cloudevents/attributes';
 import { ParameterError, type Operation } from '../../src/service/call';
 import { BINDINGS, requestOf } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';

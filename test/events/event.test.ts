@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { V7Generator } from 'uuidv7';
-import { cloudEventBatch } from '../../src/events/cloudevents/cloud-event';
+import { SentEvent } from '../../src/events/cloudevents/sent-event';
 import { JsonText } from '../../src/events/cloudevents/json-text';
 import { EventFactory, UuidGenerator, type RecordedCall } from '../../src/events/event';
 import type { Payload } from '../../src/events/payload';
@@ -142,7 +142,7 @@ describe('an event', () => {
   ])('with the content type %j has the datacontenttype %j, and can be sent back', async (mediaType, expected) => {
     const { attributes } = await factory.make(...arrivalOf({ payload: { mediaType, text: '' } }));
     expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
-    expect(atOnce(cloudEventBatch(`[${attributes}]`))).toHaveLength(1);
+    expect(atOnce(SentEvent.batched(`[${attributes}]`))).toHaveLength(1);
   });
 
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

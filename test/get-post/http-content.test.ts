@@ -1,4 +1,4 @@
-import { binaryModeAttributes } from '../../src/events/cloudevents/binary-mode';
+import { SentEvent } from '../../src/events/cloudevents/sent-event';
 import { httpContent } from '../../src/get-post/http-content';
 import { HttpInput } from '../../src/get-post/http-input';
 import { MediaType } from '../../src/http/content/media-type';
@@ -95,17 +95,17 @@ const ATTRIBUTES = { specversion: '1.0', id: '1', source: '/o', type: 't' };
 
 describe('binary content mode', () => {
   it.each(Object.entries(REQUIRED))('is announced by %s, which is not valid alone', (name, value) => {
-    expect(() => binaryModeAttributes({ [name]: value })).toThrow("The CloudEvent's attribute");
+    expect(() => SentEvent.binaryAttributes({ [name]: value })).toThrow("The CloudEvent's attribute");
   });
 
   it.each([{}, { 'ce-subject': 's' }, { id: '1' }, { 'x-ce-id': '1' }])('is not announced by %j', (headers) => {
-    expect(binaryModeAttributes(headers)).toBeUndefined();
+    expect(SentEvent.binaryAttributes(headers)).toBeUndefined();
   });
 
   it('takes the attributes from ce- fields, and datacontenttype from Content-Type alone', () => {
     const headers = { host: 'x', 'x-ce-a': '1', 'ce-datacontenttype': 'a/b' };
-    expect(binaryModeAttributes({ ...headers, ...REQUIRED, 'ce-ext': '7' })).toEqual({ ...ATTRIBUTES, ext: '7' });
-    expect(binaryModeAttributes({ ...headers, ...REQUIRED, 'content-type': 'text/plain' })).toEqual({
+    expect(SentEvent.binaryAttributes({ ...headers, ...REQUIRED, 'ce-ext': '7' })).toEqual({ ...ATTRIBUTES, ext: '7' });
+    expect(SentEvent.binaryAttributes({ ...headers, ...REQUIRED, 'content-type': 'text/plain' })).toEqual({
       ...ATTRIBUTES,
       datacontenttype: 'text/plain',
     });
@@ -126,14 +126,14 @@ describe('binary content mode', () => {
     ['a\\"', 'a\\"'],
     [Buffer.from('Grüße 😀').toString('latin1'), 'Grüße 😀'],
   ])('decodes the value %s', (value, subject) => {
-    expect(binaryModeAttributes({ ...REQUIRED, 'ce-subject': value })).toEqual({ ...ATTRIBUTES, subject });
+    expect(SentEvent.binaryAttributes({ ...REQUIRED, 'ce-subject': value })).toEqual({ ...ATTRIBUTES, subject });
   });
 
   it.each(['%', '100%', '%zz', '%4', '%4g', '%41%', 'a%0Ab', '100% ü%20'])(
     'keeps the value %s, which is not percent-encoded, as it came',
     (value) => {
       const given = Buffer.from(value).toString('latin1');
-      expect(binaryModeAttributes({ ...REQUIRED, 'ce-ext': given })).toEqual({ ...ATTRIBUTES, ext: value });
+      expect(SentEvent.binaryAttributes({ ...REQUIRED, 'ce-ext': given })).toEqual({ ...ATTRIBUTES, ext: value });
     },
   );
 
@@ -142,17 +142,20 @@ describe('binary content mode', () => {
     ['source', 'urn:%41%20'],
     ['dataschema', 'https://example.com/a%20b'],
   ])('keeps the %s %s, which would not be valid decoded, as it came', (name, value) => {
-    expect(binaryModeAttributes({ ...REQUIRED, [`ce-${name}`]: value })).toEqual({ ...ATTRIBUTES, [name]: value });
+    expect(SentEvent.binaryAttributes({ ...REQUIRED, [`ce-${name}`]: value })).toEqual({
+      ...ATTRIBUTES,
+      [name]: value,
+    });
   });
 
   it.each(['%C0%A0', '%FF', '%ED%A0%80', '"%ff"', '\xff'])('refuses the value %s', (value) => {
-    expect(() => binaryModeAttributes({ ...REQUIRED, 'ce-ext': value })).toThrow(
+    expect(() => SentEvent.binaryAttributes({ ...REQUIRED, 'ce-ext': value })).toThrow(
       "The CloudEvent's attribute ext must be percent-encoded UTF-8 in a header field.",
     );
   });
 
   it.each(['data', 'data_base64'])('refuses %s as a header field', (name) => {
-    expect(() => binaryModeAttributes({ ...REQUIRED, [`ce-${name}`]: 'eA==' })).toThrow(
+    expect(() => SentEvent.binaryAttributes({ ...REQUIRED, [`ce-${name}`]: 'eA==' })).toThrow(
       `The CloudEvent's ${name} must be the body of the request, not the field ce-${name}.`,
     );
   });

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { archiveProblem } from '../../events/archive';
+import { ArchiveLine } from '../../events/archive-line';
 import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../http-client';
 import { quoted } from '../terminal';
@@ -50,7 +50,10 @@ export class Target {
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
     if (event.damaged !== undefined && event.damaged !== 'arrival')
-      return { outcome: 'damaged', reason: `${name} is damaged and is passed over: ${archiveProblem(event) ?? ''}.` };
+      return {
+        outcome: 'damaged',
+        reason: `${name} is damaged and is passed over: ${ArchiveLine.problemOf(event) ?? ''}.`,
+      };
     const { headers, ...message } = messageOf(event, this.#url, this.#options);
     for (let attempts = 1; !stop.aborted; attempts++) {
       const began = performance.now();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
-import { archiveLine, archiveProblem } from '../../events/archive';
+import { ArchiveLine } from '../../events/archive-line';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
@@ -208,7 +208,7 @@ function pageOf(events: readonly StoredEvent[]): ExportPage {
 function textOf(events: readonly StoredEvent[], damaged: number[]): string {
   let text = '';
   for (const event of events) {
-    if (archiveProblem(event) === undefined) text += `${archiveLine(event)}\n`;
+    if (ArchiveLine.problemOf(event) === undefined) text += `${ArchiveLine.of(event)}\n`;
     else damaged.push(event.position);
   }
   return text;

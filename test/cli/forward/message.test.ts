@@ -1,5 +1,5 @@
 import { rawContent } from '../../../src/cli/forward/message';
-import { parseArchiveLine } from '../../../src/events/archive';
+import { ArchiveLine } from '../../../src/events/archive-line';
 import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
 import { send, type Question } from '../../support/http';
@@ -143,12 +143,12 @@ describe('the payload that --raw sends', () => {
 
   it('is made of whatever an archive has', async () => {
     const archived = async (event: object, arrival: object): Promise<StoredEvent> => ({
-      ...(await parseArchiveLine(
+      ...(await new ArchiveLine(
         JSON.stringify({
           ...{ specversion: '1.0', id: 'a', source: '/s', type: 't', ...event },
           _log: { recordedAt: '2026-01-01T00:00:00Z', arrival },
         }),
-      )),
+      ).event()),
       position: 1,
     });
     const contentOf = async (event: object, arrival: object = {}) => {

@@ -1,4 +1,4 @@
-import { senderAttributes, withoutReservedNames } from '../../../src/events/cloudevents/cloud-event';
+import { senderAttributes, withoutReservedNames } from '../../../src/events/cloudevents/attributes';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { parseArchiveLine } from '../../../src/events/archive';
+import { ArchiveLine } from '../../../src/events/archive-line';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
@@ -44,7 +44,12 @@ describe('what the list of events finds, as a file', () => {
       'no-store',
     ]);
     expect(headers['content-security-policy']).toBe("default-src 'none'; sandbox");
-    const events = await Promise.all(body.split('\n').slice(0, -1).map(parseArchiveLine));
+    const events = await Promise.all(
+      body
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => new ArchiveLine(line).event()),
+    );
     const stored = await service.log.scan({ after: 0, limit: 1000 });
     expect(stored).toHaveLength(120);
     expect(stored).toMatchObject(events);

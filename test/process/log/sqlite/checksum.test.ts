@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventProblem } from '../../../../src/events/archive';
+import { ArchiveLine } from '../../../../src/events/archive-line';
 import { checksumOf } from '../../../../src/log/sqlite/checksum';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
 import { ReadOnlyConnection } from '../../../../src/log/sqlite/read-only';
@@ -37,7 +37,7 @@ describe('the checksum of an event', () => {
       try {
         const scanned = new SqliteReader(connection).scan({ after: 0, limit: 1000 });
         events = JSON.stringify(scanned);
-        const problems = scanned.map(eventProblem).filter((problem) => problem !== undefined);
+        const problems = scanned.map(ArchiveLine.eventProblem).filter((problem) => problem !== undefined);
         return { events, findings: [...verify(connection), ...problems] };
       } finally {
         connection.close();

@@ -1,16 +1,11 @@
-import { atOnce } from '../util/promises';
 import { parseTime } from '../util/time';
-import {
-  bytesOf,
-  CloudEventError,
-  cloudEvent,
-  parseJsonObject,
-  senderAttributes,
-  withoutReservedNames,
-} from './cloudevents/cloud-event';
+import { CloudEventError, senderAttributes } from './cloudevents/attributes';
 import { JsonText, type MemberText } from './cloudevents/json-text';
+import { bytesOf, parseJsonObject } from './cloudevents/sent-event';
+import { EventFactory } from './event';
+import { xmlSafe } from './payload';
+import { positionIn } from './position';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
-import { dataMember, xmlSafe } from './payload';
 
 /** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */
 const LOG = '_log';
@@ -30,32 +25,53 @@ const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
 const NO_ATTRIBUTES: readonly string[] = ['sequence', ...DATA_MEMBERS, LOG];
 const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
-/**
- * Writes an event with everything that the log keeps of it on one line, without its line feed: the CloudEvent as GetEvents
- * gives it, with its `sequence`, and one more member, `_log`, an object of `recordedAt` (RFC 3339), `idempotencyKey`,
- * `webhookId` and `arrival`. Attributes, data and arrival are written as they are kept.
- */
-export function archiveLine(event: StoredEvent): string {
-  const { arrival, idempotencyKey, webhookId } = event;
-  const recordedAt = new Date(event.recordedAt).toISOString();
-  const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
-  return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
-}
+/** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */
+export class ArchiveLine {
+  readonly #text: string;
+  readonly #members: Readonly<Record<string, unknown>>;
 
-/**
- * Reads what {@link archiveLine} writes: the same event, to the byte, but for its position, which the log gives anew. Any
- * other CloudEvent in the JSON format is read as if it came from a sender, and is recorded now.
- *
- * @throws {CloudEventError} the line is not a valid CloudEvent, or its `_log` is not one that this version knows.
- */
-export async function parseArchiveLine(line: string): Promise<NewEvent> {
-  const members = parseJsonObject(line);
-  return Object.hasOwn(members, LOG) ? archivedEvent(line, members) : parseCloudEvent(line);
-}
+  /** @throws {CloudEventError} the text is not a JSON object. */
+  constructor(text: string) {
+    this.#text = text;
+    this.#members = parseJsonObject(text);
+  }
 
-/** Says what would keep an event from being read again, if anything would. */
-export function archiveProblem(event: StoredEvent): string | undefined {
-  return event.damaged === 'encoding' ? 'one of its texts is not UTF-8' : eventProblem(event);
+  /**
+   * Writes the line of an event, without its line feed: the CloudEvent as GetEvents gives it, with its `sequence`, and one more
+   * member, `_log`, an object of `recordedAt` (RFC 3339), `idempotencyKey`, `webhookId` and `arrival`. Attributes, data and arrival
+   * are written as they are kept.
+   */
+  static of(this: void, event: StoredEvent): string {
+    const { arrival, idempotencyKey, webhookId } = event;
+    const recordedAt = new Date(event.recordedAt).toISOString();
+    const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
+    return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
+  }
+
+  /** Says what would keep an event from being read again, if anything would. */
+  static problemOf(this: void, event: StoredEvent): string | undefined {
+    return event.damaged === 'encoding' ? 'one of its texts is not UTF-8' : ArchiveLine.eventProblem(event);
+  }
+
+  /** Says what keeps an event from being read as a CloudEvent, if anything does. */
+  static eventProblem(this: void, event: StoredEvent): string | undefined {
+    return attributesProblem(event) ?? dataProblem(event) ?? arrivalProblem(event);
+  }
+
+  /** The position of the event in the log from which the line comes, if it has one. */
+  get position(): number | undefined {
+    return positionIn(String(this.#members.sequence));
+  }
+
+  /**
+   * Reads the event: the same that was written, to the byte, but for its position, which the log gives anew. Any other CloudEvent is
+   * read as if it came from a sender, and is recorded now.
+   *
+   * @throws {CloudEventError} it is not a valid CloudEvent, or its `_log` is not one that this version knows.
+   */
+  async event(): Promise<NewEvent> {
+    return Object.hasOwn(this.#members, LOG) ? archivedEvent(this.#text, this.#members) : EventFactory.read(this.#text);
+  }
 }
 
 function archivedEvent(line: string, members: Readonly<Record<string, unknown>>): NewEvent {
@@ -92,25 +108,6 @@ function archivedData(
   return value === undefined ? undefined : xmlSafe(`"${name}":${value}`);
 }
 
-/**
- * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
- *
- * @throws {CloudEventError} it is not a valid CloudEvent.
- */
-export async function parseCloudEvent(json: string): Promise<NewEvent> {
-  const { attributes, payload } = atOnce(cloudEvent(json));
-  return {
-    id: attributes.id,
-    source: attributes.source,
-    attributes: JSON.stringify(withoutReservedNames(attributes)),
-    data: payload && (await dataMember(payload)),
-    arrival: '{}',
-    recordedAt: Date.now(),
-    idempotencyKey: undefined,
-    webhookId: undefined,
-  };
-}
-
 function objectIn(members: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
   const value = members[name];
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
@@ -133,11 +130,6 @@ const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boole
   ['source', (value: string, { source }: StoredEvent) => value === source],
   ['type', (value: string) => value !== ''],
 ]);
-
-/** Says what keeps a stored event from being read as a CloudEvent, if anything does. */
-export function eventProblem(event: StoredEvent): string | undefined {
-  return attributesProblem(event) ?? dataProblem(event) ?? arrivalProblem(event);
-}
 
 function attributesProblem(event: StoredEvent): string | undefined {
   const attributes = event.damaged === 'attributes' ? undefined : parsedObject(event.attributes);

@@ -1,8 +1,6 @@
 import { atOnce, type Steps } from '../../util/promises';
 import { parseTime } from '../../util/time';
-import type { Payload } from '../payload';
 import { wireBytes } from '../stored-event';
-import { JsonText, type MemberText } from './json-text';
 import { isMediaType, isUri, isUriReference } from './syntax';
 
 /** Context attributes that a sender gave its event: valid CloudEvents 1.0, `id`, `source` and `type` among them. */
@@ -89,7 +87,7 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
 }
 
 /** Checks attributes as {@link senderAttributes} does, and those beyond the limit not at all. */
-function* attributeSteps(given: Iterable<readonly [name: string, value: unknown]>): Steps<SenderAttributes> {
+export function* attributeSteps(given: Iterable<readonly [name: string, value: unknown]>): Steps<SenderAttributes> {
   const kept: (readonly [string, unknown])[] = [];
   let bytes = 1;
   for (const attribute of given) {
@@ -114,7 +112,7 @@ function* attributeSteps(given: Iterable<readonly [name: string, value: unknown]
   return present as unknown as SenderAttributes;
 }
 
-function tooLarge(): CloudEventError {
+export function tooLarge(): CloudEventError {
   return new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
 }
 
@@ -151,113 +149,4 @@ export function withoutReservedNames(attributes: Readonly<Record<string, unknown
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [RESERVED.includes(name) ? freeName(name) : name, value]),
   );
-}
-
-/** A CloudEvent as a sender wrote it. */
-export interface ParsedCloudEvent {
-  readonly attributes: SenderAttributes;
-  readonly payload: Payload | undefined;
-}
-
-/** Most events in a batch: as many as GetEvents can be set to return, so that what it gives can be sent back. */
-const MAX_BATCH_EVENTS = 10_000;
-const MAX_BATCH_PARTS = 300_000;
-
-/**
- * Reads a batch of CloudEvents in the JSON format (CloudEvents 1.0 JSON format, section 4): an array of events, which may
- * be empty.
- *
- * @throws {CloudEventError} it is not an array, has more than 10,000 events or 300,000 JSON objects, arrays and members, or
- * an event in it is not valid; the message names the first such event by its number, counted from 1.
- */
-export function* cloudEventBatch(json: string): Steps<ParsedCloudEvent[]> {
-  const batch = new JsonText(json);
-  if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
-    throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
-  }
-  const texts = yield* batch.elements(MAX_BATCH_EVENTS + 1);
-  if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
-  if (texts.length > MAX_BATCH_EVENTS) {
-    throw new CloudEventError(
-      `The batch has more than ${String(MAX_BATCH_EVENTS)} CloudEvents. Send at most ${String(MAX_BATCH_EVENTS)} at a time.`,
-    );
-  }
-  const events: ParsedCloudEvent[] = [];
-  for (const text of texts) {
-    try {
-      events.push(yield* cloudEvent(text));
-    } catch (error) {
-      if (!(error instanceof CloudEventError)) throw error;
-      throw new CloudEventError(`Event ${String(events.length + 1)} of the batch: ${error.message}`);
-    }
-  }
-  return events;
-}
-
-/**
- * Reads the text of a JSON object.
- *
- * @throws {CloudEventError} the text is anything else.
- */
-export function parseJsonObject(json: string | undefined): Record<string, unknown> {
-  const value = parse(json ?? '');
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw noObject();
-}
-
-function noObject(): CloudEventError {
-  return new CloudEventError('The CloudEvent is not a JSON object.');
-}
-
-/** No attribute within the limits is written with more characters. */
-const MAX_ATTRIBUTE_TEXT = 100_000;
-
-/**
- * Reads a CloudEvent in the JSON format (CloudEvents 1.0). Its data is taken from the text, so that numbers keep their digits.
- *
- * @throws {CloudEventError} it is not valid.
- */
-export function* cloudEvent(json: string): Steps<ParsedCloudEvent> {
-  const members = yield* new JsonText(json).members();
-  if (members === undefined) throw noObject();
-  const attributes = yield* attributeSteps(attributesIn(members));
-  const data = members.get('data')?.value.trim();
-  const base64 = members.get('data_base64')?.value;
-  const parsed = base64 && parse(base64);
-  yield;
-  const bytes = bytesOf(data, parsed);
-  yield;
-  if (bytes !== undefined) return { attributes, payload: { mediaType: undefined, bytes } };
-  return { attributes, payload: data === undefined ? undefined : { mediaType: undefined, json: data } };
-}
-
-function* attributesIn(members: ReadonlyMap<string, MemberText>): Generator<readonly [string, unknown]> {
-  for (const [name, { value }] of members) {
-    if (name === 'data' || name === 'data_base64') continue;
-    if (value.length > MAX_ATTRIBUTE_TEXT) throw tooLarge();
-    yield [name, JSON.parse(value)];
-  }
-}
-
-/**
- * Reads the `data_base64` of an event, if it has one, which must not have `data` beside it.
- *
- * @throws {CloudEventError} it has both, or `data_base64` is not base64.
- */
-export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
-  if (base64 === undefined || base64 === null) return undefined;
-  if (data !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
-  if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64)) {
-    throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
-  }
-  return Buffer.from(base64, 'base64');
-}
-
-/** Undefined if the text is not JSON. */
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { archiveLine, parseArchiveLine } from '../../src/events/archive';
-import { senderAttributes } from '../../src/events/cloudevents/cloud-event';
+import { ArchiveLine } from '../../src/events/archive-line';
+import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
@@ -11,6 +11,7 @@ import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
+const read = async (line: string): Promise<NewEvent> => new ArchiveLine(line).event();
 const make = async (given: GivenArrival): Promise<NewEvent> => factory.make(...arrivalOf(given));
 
 /** What a log in a file of its own holds after it was given these events. */
@@ -33,11 +34,11 @@ const storedIn = async (folder: string, name: string, events: readonly NewEvent[
 const expectSameAfterRoundTrip = async (folder: string, events: readonly NewEvent[]): Promise<void> => {
   const before = await storedIn(folder, 'before.db', events);
   expect(before).toHaveLength(events.length);
-  const lines = before.map(archiveLine);
+  const lines = before.map(ArchiveLine.of);
   for (const line of lines) expect(line).not.toMatch(/\n/);
-  const after = await storedIn(folder, 'after.db', await Promise.all(lines.map(parseArchiveLine)));
+  const after = await storedIn(folder, 'after.db', await Promise.all(lines.map(read)));
   expect(after).toEqual(before);
-  expect(after.map(archiveLine)).toEqual(lines);
+  expect(after.map(ArchiveLine.of)).toEqual(lines);
 };
 
 const HOSTILE_NAMES = [
@@ -100,16 +101,16 @@ describe('an archive', () => {
     ]),
   ])('keeps an event with %s as it is', async (_what, given) => {
     const event = await make(given);
-    const line = archiveLine({ ...event, position: 7 });
-    expect(await parseArchiveLine(line)).toEqual(event);
+    const line = ArchiveLine.of({ ...event, position: 7 });
+    expect(await read(line)).toEqual(event);
   });
 
   it('takes an empty key for none, so that no event repeats another by it', async () => {
-    const line = archiveLine({ ...(await make({})), position: 1 });
+    const line = ArchiveLine.of({ ...(await make({})), position: 1 });
     for (const name of ['idempotencyKey', 'webhookId'] as const) {
       const withEmptyKey = line.replace('"_log":{', `"_log":{"${name}":"",`);
       expect(withEmptyKey).not.toBe(line);
-      expect((await parseArchiveLine(withEmptyKey))[name]).toBeUndefined();
+      expect((await read(withEmptyKey))[name]).toBeUndefined();
     }
   });
 
@@ -171,7 +172,7 @@ describe('an archive', () => {
     const line = JSON.stringify({ ...REQUIRED, data: 'AA==', x: null, _log: LOG })
       .replace('"data"', ' "d\\u0061ta_base64" ')
       .replace('"type"', `${' '.repeat(50_000)}"t\\u0079pe"`);
-    const { attributes, data } = await parseArchiveLine(line);
+    const { attributes, data } = await read(line);
     expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"AA=="']);
   });
 
@@ -181,7 +182,7 @@ describe('an archive', () => {
       data: [1],
     }).replace('"idempotencykey":""', '"idempotencykey":"k"');
     const before = Date.now();
-    const event = await parseArchiveLine(` ${line}\r`);
+    const event = await read(` ${line}\r`);
     expect(event.recordedAt).toBeGreaterThanOrEqual(before);
     expect(JSON.parse(event.attributes)).toEqual({
       ...{ ...REQUIRED, sendersequence: '7', senderbinding: 'amqp', idempotencykey: 'k', arrival: 'x' },
@@ -227,6 +228,6 @@ describe('an archive', () => {
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, data_base64: '*' }, 'must be a base64 string'],
     [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],
   ])('is refused with %j', async (members, problem) => {
-    await expect(parseArchiveLine(JSON.stringify({ ...REQUIRED, ...members }))).rejects.toThrow(problem);
+    await expect(read(JSON.stringify({ ...REQUIRED, ...members }))).rejects.toThrow(problem);
   });
 });

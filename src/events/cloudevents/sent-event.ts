@@ -1,0 +1,189 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { unescapeBuffer } from 'node:querystring';
+import type { Steps } from '../../util/promises';
+import type { Payload } from '../payload';
+import {
+  attributeProblem,
+  attributeSteps,
+  CloudEventError,
+  senderAttributes,
+  tooLarge,
+  type SenderAttributes,
+} from './attributes';
+import { JsonText, type MemberText } from './json-text';
+
+declare module 'node:querystring' {
+  /** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
+  function unescapeBuffer(text: string): Buffer;
+}
+
+/** Most events in a batch: as many as GetEvents can be set to return, so that what it gives can be sent back. */
+const MAX_BATCH_EVENTS = 10_000;
+const MAX_BATCH_PARTS = 300_000;
+
+/** The prefix of header fields in binary content mode. */
+const PREFIX = 'ce-';
+
+/** The attributes that every CloudEvent has. One of them as a header field announces an event in binary content mode. */
+const REQUIRED = ['specversion', 'id', 'source', 'type'];
+
+/** Names that CloudEvents gives to the data, which binary content mode has in the body. */
+const DATA_NAMES = ['data', 'data_base64'];
+
+/** A CloudEvent as a sender wrote it, read from one of the content modes of HTTP (HTTP Protocol Binding 1.0.2, section 3). */
+export class SentEvent {
+  private constructor(
+    readonly attributes: SenderAttributes,
+    readonly payload: Payload | undefined,
+  ) {}
+
+  /**
+   * Reads an event in structured content mode, in the JSON format.
+   *
+   * @throws {CloudEventError} it has more than 100,000 JSON objects, arrays and members, or is not valid.
+   */
+  static *structured(json: string): Steps<SentEvent> {
+    if (new JsonText(json).hasTooManyParts())
+      throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
+    return yield* SentEvent.read(json);
+  }
+
+  /**
+   * Reads events in batched content mode, in the JSON format (CloudEvents 1.0 JSON format, section 4): an array of events, which may
+   * be empty.
+   *
+   * @throws {CloudEventError} it is not an array, has more than 10,000 events or 300,000 JSON objects, arrays and members, or
+   * an event in it is not valid; the message names the first such event by its number, counted from 1.
+   */
+  static *batched(json: string): Steps<SentEvent[]> {
+    const batch = new JsonText(json);
+    if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
+      throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
+    }
+    const texts = yield* batch.elements(MAX_BATCH_EVENTS + 1);
+    if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
+    if (texts.length > MAX_BATCH_EVENTS) {
+      throw new CloudEventError(
+        `The batch has more than ${String(MAX_BATCH_EVENTS)} CloudEvents. Send at most ${String(MAX_BATCH_EVENTS)} at a time.`,
+      );
+    }
+    const events: SentEvent[] = [];
+    for (const text of texts) {
+      try {
+        events.push(yield* SentEvent.read(text));
+      } catch (error) {
+        if (!(error instanceof CloudEventError)) throw error;
+        throw new CloudEventError(`Event ${String(events.length + 1)} of the batch: ${error.message}`);
+      }
+    }
+    return events;
+  }
+
+  /**
+   * Reads the attributes of an event in binary content mode, whose data is the body: from `ce-` header fields, and
+   * `datacontenttype` from `Content-Type`. Returns undefined if the header fields announce no such event.
+   *
+   * @throws {CloudEventError} an attribute is not valid.
+   */
+  static binaryAttributes(headers: IncomingHttpHeaders): SenderAttributes | undefined {
+    if (REQUIRED.every((name) => headers[PREFIX + name] === undefined)) return undefined;
+    const given = Object.entries(headers).flatMap(([field, value]) => {
+      if (!field.startsWith(PREFIX)) return [];
+      const name = field.slice(PREFIX.length);
+      if (DATA_NAMES.includes(name))
+        throw new CloudEventError(`The CloudEvent's ${name} must be the body of the request, not the field ${field}.`);
+      return [[name, attributeValue(name, String(value))] as const];
+    });
+    return senderAttributes({ ...Object.fromEntries(given), datacontenttype: headers['content-type'] });
+  }
+
+  /**
+   * Reads an event in the JSON format (CloudEvents 1.0), of any size. Its data is taken from the text, so that numbers keep their
+   * digits.
+   *
+   * @throws {CloudEventError} it is not valid.
+   */
+  static *read(json: string): Steps<SentEvent> {
+    const members = yield* new JsonText(json).members();
+    if (members === undefined) throw noObject();
+    const attributes = yield* attributeSteps(attributesIn(members));
+    const data = members.get('data')?.value.trim();
+    const base64 = members.get('data_base64')?.value;
+    const parsed = base64 && parse(base64);
+    yield;
+    const bytes = bytesOf(data, parsed);
+    yield;
+    if (bytes !== undefined) return new SentEvent(attributes, { mediaType: undefined, bytes });
+    return new SentEvent(attributes, data === undefined ? undefined : { mediaType: undefined, json: data });
+  }
+}
+
+/** No attribute within the limits is written with more characters. */
+const MAX_ATTRIBUTE_TEXT = 100_000;
+
+function* attributesIn(members: ReadonlyMap<string, MemberText>): Generator<readonly [string, unknown]> {
+  for (const [name, { value }] of members) {
+    if (DATA_NAMES.includes(name)) continue;
+    if (value.length > MAX_ATTRIBUTE_TEXT) throw tooLarge();
+    yield [name, JSON.parse(value)];
+  }
+}
+
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;
+const BAD_ESCAPE = /%(?![\da-f]{2})/i;
+
+/**
+ * Decodes a header value (section 3.1.3.2): the quotes and backslashes of a quoted string first, then percent-encoded
+ * UTF-8. Characters outside of ASCII, which should have been percent-encoded, are taken as UTF-8 too. Some senders do not
+ * percent-encode: what is not an escape, or would make the attribute invalid (`/a%20b` as the source), stays as it came.
+ */
+function attributeValue(name: string, value: string): string {
+  const quoted = QUOTED.exec(value)?.[1];
+  const text = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
+  const bytes = unescapeBuffer(text);
+  if (!isUtf8(bytes))
+    throw new CloudEventError(`The CloudEvent's attribute ${name} must be percent-encoded UTF-8 in a header field.`);
+  const decoded = bytes.toString();
+  if (!text.includes('%')) return decoded;
+  const isEncoded = !BAD_ESCAPE.test(text) && attributeProblem(name, decoded) === undefined;
+  return isEncoded ? decoded : Buffer.from(text, 'latin1').toString();
+}
+
+/**
+ * Reads the text of a JSON object.
+ *
+ * @throws {CloudEventError} the text is anything else.
+ */
+export function parseJsonObject(json: string): Record<string, unknown> {
+  const value = parse(json);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw noObject();
+}
+
+function noObject(): CloudEventError {
+  return new CloudEventError('The CloudEvent is not a JSON object.');
+}
+
+/**
+ * Reads the `data_base64` of an event, if it has one, which must not have `data` beside it.
+ *
+ * @throws {CloudEventError} it has both, or `data_base64` is not base64.
+ */
+export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
+  if (base64 === undefined || base64 === null) return undefined;
+  if (data !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
+  if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64)) {
+    throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
+  }
+  return Buffer.from(base64, 'base64');
+}
+
+/** Undefined if the text is not JSON. */
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
