@@ -58,14 +58,14 @@ function build(compiler) {
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
   compile(compiler);
-  const settings = join('dist', 'settings.d.ts');
-  if (existsSync(join('src', 'settings.ts'))) writeFileSync(settings, settingsDeclaration());
+  const settings = join('dist', 'config', 'settings.d.ts');
+  if (existsSync(join('src', 'config', 'settings.ts'))) writeFileSync(settings, settingsDeclaration());
   const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
   // The types of the package's only export; the others cannot be imported.
-  const types = ['index.d.ts', 'settings.d.ts'].map((file) => join('dist', file));
+  const types = [join('dist', 'index.d.ts'), settings];
   const expected = new Set([...copies, ...compiled, ...types, COMPILER_STATE]);
   for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
   writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);

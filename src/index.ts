@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
+import type { WebHookSettings } from './config/settings';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
 import { eventJson } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
-import type { WebHookSettings } from './settings';
 import { createLogger } from './telemetry/logger';
 
 export type { WebHookSettings };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { WebHookSettings } from '../settings';
 import { readConfig, unknownSettings, type Config } from './config';
 import { EnvFile } from './environment';
 import { environmentOfInherited, withInheritedSockets } from './service-manager';
+import type { WebHookSettings } from './settings';
 import { ConfigError, variablesOf } from './variable';
 import { VARIABLES } from './variables';
 
