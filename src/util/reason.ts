@@ -1,8 +1,5 @@
 import { userInfo } from 'node:os';
 
-/** Why an answer that is not TLS cannot be read. */
-export const NO_TLS = 'it does not speak TLS at this port';
-
 /** Why the system, or TLS, refused something: the rest of a sentence about a file or a host. */
 const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['ENOENT', 'there is no such file or folder'],
@@ -23,7 +20,6 @@ const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['CERT_HAS_EXPIRED', 'its certificate has expired'],
   ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'it speaks only old versions of TLS'],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'it speaks only old versions of TLS'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
 ]);
 
 /** Says why a file or a host cannot be used, to follow a colon; without a known code it is the message of the error. */
@@ -33,7 +29,7 @@ export function reasonOf(error: unknown): string {
   const { code, message, address, port } = first as NodeJS.ErrnoException & { address?: string; port?: number };
   if (code === 'EACCES' || code === 'EPERM') return `the user ${userName()} has no permission`;
   if (code === 'ECONNREFUSED') return `nothing listens at ${address ?? 'that address'} on port ${String(port)}`;
-  if (code === 'EPROTO' && message.includes('wrong version number')) return NO_TLS;
+  if (message.includes('wrong version number')) return 'it does not speak TLS at this port';
   return REASONS.get(code) ?? message;
 }
 

@@ -3,7 +3,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
-import { NO_TLS } from '../../util/reason';
 import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import type { ContractFacts } from './contract';
@@ -99,9 +98,10 @@ async function ask(url: URL, client: HttpClient): Promise<HttpAnswer> {
   }
 }
 
-function adviceFor({ message, cause }: NoAnswerError): string {
-  if (message === NO_TLS) return ' Write http:// if it has no TLS, or check the port.';
-  return TLS_ERROR.test((cause as NodeJS.ErrnoException | undefined)?.code ?? '') ? TLS_ADVICE : '';
+function adviceFor({ cause }: NoAnswerError): string {
+  const { code = '', message = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (message.includes('wrong version number')) return ' Write http:// if it has no TLS, or check the port.';
+  return TLS_ERROR.test(code) ? TLS_ADVICE : '';
 }
 
 /** Codes of errors that certificates and versions of TLS cause. */
