@@ -29,38 +29,49 @@ async function flood(url: string, head: string, chunked = false): Promise<{ text
 }
 
 describe('before the body arrives', () => {
+  const RECORD = `${PATH}/RecordEvent`;
+  const TOO_LARGE = '10000000000';
+  const LARGE = 'Content-Length: 4000000\r\n';
   const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
   it.each([
-    { status: 413, head: post(`${PATH}/RecordEvent`, 'Content-Length: 10000000000\r\n') },
-    { status: 413, head: post(PATH, 'Content-Type: text/xml\r\nContent-Length: 10000000000\r\n') },
-    { status: 415, head: post(PATH, 'Content-Type: image/png\r\nContent-Length: 4000000\r\n') },
-    { status: 415, head: post(`${PATH}/RecordEvent`, 'Content-Encoding: lzw\r\nContent-Length: 4000000\r\n') },
-    { status: 401, head: post(`${PATH}/RecordEvent`, 'Content-Length: 4000000\r\n'), variables: { RECORD_KEYS: KEY } },
-    { status: 404, head: post('/nowhere', 'Content-Length: 4000000\r\n') },
-    { status: 405, head: post('/healthz', 'Content-Length: 4000000\r\n') },
+    { what: 'a payload that is too large', status: 413, head: post(RECORD, `Content-Length: ${TOO_LARGE}\r\n`) },
     {
+      what: 'a message that is too large',
       status: 413,
-      head: `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n`,
+      head: post(PATH, `Content-Type: text/xml\r\nContent-Length: ${TOO_LARGE}\r\n`),
     },
-  ])('$status is answered and the connection closed, with Expect and without', async ({ status, head, variables }) => {
-    const service = await startService(variables);
-    for (const expectation of ['', 'Expect: 100-continue\r\n']) {
-      const wire = await openWire(service.url);
-      wire.write(head.replace('\r\n\r\n', `\r\n${expectation}\r\n`));
-      const text = await wire.untilClosed();
-      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
-      expect(text).toContain('\r\nConnection: close\r\n');
-    }
-    await expectNothingHeld(service);
-  });
+    { what: 'an image', status: 415, head: post(PATH, `Content-Type: image/png\r\n${LARGE}`) },
+    { what: 'an unknown coding', status: 415, head: post(RECORD, `Content-Encoding: lzw\r\n${LARGE}`) },
+    { what: 'a payload without a key', status: 401, head: post(RECORD, LARGE), variables: { RECORD_KEYS: KEY } },
+    { what: 'a body at an address with nothing', status: 404, head: post('/nowhere', LARGE) },
+    { what: 'a body at a page', status: 405, head: post('/healthz', LARGE) },
+    {
+      what: 'a GET with a body',
+      status: 413,
+      head: `GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n${LARGE}\r\n`,
+    },
+  ])(
+    '$what is answered with $status and the connection closed, with Expect and without',
+    async ({ status, head, variables }) => {
+      const service = await startService(variables);
+      for (const expectation of ['', 'Expect: 100-continue\r\n']) {
+        const wire = await openWire(service.url);
+        wire.write(head.replace('\r\n\r\n', `\r\n${expectation}\r\n`));
+        const text = await wire.untilClosed();
+        expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
+        expect(text).toContain('\r\nConnection: close\r\n');
+      }
+      await expectNothingHeld(service);
+    },
+  );
 
   it.each([
-    ['with a length', 'Content-Length: 10000000000\r\n', false],
-    ['in chunks', 'Transfer-Encoding: chunked\r\n', true],
-  ])('413 stops an upload %s that does not look at the answer', async (_how, field, chunked) => {
+    { how: 'with a length', field: `Content-Length: ${TOO_LARGE}\r\n` },
+    { how: 'in chunks', field: 'Transfer-Encoding: chunked\r\n', chunked: true },
+  ])('413 stops an upload $how that does not look at the answer', async ({ field, chunked }) => {
     const service = await startService();
-    const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, field), chunked);
+    const { text, bytes } = await flood(service.url, post(RECORD, field), chunked);
     expect(text).toMatch(/^HTTP\/1.1 413 [\s\S]*\r\nConnection: close\r\n/);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
     await expectNothingHeld(service);
@@ -69,7 +80,7 @@ describe('before the body arrives', () => {
   it('429 comes before the body of a client that sent too many requests', async () => {
     const service = await startService({ RATE_LIMIT: '1/1m' });
     expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
-    const { text, bytes } = await flood(service.url, post(`${PATH}/RecordEvent`, 'Content-Length: 4000000000\r\n'));
+    const { text, bytes } = await flood(service.url, post(RECORD, 'Content-Length: 4000000000\r\n'));
     expect(text).toMatch(/^HTTP\/1.1 429 /);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
     await expectNothingHeld(service);
@@ -78,7 +89,7 @@ describe('before the body arrives', () => {
   it('100 Continue asks for a body that is taken', async () => {
     const service = await startService();
     const wire = await openWire(service.url);
-    wire.write(post(`${PATH}/RecordEvent`, 'Content-Length: 5\r\nExpect: 100-continue\r\n'));
+    wire.write(post(RECORD, 'Content-Length: 5\r\nExpect: 100-continue\r\n'));
     await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
     wire.write('event');
     await wire.until(/HTTP\/1.1 200 OK/);
