@@ -8,8 +8,6 @@ import type { ServerOptions } from './request-listener';
 import type { HttpResponse } from './response';
 import { HttpServer } from './server';
 
-type Pages = ServerOptions['pages'];
-
 /** A check that takes longer than this, in milliseconds, counts as failed. */
 const CHECK_TIMEOUT = 1000;
 
@@ -53,7 +51,7 @@ export class AdminPages {
   }
 
   /** Returns `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
-  health(): Pages {
+  health(): ServerOptions['pages'] {
     return new Map([
       [
         '/healthz',
@@ -76,7 +74,7 @@ export class AdminPages {
    *
    * @param checkReader - throws a {@link RequestError} if the caller may not read the metrics.
    */
-  all(checkReader?: (request: HttpRequest) => void): Pages {
+  all(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
     const metrics = page(async (request, response) => {
       checkReader?.(request);
       response.reply(200, this.#metrics.contentType, await this.#metrics.metrics());

@@ -26,20 +26,20 @@ export interface WorkerFunctions {
 
 /** A part of the data of an event that is sent later. */
 interface DataPart {
-  /** The number that {@link SentEvent.dataParts} gives. */
+  /** The number that {@link DividedEvent.dataParts} gives. */
   readonly of: number;
   readonly text: string;
 }
 
 /** An event whose data, if they are long, were sent before in parts: one message of megabytes would hold up either end. */
-export interface SentEvent extends NewEvent {
+export interface DividedEvent extends NewEvent {
   readonly dataParts?: number;
 }
 
 /** The functions of a supervisor for each of its workers. */
 export interface SupervisorFunctions extends Writer {
   dataPart(part: DataPart): void;
-  appendAll(events: readonly SentEvent[]): ReturnType<Writer['appendAll']>;
+  appendAll(events: readonly DividedEvent[]): ReturnType<Writer['appendAll']>;
   /** The worker answers at this absolute address of the endpoint. */
   ready(url: string): void;
   /** Takes the report of a worker that ends. */

@@ -3,7 +3,7 @@ import type { Writer } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { letOthersRun } from '../util/promises';
 import type { Remote } from '../util/remote';
-import type { SentEvent, SupervisorFunctions } from './protocol';
+import type { DividedEvent, SupervisorFunctions } from './protocol';
 
 /** Data longer than this are sent in parts of this length. */
 const PART_CHARACTERS = 256 * 1024;
@@ -11,7 +11,7 @@ const PART_CHARACTERS = 256 * 1024;
 /** Returns the log that the supervisor has open. */
 export function writerOf(supervisor: Remote<SupervisorFunctions>): Writer {
   let divided = 0;
-  const sendParts = async ({ data = '', ...event }: NewEvent): Promise<SentEvent> => {
+  const sendParts = async ({ data = '', ...event }: NewEvent): Promise<DividedEvent> => {
     const dataParts = divided++;
     for (let start = 0; start < data.length; start += PART_CHARACTERS) {
       await letOthersRun();
@@ -21,7 +21,7 @@ export function writerOf(supervisor: Remote<SupervisorFunctions>): Writer {
   };
   return {
     async appendAll(events) {
-      const sent: SentEvent[] = [];
+      const sent: DividedEvent[] = [];
       for (const event of events)
         sent.push((event.data?.length ?? 0) > PART_CHARACTERS ? await sendParts(event) : event);
       return supervisor.ask('appendAll', sent);
@@ -45,7 +45,7 @@ export function writerFor(
     endWatch();
   });
   const received = new Map<number, string[]>();
-  const withData = ({ dataParts, ...event }: SentEvent): NewEvent => {
+  const withData = ({ dataParts, ...event }: DividedEvent): NewEvent => {
     if (dataParts === undefined) return event;
     const data = received.get(dataParts)?.join('');
     received.delete(dataParts);
