@@ -6,7 +6,7 @@ import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
-import { KeyReuseError, ParameterError, UnfinishedSearchError, type Call, type CallContent } from '../service/call';
+import { CallError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
 import { Refusals } from '../telemetry/refused-calls';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
@@ -24,10 +24,8 @@ const MAX_MEDIA_TYPE_LENGTH = 1000;
  */
 function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof RequestError) return error;
-  if (error instanceof ParameterError || error instanceof CloudEventError)
-    return HTTP_ERRORS.invalidInput(error.message);
-  if (error instanceof KeyReuseError) return HTTP_ERRORS.keyReuse(error.message);
-  if (error instanceof UnfinishedSearchError) return HTTP_ERRORS.unfinishedSearch(error.message);
+  if (error instanceof CallError) return HTTP_ERRORS[error.kind](error.message);
+  if (error instanceof CloudEventError) return HTTP_ERRORS.invalidInput(error.message);
   if (error instanceof EventTooLargeError) return HTTP_ERRORS.eventTooLarge(error.message);
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Operation, Service } from '../service/call';
+import type { Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
 import { OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
@@ -115,7 +115,7 @@ export class Contract {
   check(service: Service): void {
     const names = this.operations.map(({ name }) => name);
     sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
-    for (const [name, { access }] of Object.entries(service as Record<string, Partial<Operation>>)) {
+    for (const [name, { access }] of Object.entries<Partial<Service[string]>>(service)) {
       if (access === undefined)
         throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
     }

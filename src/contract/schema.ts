@@ -1,7 +1,7 @@
 import type { XmlElement } from '../xml/xml-tree';
 import { BUILT_IN, enumeration, SimpleTypeError, type BuiltInName, type SimpleType } from './simple-type';
 import { detached, shortened } from '../util/text';
-import { ParameterError, type ParameterValues, type SimpleValue } from '../service/call';
+import { CallError, type ParameterValues, type SimpleValue } from '../service/call';
 
 const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
@@ -66,22 +66,22 @@ export class OperationInput {
    * Turns the texts that a caller gave into the values of the parameters, the same for every binding.
    *
    * @param refused - names that must not be given.
-   * @throws {ParameterError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those
+   * @throws {CallError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those
    *   of ASP.NET, which says `type` for every parameter's name.
    */
   values(given: GivenTexts, refused: readonly string[] = []): ParameterValues {
     const unknown = refused.find((name) => given({ name, isRequired: false }).length > 0);
     if (unknown !== undefined) {
       const known = this.parameters.map(({ name }) => name).join(', ');
-      throw new ParameterError(`There is no parameter ${unknown}. The parameters are ${known}.`);
+      throw new CallError(`There is no parameter ${unknown}. The parameters are ${known}.`);
     }
     // Without a prototype: nothing has a value that was not given, whatever its name.
     const values = Object.create(null) as Record<string, SimpleValue | undefined>;
     for (const parameter of this.parameters) {
       const { name, isRequired } = parameter;
       const [text, ...more] = given(parameter);
-      if (text === undefined && isRequired) throw new ParameterError(`Missing parameter: ${name}.`);
-      if (more.length > 0) throw ParameterError.mustBe(name, 'given once');
+      if (text === undefined && isRequired) throw new CallError(`Missing parameter: ${name}.`);
+      if (more.length > 0) throw CallError.mustBe(name, 'given once');
       values[name] = text === undefined ? undefined : readText(parameter, text);
     }
     return values;
@@ -168,14 +168,14 @@ function children(parent: XmlElement, name?: string): XmlElement[] {
 }
 
 function readText({ name, type }: Parameter, text: string): SimpleValue {
-  if (!text.isWellFormed()) throw ParameterError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
+  if (!text.isWellFormed()) throw CallError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
   try {
     const value = type.read(text);
     // A copy: an operation may keep it while it waits, long after the message is gone.
     return typeof value === 'string' ? detached(value) : value;
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
-    throw new ParameterError(
+    throw new CallError(
       `Cannot convert ${shortened(text)} to ${type.className}.\nParameter name: ${name} ---> ${error.message}`,
     );
   }

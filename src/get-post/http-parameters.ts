@@ -1,7 +1,7 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { Charset } from '../http/content/charset';
 import { HTTP_ERRORS } from '../http/errors';
-import { ParameterError } from '../service/call';
+import { CallError } from '../service/call';
 import type { Steps } from '../util/promises';
 import type { GivenTexts } from '../contract/schema';
 import { FormFields } from './form-fields';
@@ -77,6 +77,6 @@ function* jsonTexts(name: string, value: string): Steps<readonly string[]> {
 function jsonText(name: string, value: string): readonly string[] {
   if (value === 'null') return [];
   if (value.startsWith('"')) return [JSON.parse(value) as string];
-  if (/^[[{]/.test(value)) throw ParameterError.mustBe(name, 'a string, a number, true or false, or an array of these');
+  if (/^[[{]/.test(value)) throw CallError.mustBe(name, 'a string, a number, true or false, or an array of these');
   return [value];
 }

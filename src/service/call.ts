@@ -45,36 +45,24 @@ export interface Call extends RecordedCall {
   whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** Thrown for a parameter that is missing, or whose value cannot be used: the caller's mistake. */
-export class ParameterError extends Error {
-  override readonly name = 'ParameterError';
+/** Thrown for a call that the service refuses. The caller gets the message. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
 
-  /** Returns the error for a value that an operation cannot use. */
-  static mustBe(parameter: string, allowed: string): ParameterError {
-    return new ParameterError(`The parameter ${parameter} must be ${allowed}.`);
+  constructor(
+    message: string,
+    /**
+     * `invalidInput`: a parameter is missing, or its value cannot be used; `keyReuse`: the `Idempotency-Key` was sent with another event
+     * before; `unfinishedSearch`: events are left to look at, and the caller is to ask again.
+     */
+    readonly kind: 'invalidInput' | 'keyReuse' | 'unfinishedSearch' = 'invalidInput',
+  ) {
+    super(message);
   }
-}
 
-/** Thrown for an `Idempotency-Key` that was sent with another event before: the caller's mistake. */
-export class KeyReuseError extends Error {
-  override readonly name = 'KeyReuseError';
-
-  constructor() {
-    super(
-      'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
-        'Send each event with a key of its own.',
-    );
-  }
-}
-
-/** Thrown if a search found nothing in the time that it has, and events are left to look at: the caller is to ask again. */
-export class UnfinishedSearchError extends Error {
-  override readonly name = 'UnfinishedSearchError';
-
-  constructor() {
-    super(
-      'No event of this type was found yet, and there are more to look at. Ask again; with after the search goes on.',
-    );
+  /** Returns the error for a value of a parameter that an operation cannot use. */
+  static mustBe(parameter: string, allowed: string): CallError {
+    return new CallError(`The parameter ${parameter} must be ${allowed}.`);
   }
 }
 
@@ -88,7 +76,7 @@ export class UnfinishedSearchError extends Error {
  *       access: 'read',
  *       resultType: 'application/json',
  *       async run(call, { topic }) {
- *         if (!topics.has(topic)) throw ParameterError.mustBe('topic', 'one that is known');
+ *         if (!topics.has(topic)) throw CallError.mustBe('topic', 'one that is known');
  *         const news = await call.whileIdle((signal) => topics.next(topic, signal));
  *         return JSON.stringify(news);
  *       },
@@ -105,7 +93,7 @@ export interface Operation {
    * Runs the operation and resolves to its result, which is always one string.
    *
    * @param parameters - the values of the parameters that the contract declares.
-   * @throws {ParameterError} a value cannot be used; the caller gets its message. Any other error is the service's failure.
+   * @throws {CallError} a value cannot be used. Any other error is the service's failure.
    */
   run(this: void, call: Call, parameters: ParameterValues): Promise<string>;
 }

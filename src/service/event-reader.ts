@@ -3,7 +3,7 @@ import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/log-reader';
 import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
-import { ParameterError, UnfinishedSearchError, type Call, type ParameterValues } from './call';
+import { CallError, type Call, type ParameterValues } from './call';
 import { readPage, type PageQuery } from './event-page';
 import { Gaps, readPageOfType, type TypedPage } from './events-of-type';
 
@@ -13,15 +13,15 @@ const MAX_WAIT = 60_000;
 /**
  * How long a call may wait for the first event of its query, in milliseconds; 0 for one that does not wait.
  *
- * @throws {ParameterError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
+ * @throws {CallError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
  */
 export function waitParameter({ wait }: ParameterValues, { id, position }: EventQuery): number {
   if (wait === undefined) return 0;
   const milliseconds = typeof wait === 'string' ? parseDuration(wait) : undefined;
   if (milliseconds === undefined || milliseconds > MAX_WAIT)
-    throw ParameterError.mustBe('wait', 'a duration of at most 60s, as in 20s or 500ms');
+    throw CallError.mustBe('wait', 'a duration of at most 60s, as in 20s or 500ms');
   if (id !== undefined || position !== undefined)
-    throw ParameterError.mustBe('wait', 'given without the parameters id and sequence');
+    throw CallError.mustBe('wait', 'given without the parameters id and sequence');
   return milliseconds;
 }
 
@@ -47,7 +47,7 @@ export class EventReader {
    * the service stops.
    *
    * @throws {EventLogError} also what {@link Call.whileIdle} throws.
-   * @throws {UnfinishedSearchError} no event of the type was found in the time that a search has.
+   * @throws {CallError} no event of the type was found in the time that a search has.
    */
   async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
     const deadline = performance.now() + milliseconds;
@@ -81,7 +81,10 @@ export class EventReader {
         if (page.rest === undefined) return page.events;
         left = page.rest;
       }
-      throw new UnfinishedSearchError();
+      throw new CallError(
+        'No event of this type was found yet, and there are more to look at. Ask again; with after the search goes on.',
+        'unfinishedSearch',
+      );
     });
   }
 

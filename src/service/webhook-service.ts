@@ -6,7 +6,7 @@ import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import type { PageQuery } from './event-page';
 import { EventReader, waitParameter } from './event-reader';
-import { KeyReuseError, ParameterError, type Call, type ParameterValues, type Service } from './call';
+import { CallError, type Call, type ParameterValues, type Service } from './call';
 import { letOthersRun } from '../util/promises';
 
 /**
@@ -54,7 +54,7 @@ function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResu
   const position = sequenceParameter(parameters, 'sequence');
   const type = textParameter(parameters, 'type');
   if (type !== undefined && (id !== undefined || position !== undefined))
-    throw ParameterError.mustBe('type', 'given without the parameters id and sequence');
+    throw CallError.mustBe('type', 'given without the parameters id and sequence');
   return {
     id,
     position,
@@ -69,7 +69,7 @@ function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResu
 function textParameter(parameters: ParameterValues, name: string): string | undefined {
   const value = parameters[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value === '') throw ParameterError.mustBe(name, 'given with a value');
+  if (typeof value !== 'string' || value === '') throw CallError.mustBe(name, 'given with a value');
   return value;
 }
 
@@ -77,14 +77,14 @@ function sequenceParameter(parameters: ParameterValues, name: string): number | 
   const value = parameters[name];
   if (value === undefined) return undefined;
   const position = typeof value === 'string' ? positionIn(value.trim()) : undefined;
-  if (position === undefined) throw ParameterError.mustBe(name, 'a sequence: up to 20 digits');
+  if (position === undefined) throw CallError.mustBe(name, 'a sequence: up to 20 digits');
   return position;
 }
 
 function limitParameter({ limit }: ParameterValues, most: number): number {
   if (limit === undefined) return most;
   if (typeof limit === 'number' && limit >= 1 && limit <= most) return limit;
-  throw ParameterError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
+  throw CallError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
 function listedEvent(event: LoggedEvent, call: Call): string {
@@ -108,7 +108,7 @@ const EVENTS_IN_ONE_GO = 100;
  * the ids of its events. Of a batch all events are recorded or, if one is not valid, none.
  *
  * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
- * @throws {KeyReuseError} its `Idempotency-Key` is that of another event.
+ * @throws {CallError} its `Idempotency-Key` is that of another event.
  * @throws {EventTooLargeError} an event is too large for the log.
  * @throws {EventLogError} nothing was recorded.
  */
@@ -120,13 +120,21 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
     const event = made instanceof Promise ? await made : made;
     call.forget();
     const { id, conflict } = await log.append(content.handshake?.isOpen === true ? withoutKeys(event) : event);
-    if (conflict === true) throw new KeyReuseError();
+    if (conflict === true) throw keyReuse();
     return id;
   }
   const made = await batchOf(call, content.batch, events);
   call.forget();
   const appended = made.length === 0 ? [] : await log.appendAll(made);
   return JSON.stringify(appended.map(({ id }) => id));
+}
+
+function keyReuse(): CallError {
+  return new CallError(
+    'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
+      'Send each event with a key of its own.',
+    'keyReuse',
+  );
 }
 
 /** An event that no key of its request makes known: anybody may send an open handshake, and must not use up the key of another call. */

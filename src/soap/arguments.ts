@@ -1,4 +1,4 @@
-import { ParameterError } from '../service/call';
+import { CallError } from '../service/call';
 import type { ElementName, Tag } from '../xml/handler';
 
 const INSTANCE_NAMESPACE = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -10,7 +10,7 @@ export interface Arguments {
   /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
   readonly otherNamespace: ElementName | undefined;
   /** Why they cannot be used: a parameter has elements in it. */
-  readonly error: ParameterError | undefined;
+  readonly error: CallError | undefined;
 }
 
 export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, error: undefined };
@@ -22,7 +22,7 @@ export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undef
 export class ArgumentCollector implements Arguments {
   readonly texts = new Map<string, string[]>();
   otherNamespace: ElementName | undefined;
-  error: ParameterError | undefined;
+  error: CallError | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
   /** The parameter whose element is open, and its text so far. */
@@ -46,8 +46,7 @@ export class ArgumentCollector implements Arguments {
 
   /** An element inside a child element opens. */
   openInner(): void {
-    if (this.#open !== undefined)
-      this.error ??= ParameterError.mustBe(this.#open.name, 'text, without XML elements in it');
+    if (this.#open !== undefined) this.error ??= CallError.mustBe(this.#open.name, 'text, without XML elements in it');
   }
 
   /** Text in the operation's element, or deeper. */

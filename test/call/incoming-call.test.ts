@@ -1,5 +1,5 @@
 import { CloudEventError } from '../../src/events/cloudevents/attributes';
-import { ParameterError, type Operation } from '../../src/service/call';
+import { CallError, type Operation } from '../../src/service/call';
 import { BINDINGS, requestOf } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
@@ -12,7 +12,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
   beforeAll(async () => {
     endpoint = await startEndpoint({
       RecordEvent: failing(new CloudEventError("The CloudEvent's attribute id is missing.")),
-      GetEvents: failing(ParameterError.mustBe('limit', 'a number')),
+      GetEvents: failing(CallError.mustBe('limit', 'a number')),
       HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
     });
     waiting = await startEndpoint({

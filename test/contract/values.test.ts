@@ -1,6 +1,6 @@
 import { NO_VALUES, OperationInput, type Parameter } from '../../src/contract/schema';
 import { BUILT_IN } from '../../src/contract/simple-type';
-import { ParameterError } from '../../src/service/call';
+import { CallError } from '../../src/service/call';
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   name,
@@ -50,7 +50,7 @@ describe('the values of the parameters', () => {
       ['x'.repeat(1_000_000)],
     ],
   ])('are refused with: %s', (message, described, texts) => {
-    expect(() => values(described, ...texts)).toThrow(new ParameterError(message));
+    expect(() => values(described, ...texts)).toThrow(new CallError(message));
   });
 
   it('pass on an error that is not about the text', () => {

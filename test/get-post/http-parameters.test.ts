@@ -3,7 +3,7 @@ import { httpParameters } from '../../src/get-post/http-parameters';
 import { HttpInput } from '../../src/get-post/http-input';
 import { MediaType } from '../../src/http/content/media-type';
 import { RequestError } from '../../src/http/errors';
-import { ParameterError } from '../../src/service/call';
+import { CallError } from '../../src/service/call';
 import { atOnce } from '../../src/util/promises';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -121,7 +121,7 @@ describe('parameters over GET and POST are refused', () => {
 
   it.each(['{}', '{"b":1}', '[[]]', '[1,{}]'])('if the value of one is %s', (value) => {
     expect(() => textsOf(inputOf('', JSON_TYPE, `{"a":${value}}`), ['a'])).toThrow(
-      ParameterError.mustBe('a', 'a string, a number, true or false, or an array of these'),
+      CallError.mustBe('a', 'a string, a number, true or false, or an array of these'),
     );
   });
 });

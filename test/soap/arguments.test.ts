@@ -6,7 +6,7 @@ import { XmlReader } from '../../src/xml/xml-reader';
 import { inParts, LARGE_MESSAGE } from '../../src/util/promises';
 import { SoapVersion } from '../../src/soap/soap-version';
 import { xmlText } from '../../src/xml/characters';
-import { ParameterError } from '../../src/service/call';
+import { CallError } from '../../src/service/call';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 
 const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
@@ -90,7 +90,7 @@ describe('the arguments in a SOAP message are', () => {
     'refused with elements in them: %s',
     (inside) => {
       expect(argumentsOf(envelope11('Op', inside)).error).toEqual(
-        new ParameterError('The parameter a must be text, without XML elements in it.'),
+        new CallError('The parameter a must be text, without XML elements in it.'),
       );
     },
   );
