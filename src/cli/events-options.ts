@@ -1,7 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
 import { Binding } from '../config/bindings';
-import { MAX_SEARCH_TEXT, type Start } from '../log/log-reader';
+import { LogReader, type Start } from '../log/log-reader';
 import { parseSince, type EventFilter } from './scan';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, type ToolCommand } from './tool-command';
@@ -106,8 +106,8 @@ function binding(name: string): string {
 }
 
 function searchText(text: string): string {
-  if (text.length <= MAX_SEARCH_TEXT) return text;
-  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
+  if (text.length <= LogReader.MAX_SEARCH_TEXT) return text;
+  throw misuse(`--text can have at most ${String(LogReader.MAX_SEARCH_TEXT)} characters.`);
 }
 
 function serviceAddress(text: string): URL {

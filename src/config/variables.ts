@@ -1,4 +1,4 @@
-import { eventLog, withoutSecrets } from '../log/engines';
+import { eventLogAddress } from '../log/engines';
 import {
   baseUrl,
   duration,
@@ -76,11 +76,11 @@ export const VARIABLES = {
     default: 'true',
     description: '`false`: no WSDL, discovery document and service pages',
   }),
-  eventLog: required('EVENT_LOG', eventLog, {
+  eventLog: required('EVENT_LOG', eventLogAddress.locate, {
     group: 'Events',
     default: 'sqlite:data/events.db',
     description: 'where events are kept',
-    redact: withoutSecrets,
+    redact: eventLogAddress.withoutSecrets,
     supervised: true,
   }),
   /** For PostgreSQL. */

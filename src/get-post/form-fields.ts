@@ -1,5 +1,5 @@
 import { unescapeBuffer } from 'node:querystring';
-import { slicesOf } from '../events/payload';
+import { JsonText } from '../events/cloudevents/json-text';
 import { Charset } from '../http/content/charset';
 import { atOnce, LARGE_MESSAGE, type Steps } from '../util/promises';
 
@@ -89,27 +89,20 @@ export class FormFields {
     for (const [name, value = ''] of Object.entries(this.values)) {
       yield before;
       before = ',';
-      yield* stringPieces(name);
+      yield* JsonText.stringPieces(name);
       if (typeof value === 'string') {
         yield ':';
-        yield* stringPieces(value);
+        yield* JsonText.stringPieces(value);
       } else {
         for (const [i, text] of value.entries()) {
           yield i === 0 ? ':[' : ',';
-          yield* stringPieces(text);
+          yield* JsonText.stringPieces(text);
         }
         yield ']';
       }
     }
     yield before === '{' ? '{}' : '}';
   }
-}
-
-/** Writes a text as JSON does. */
-export function* stringPieces(text: string): Generator<string> {
-  yield '"';
-  for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
-  yield '"';
 }
 
 function unescapedPart(text: string): Buffer {

@@ -3,7 +3,7 @@ import { Charset } from '../http/content/charset';
 import type { MediaType } from '../http/content/media-type';
 import type { Payload } from '../events/payload';
 import type { Steps } from '../util/promises';
-import { stringPieces } from './form-fields';
+import { JsonText } from '../events/cloudevents/json-text';
 
 const MULTIPART = 'multipart/form-data';
 
@@ -119,7 +119,7 @@ function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<st
   for (const [name, parts] of fields) {
     yield before;
     before = ',';
-    yield* stringPieces(name);
+    yield* JsonText.stringPieces(name);
     yield parts.length > 1 ? ':[' : ':';
     for (const [i, part] of parts.entries()) {
       if (i > 0) yield ',';
@@ -133,7 +133,7 @@ function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<st
 function* partPieces({ filename, contentType, content }: Part): Generator<string> {
   const text = filename === undefined ? Charset.utf8.decode(content) : undefined;
   if (text !== undefined) {
-    yield* stringPieces(text);
+    yield* JsonText.stringPieces(text);
     return;
   }
   yield JSON.stringify({ filename, contentType, base64: '' }).slice(0, -2);

@@ -170,22 +170,25 @@ const MEMORY: EngineChoice = {
 /** Every engine that EVENT_LOG can choose. */
 const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, POSTGRES, MEMORY];
 
-/**
- * Reads where an event log is kept, as EVENT_LOG says it.
- *
- * @throws {ValueError} saying what is allowed, without any part of the address.
- */
-export function eventLog(text: string): EventLogLocation {
-  const engine = engineOf(text);
-  const location = engine?.locate(text);
-  if (location !== undefined) return location;
-  throw new ValueError(`must be ${(engine ? [engine] : ENGINES).map(({ form }) => form).join(', or ')}`);
-}
+/** The addresses of event logs, as EVENT_LOG has them. */
+export const eventLogAddress = {
+  /**
+   * Reads where an event log is kept.
+   *
+   * @throws {ValueError} saying what is allowed, without any part of the address.
+   */
+  locate(this: void, text: string): EventLogLocation {
+    const engine = engineOf(text);
+    const location = engine?.locate(text);
+    if (location !== undefined) return location;
+    throw new ValueError(`must be ${(engine ? [engine] : ENGINES).map(({ form }) => form).join(', or ')}`);
+  },
 
-/** Replaces what may be a secret in the address of an event log by `***`. */
-export function withoutSecrets(text: string): string {
-  return engineOf(text)?.withoutSecrets(text) ?? hideSecrets(text, []);
-}
+  /** Replaces what may be a secret by `***`. */
+  withoutSecrets(this: void, text: string): string {
+    return engineOf(text)?.withoutSecrets(text) ?? hideSecrets(text, []);
+  },
+};
 
 /** Hides what stands before an `@`, and the values of the parameters that are not named. */
 function hideSecrets(text: string, shown: readonly string[]): string {

@@ -37,9 +37,6 @@ export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attr
   readonly dataOmitted: boolean;
 }
 
-/** Longest text that can be searched for, in characters. */
-export const MAX_SEARCH_TEXT = 200;
-
 /** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
 
@@ -52,7 +49,7 @@ export interface SearchQuery {
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
+   * Only events with this text, at most {@link LogReader.MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
    * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
    * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
    */
@@ -136,6 +133,9 @@ const WAIT = 60_000;
 
 /** A log to read: that of this service, or of a service elsewhere. */
 export abstract class LogReader {
+  /** Longest text that can be searched for, in characters. */
+  static readonly MAX_SEARCH_TEXT = 200;
+
   /**
    * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
    * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log.
@@ -153,7 +153,7 @@ export abstract class LogReader {
    * or little more and says how far it came, so it may find nothing and still leave `more`. Recording an event waits for a few
    * milliseconds of it at most, or for as long as one large event takes.
    *
-   * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
+   * @throws {EventLogError} also where the text is longer than {@link LogReader.MAX_SEARCH_TEXT}.
    */
   abstract search(query: SearchQuery): Promise<SearchResult>;
 

@@ -1,14 +1,7 @@
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import { EventLogError } from './event-log';
-import {
-  DATA_START,
-  MAX_SEARCH_TEXT,
-  type DataSummary,
-  type FoundEvent,
-  type Match,
-  type SearchQuery,
-} from './log-reader';
+import { DATA_START, LogReader, type DataSummary, type FoundEvent, type Match, type SearchQuery } from './log-reader';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;
@@ -85,9 +78,9 @@ interface Matched {
 
 /** @throws {EventLogError} the text is too long to be searched for. */
 export function requireSearchable({ text = '' }: SearchQuery): void {
-  if (text.length <= MAX_SEARCH_TEXT) return;
+  if (text.length <= LogReader.MAX_SEARCH_TEXT) return;
   throw new EventLogError(
-    `The text to search for has ${String(text.length)} characters, and can have ${String(MAX_SEARCH_TEXT)}.`,
+    `The text to search for has ${String(text.length)} characters, and can have ${String(LogReader.MAX_SEARCH_TEXT)}.`,
   );
 }
 

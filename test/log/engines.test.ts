@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { eventLog } from '../../src/log/engines';
+import { eventLogAddress } from '../../src/log/engines';
 import { EventLogError } from '../../src/log/event-log';
 import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -17,11 +17,11 @@ describe('where an event log is kept', () => {
     ['memory:', 'memory', 'memory'],
     ['postgres://me@h1,h2:5433/events?connections=8', 'PostgreSQL', 'h1:5432,h2:5433/events'],
   ])('%s is %s, with a name that holds no secret', (text, engine, name) => {
-    expect(eventLog(text)).toMatchObject({ engine, name });
+    expect(eventLogAddress.locate(text)).toMatchObject({ engine, name });
   });
 
   it.each(['events.db', 'nuts://h/EVENTS', 'SQLITE:events.db', ''])('%s is refused with all forms', (text) => {
-    expect(() => eventLog(text)).toThrow(
+    expect(() => eventLogAddress.locate(text)).toThrow(
       'must be sqlite: and the path of a file, as in sqlite:data/events.db, or the address of a NATS stream, as in ' +
         'nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3, or the address of a PostgreSQL database, as in ' +
         'postgres://user@host1:5432,host2:5432/database, or memory: for a log that ends with the service',
@@ -37,12 +37,12 @@ describe('where an event log is kept', () => {
     ],
     ['postgres://h', 'the address of a PostgreSQL database, as in postgres://user@host1:5432,host2:5432/database'],
   ])('%s is refused with the form of its engine', (text, form) => {
-    expect(() => eventLog(text)).toThrow(new Error(`must be ${form}`));
+    expect(() => eventLogAddress.locate(text)).toThrow(new Error(`must be ${form}`));
   });
 
   it('is the memory of one process, in which no other finds a log', async () => {
     const settings = { timeout: 1000, retention: { maxEvents: 1, maxAge: undefined } };
-    const location = eventLog('memory:');
+    const location = eventLogAddress.locate('memory:');
     const log = await location.open(settings);
     await log.appendAll([newEvent(), newEvent()]);
     await eventually('one is forgotten', async () => (await log.stats()).events === 1);
@@ -54,16 +54,17 @@ describe('where an event log is kept', () => {
 
   it('is known to be missing for a file that does not exist', async () => {
     const file = join(folder.path, 'missing.db');
-    expect(eventLog(`sqlite:${file}`).isMissing?.()).toBe(true);
+    expect(eventLogAddress.locate(`sqlite:${file}`).isMissing?.()).toBe(true);
     await writeFile(file, '');
-    expect(eventLog(`sqlite:${file}`).isMissing?.()).toBe(false);
+    expect(eventLogAddress.locate(`sqlite:${file}`).isMissing?.()).toBe(false);
   });
 });
 
 describe('what keeps a process from opening its log', () => {
   const folder = useTemporaryFolder();
   const asUser = process.getuid?.() === 0 ? it.skip : it;
-  const problem = (file: string, to: 'read' | 'write' = 'write') => eventLog(`sqlite:${file}`).problem?.(to);
+  const problem = (file: string, to: 'read' | 'write' = 'write') =>
+    eventLogAddress.locate(`sqlite:${file}`).problem?.(to);
 
   it('names a folder and a path through a file', async () => {
     await mkdir(join(folder.path, 'folder'));

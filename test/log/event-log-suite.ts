@@ -1,13 +1,7 @@
 import { LAST_POSITION } from '../../src/events/position';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventLogError, type EventLog, type Retention } from '../../src/log/event-log';
-import {
-  MAX_SEARCH_TEXT,
-  type EventQuery,
-  type Match,
-  type SearchQuery,
-  type SearchResult,
-} from '../../src/log/log-reader';
+import { LogReader, type EventQuery, type Match, type SearchQuery, type SearchResult } from '../../src/log/log-reader';
 import { eventually } from '../support/eventually';
 import { everyEvent, newEvent } from '../support/events';
 import { watching } from '../support/watching';
@@ -905,14 +899,14 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
 
       it('searches for texts up to a length', async () => {
-        const text = 'x'.repeat(MAX_SEARCH_TEXT);
+        const text = 'x'.repeat(LogReader.MAX_SEARCH_TEXT);
         await record({ long: { data: `"data":"${text}"` } });
         expect(await found({ text })).toEqual(['long']);
         await expect(search({ text: `${text}x` })).rejects.toThrow(EventLogError);
       });
 
       it('finds a long text of one letter in a large event of the same letter soon', async () => {
-        const text = `${'a'.repeat(MAX_SEARCH_TEXT - 1)}b`;
+        const text = `${'a'.repeat(LogReader.MAX_SEARCH_TEXT - 1)}b`;
         await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });
         const started = performance.now();
         expect(await found({ text: 'nothing' })).toEqual([]);

@@ -1,4 +1,5 @@
 import { atOnce, type Steps } from '../../util/promises';
+import { slicesOf } from '../payload';
 
 /** Most objects, arrays and members in one JSON text that is looked into: what they stand for takes many times its length. */
 const MAX_PARTS = 100_000;
@@ -29,6 +30,13 @@ export interface MemberText {
 export class JsonText {
   /** @param json - need not be valid. */
   constructor(readonly json: string) {}
+
+  /** Writes a string as JSON does, in pieces. */
+  static *stringPieces(text: string): Generator<string> {
+    yield '"';
+    for (const slice of slicesOf(text)) yield JSON.stringify(slice).slice(1, -1);
+    yield '"';
+  }
 
   /** Whether it has more objects, arrays and members; braces, brackets and colons in strings count too. */
   hasTooManyParts(maxParts = MAX_PARTS): boolean {

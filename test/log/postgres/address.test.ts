@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../../../src/log/engines';
+import { eventLogAddress } from '../../../src/log/engines';
 import { postgresAddress } from '../../../src/log/postgres/address';
 
 describe('the address of an event log in PostgreSQL', () => {
@@ -49,7 +49,7 @@ describe('the address of an event log in PostgreSQL', () => {
   });
 
   it('is shown without what may be a password', () => {
-    expect(withoutSecrets('postgres://u:secret@h/d?connections=4&password=secret')).toBe(
+    expect(eventLogAddress.withoutSecrets('postgres://u:secret@h/d?connections=4&password=secret')).toBe(
       'postgres://***@h/d?connections=4&password=***',
     );
   });
