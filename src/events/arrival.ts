@@ -1,4 +1,3 @@
-import type { TextSpan } from '../util/text';
 import type { StoredEvent } from './stored-event';
 
 /** Header fields in their order. */
@@ -8,8 +7,8 @@ type HeaderFields = readonly (readonly [name: string, value: string])[];
 export interface SoapPayload {
   /** The element whose content it was: that of the operation, unless the body said more. */
   readonly of: 'operation' | 'body';
-  /** The namespace declarations in it that stood further out; none if they are many. */
-  readonly added: readonly TextSpan[];
+  /** The places in it of the namespace declarations that stood further out; none if they are many. */
+  readonly added: readonly (readonly [offset: number, length: number])[];
 }
 
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
@@ -56,7 +55,7 @@ function soapPayload(value: unknown): SoapPayload | undefined {
   const { of = 'operation', added = [] } = value as Readonly<Record<string, unknown>>;
   if ((of !== 'operation' && of !== 'body') || !Array.isArray(added)) return undefined;
   const isSpan = (span: unknown) => Array.isArray(span) && span.length === 2 && span.every(Number.isInteger);
-  return added.every(isSpan) ? { of, added: added as TextSpan[] } : undefined;
+  return added.every(isSpan) ? { of, added: added as SoapPayload['added'] } : undefined;
 }
 
 function text(value: unknown): string | undefined {

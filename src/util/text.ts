@@ -84,9 +84,6 @@ export function mayBeSecret(name: string): boolean {
   return SECRET.test(name);
 }
 
-/** A part of a text. */
-export type TextSpan = readonly [offset: number, length: number];
-
 const KIB = 1024;
 const MIB = KIB * KIB;
 

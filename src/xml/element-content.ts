@@ -1,7 +1,6 @@
 import type { Steps } from '../util/promises';
 import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
-import type { TextSpan } from '../util/text';
 
 /** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
@@ -41,7 +40,7 @@ export class ElementContent {
   #written: Map<string, string> | undefined;
   #allPrefixes: readonly string[] | undefined;
   #allDeclarations: string | undefined;
-  readonly #added: TextSpan[] = [];
+  readonly #added: (readonly [offset: number, length: number])[] = [];
 
   /**
    * @param xml - the whole document.
@@ -55,7 +54,7 @@ export class ElementContent {
   }
 
   /** Offsets and lengths, in the text that was written, of the declarations that it was given; none if they are more than 64. */
-  get added(): readonly TextSpan[] {
+  get added(): readonly (readonly [offset: number, length: number])[] {
     return this.#added.length > MAX_ADDED ? [] : this.#added;
   }
 
