@@ -38,3 +38,9 @@ export async function expectFit(page: Page, name: string): Promise<void> {
   await mkdir(shots, { recursive: true });
   await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
 }
+
+/** Keeps what a page says about a copy, which would be gone after two seconds: on a busy machine before a test has looked. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+}

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
-import { expectFit, launchChromium, SCREENS } from '../support/browser';
+import { expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { startService, type TestService } from '../support/service';
 import { describeWith } from '../support/tools';
 
@@ -354,6 +354,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
       operationPage('HelloWorld'),
       async (page) => {
         const { answer } = await invoke(page);
+        await stopClock(page);
         for (const [name, text] of [
           ['Copy SOAP 1.1 Request', await page.locator('#soap-1-1-request').textContent()],
           ['Copy the answer', answer],
@@ -370,6 +371,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
 
   it('copy the endpoint', async () => {
     const copy = async (page: Page) => {
+      await stopClock(page);
       await page.getByRole('button', { name: 'Copy the endpoint' }).click();
       await page.getByText('Copied').first().waitFor();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(service.url);
@@ -391,6 +393,7 @@ describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
       operationPage('HelloWorld'),
       async (page) => {
         await invoke(page);
+        await stopClock(page);
         for (const button of await page.locator('[data-copy]').all()) {
           await button.click();
           await page.locator('#announcement:not(:empty)').waitFor({ state: 'attached' });

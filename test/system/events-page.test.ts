@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expectFit, launchChromium, SCREENS } from '../support/browser';
+import { expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import type { SearchQuery } from '../../src/log/log-reader';
@@ -395,6 +395,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
   it('copy the curl command as it is', async () => {
     await record(`it's "here"`);
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await stopClock(page);
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByRole('button', { name: 'Copy as curl' }).getByText('Copied').waitFor();
     const copied = await page.evaluate('navigator.clipboard.readText()');
@@ -408,6 +409,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     });
     await page.getByText('Forward these events').click();
     const button = page.getByRole('button', { name: 'Copy the command that forwards them', exact: true });
+    await stopClock(page);
     await button.click();
     await button.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
@@ -419,6 +421,7 @@ describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', (
     await record('{"a":"\u202E"}', 'application/json');
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('U+202E').first().waitFor();
+    await stopClock(page);
     await page.getByRole('button', { name: 'Copy the data' }).click();
     await page.getByRole('button', { name: 'Copy the data' }).getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{\n  "a": "\u202E"\n}');
