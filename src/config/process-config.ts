@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, unknownSettings, type Config } from './config';
-import { EnvFile } from './environment';
+import { EnvFile, type Texts } from './environment';
 import { environmentOfInherited, withInheritedSockets } from './service-manager';
 import type { WebHookSettings } from './settings';
 import { ConfigError, variablesOf } from './variable';
@@ -121,9 +121,9 @@ function digest(text = ''): string {
 }
 
 /** Windows does not distinguish upper and lower case in the names of variables. */
-function withNamesOfSystem<Texts extends Readonly<Record<string, unknown>>>(texts: Texts): Texts {
+function withNamesOfSystem(texts: Texts): Texts {
   if (process.platform !== 'win32') return texts;
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text])) as Texts;
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name.toUpperCase(), text]));
 }
 
 /** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */

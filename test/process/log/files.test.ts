@@ -171,7 +171,7 @@ describe('the files of a SQLite event log', () => {
       expect(await idsIn(file)).toEqual([...before, ...after]);
     });
 
-    it('are not taken for complete where another program was writing back as they were opened', async () => {
+    it('are not taken for complete if another program was writing back as they were opened', async () => {
       await record(50);
       const killed = await kill();
       const reader = openDirectly(killed);
