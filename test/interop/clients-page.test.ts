@@ -8,6 +8,7 @@ import { startProcess, type ServiceProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms } from '../support/tools';
 import { CLIENTS, EXTENDED, type Check, type Client } from './clients';
+import { ENVIRONMENT } from './toolchain';
 
 const execute = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -60,48 +61,67 @@ describe('docs/clients.md', () => {
 describe('the programs of docs/clients.md', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: ServiceProcess;
+  const withKeys = (keys: string) => ({ RECORD_KEYS: keys, READ_KEYS: keys });
   beforeAll(async () => {
     folder = await temporaryFolder();
-    service = await startProcess({ RECORD_KEYS: KEY, READ_KEYS: KEY }, folder.path);
+    service = await startProcess(withKeys(KEY), folder.path);
   });
   afterAll(() => service.end('SIGTERM').finally(() => folder.remove()));
 
-  /** Saves a program as it stands on the page, but with the address and the key of the service, and runs its commands. */
-  const run = async (title: string, key: string) => {
-    const written = (text: string) =>
-      text.replaceAll(ADDRESS, service.url).replaceAll('YOUR-KEY', key).replaceAll('30s', '1s');
-    const { commands, files } = programOf(title);
-    const inside = join(folder.path, `${title.replace(/\W+/g, '-')}-${key}`);
-    await mkdir(inside);
-    await symlink(join(ROOT, 'node_modules'), join(inside, 'node_modules'));
-    for (const { name, text } of files) await writeFile(join(inside, name), `${written(text)}\n`);
+  const folderOf = (title: string): string => join(folder.path, title.replace(/\W+/g, '-'));
+  /** A text of the page with the address and the key of the service. */
+  const written = (text: string): string =>
+    text.replaceAll(ADDRESS, service.url).replaceAll('YOUR-KEY', KEY).replaceAll('30s', '1s');
+  const run = async (title: string, commands: string): Promise<string> => {
     // The packages of the system's Python, not those of another one.
-    const env = { ...process.env, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}`, LC_ALL: 'C.UTF-8' };
-    const options = { cwd: inside, env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+    const env = { ...ENVIRONMENT, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}` };
+    const options = { cwd: folderOf(title), env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
     const ended = await execute('bash', ['-euo', 'pipefail', '-c', written(commands)], options);
     return ended.stdout;
   };
+  const eachProgram = (test: (title: string) => void): void => {
+    for (const [title, programs] of Object.entries(PROGRAMS)) {
+      describeUnless(missingPrograms(programs), `the program for ${title}`, () => {
+        test(title);
+      });
+    }
+  };
 
-  describe.each(Object.entries(PROGRAMS))('%s', (title, programs) => {
-    describeUnless(missingPrograms(programs), `the program for ${title}`, () => {
-      it(
-        'records, pages and waits as it is pasted, with a key',
-        async () => {
-          const printed = await run(title, KEY);
-          const [newest] = eventsOf(
-            await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY }),
-          ).slice(-1);
-          expect(newest).toBeDefined();
-          // As what RecordEvent returned, and in a page.
-          expect(printed.split(newest?.id ?? '').length).toBeGreaterThan(2);
-        },
-        ALLOWED,
-      );
+  eachProgram((title) => {
+    it(
+      'records, pages and waits as it is pasted, with a key',
+      async () => {
+        const { commands, files } = programOf(title);
+        await mkdir(folderOf(title));
+        await symlink(join(ROOT, 'node_modules'), join(folderOf(title), 'node_modules'));
+        for (const { name, text } of files) await writeFile(join(folderOf(title), name), `${written(text)}\n`);
+        const printed = await run(title, commands);
+        const [newest] = eventsOf(
+          await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY }),
+        ).slice(-1);
+        expect(newest).toBeDefined();
+        // As what RecordEvent returned, and in a page.
+        expect(printed.split(newest?.id ?? '').length).toBeGreaterThan(2);
+      },
+      ALLOWED,
+    );
+  });
 
+  describe('once the service knows their key no more', () => {
+    beforeAll(async () => {
+      const { port } = new URL(service.url);
+      await service.end('SIGTERM');
+      service = await startProcess({ ...withKeys('key-for-everything-02'), PORT: port }, folder.path);
+    });
+
+    eachProgram((title) => {
       it(
-        'fails with a wrong key',
+        'fails',
         async () => {
-          await expect(run(title, 'a-wrong-key')).rejects.toThrow();
+          // It is built: only what starts it runs again, with the variables that were set for it.
+          const lines = programOf(title).commands.split('\n');
+          const start = lines.filter((line, i) => /^(export )?\w+=/.test(line) || i === lines.length - 1);
+          await expect(run(title, start.join('\n'))).rejects.toThrow(/401|Unauthorized|HTTP status/i);
         },
         ALLOWED,
       );
