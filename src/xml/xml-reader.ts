@@ -59,6 +59,7 @@ const JOINED_PARTS = 8;
  * @throws as {@link XmlReader.read}.
  */
 export function* readWithSaxes(xml: string, handler: XmlHandler, partLength = PART_LENGTH): Steps<void> {
+  requireWholeCharacters(xml);
   const parser = parserFor(xml, handler);
   try {
     let parts = 0;
@@ -71,6 +72,15 @@ export function* readWithSaxes(xml: string, handler: XmlHandler, partLength = PA
   } catch (error) {
     throw mistakeIn(xml, error) ?? error;
   }
+}
+
+/** @throws {XmlSyntaxError} a half of a surrogate pair stands alone: `saxes` would take the next character for the other half. */
+function requireWholeCharacters(xml: string): void {
+  if (xml.isWellFormed()) return;
+  const { line, position } = placeOf(xml, xml.search(/\p{Surrogate}/u));
+  throw new XmlSyntaxError(
+    `A half of a surrogate pair stands alone. Line ${String(line)}, position ${String(position)}.`,
+  );
 }
 
 /**
