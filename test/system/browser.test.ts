@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
-import { expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
+import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { startService, type TestService } from '../support/service';
 import { describeWith } from '../support/tools';
 
@@ -13,7 +13,7 @@ const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 // Two browsers at once take both cores.
 jest.setTimeout(60_000);
 
-describeWith({ chromium: 'chromium' }, 'the service pages in a browser', () => {
+describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
   let service: TestService;
   let guarded: TestService;
   let browser: Browser;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
+import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import type { SearchQuery } from '../../src/log/log-reader';
@@ -16,7 +16,7 @@ const HOSTILE =
 // Two browsers at once take both cores.
 jest.setTimeout(60_000);
 
-describeWith({ chromium: 'chromium' }, 'the pages of the events in a browser', () => {
+describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () => {
   let service: TestService;
   let browser: Browser;
   const complaints: string[] = [];
