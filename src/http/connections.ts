@@ -9,6 +9,9 @@ const MAX_QUEUED = 64;
 /** Most requests that may arrive on a connection after it began to end. */
 const MAX_IGNORED = 4096;
 
+/** How long after a connection was accepted its peer may be about to send, over a slow network or from a busy machine, in milliseconds. */
+const TIME_TO_SEND = 1000;
+
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
   /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
@@ -21,6 +24,7 @@ export class Connection {
   #http: Socket | undefined;
   readonly #queued = new Set<ServerResponse>();
   #ignored = 0;
+  readonly #acceptedAt = performance.now();
   /** Bytes that had been given to the HTTP socket when it was last seen to have sent all before them. */
   #givenBytes = 0;
   #givenAt = 0;
@@ -29,11 +33,11 @@ export class Connection {
     this.accepted = accepted;
   }
 
-  /** Safe to destroy: unused, or ending and fully answered. */
-  get isUnused(): boolean {
-    if (this.#http === undefined) return true;
-    if (this.last === undefined) return this.isEnding || this.#http.bytesRead === 0;
-    return this.isEnding && this.last.closed;
+  /** Safe to destroy: without a request although its peer had {@link TIME_TO_SEND} one, or ending and fully answered. */
+  isUnused(now: number): boolean {
+    if (this.last !== undefined) return this.isEnding && this.last.closed;
+    const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
+    return this.isEnding || (isWithoutRequest && now - this.#acceptedAt > TIME_TO_SEND);
   }
 
   /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */
@@ -252,7 +256,8 @@ export class Connections {
 
   /** Closes the connections that are safe to destroy ({@link Connection.isUnused}). */
   destroyUnused(): void {
-    for (const connection of this.#all) if (connection.isUnused) connection.destroy();
+    const now = performance.now();
+    for (const connection of this.#all) if (connection.isUnused(now)) connection.destroy();
   }
 
   destroyAll(): void {

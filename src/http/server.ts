@@ -201,8 +201,8 @@ export class HttpServer {
         resolve();
       });
     });
-    // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected is about
-    // to send one, and gets until the next sweep.
+    // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected may be about
+    // to send one.
     if (idleTimeout === 0) setImmediate(() => setImmediate(() => server.closeIdleConnections()));
     const sweepFrom = performance.now() + idleTimeout;
     const sweeping = setInterval(() => {

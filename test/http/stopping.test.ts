@@ -9,7 +9,7 @@ import { openWire } from '../support/wire';
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
 describe('a service that stops', () => {
-  it('closes silent and idle connections on both its ports at once', async () => {
+  it('closes silent and idle connections on both its ports', async () => {
     const service = await startService({ ADMIN_PORT: '0' });
     const adminUrl = service.adminUrl ?? '';
     const silent = [await openConnection(service.url), await openConnection(adminUrl)];
@@ -25,12 +25,12 @@ describe('a service that stops', () => {
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
-  it('answers a caller that had connected and was about to send', async () => {
+  it('answers a caller that had connected and needs half a second to send', async () => {
     const service = await startService();
     const wire = await openWire(service.url);
     await send(`${service.url}/HelloWorld`);
     const stopped = service.stop();
-    await setTimeout(10);
+    await setTimeout(500);
     wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 200 OK[^]*Connection: close[^]*Hello World/i);
     await stopped;

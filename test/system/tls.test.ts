@@ -5,6 +5,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
@@ -339,7 +340,21 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  it('ends at once on SIGTERM with connections that are silent, in their handshake or after it', async () => {
+  it('answers a caller on SIGTERM that had connected and is slow to agree on TLS', async () => {
+    const service = await startProcess(variables(), folder.path);
+    const slow = await openConnection(service.url);
+    await eventually('it is counted', async () => (await connectionsOf(service.url)) === 2);
+    const ended = service.end('SIGTERM');
+    await service.logged('stopping');
+    await delay(300);
+    const connection = connect({ socket: slow, rejectUnauthorized: false });
+    const answer = untilClosed(connection);
+    connection.write('GET /webhooks/Services/WebHooks.asmx/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(await answer).toContain('Hello World');
+    expect(await ended).toBe(0);
+  });
+
+  it('ends on SIGTERM with connections that are silent, in their handshake or after it', async () => {
     const service = await startProcess(variables(), folder.path);
     const silent = await openConnection(service.url);
     const agreed = await openTls(service.url);
