@@ -1,11 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Asks until the answer is yes; throws after 25 seconds. */
+/** How long a check is repeated, and how long the pause after it is at least and at most, in milliseconds. */
+const DEADLINE = 25_000;
+const PAUSE = { least: 5, most: 50 };
+
+/** Asks until the answer is yes; throws after 25 seconds. Asks less often the longer it takes, as questions to a service cost both time. */
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 25_000;
+  const began = performance.now();
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`it did not happen within 25 seconds: ${what}`);
-    await setTimeout(5);
+    const waited = performance.now() - began;
+    if (waited > DEADLINE) throw new Error(`it did not happen within 25 seconds: ${what}`);
+    await setTimeout(Math.min(Math.max(waited / 20, PAUSE.least), PAUSE.most));
   }
 }
 

@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { eventually } from './eventually';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
@@ -76,12 +75,14 @@ export async function startProcess(
     url,
     output,
     async logged(message) {
-      for (;;) {
-        const found = logLines(output()).find(({ msg }) => msg === message);
-        if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error(`the service ended without the log line ${message}: ${output()}`);
-        await setTimeout(10);
-      }
+      let found: Readonly<Record<string, unknown>> | undefined;
+      await eventually(`the log line ${message}`, () => {
+        found = logLines(output()).find(({ msg }) => msg === message);
+        if (found === undefined && child.exitCode !== null)
+          throw new Error(`the service ended without the log line ${message}: ${output()}`);
+        return found !== undefined;
+      });
+      return found ?? {};
     },
     async end(signal) {
       child.kill(signal);

@@ -363,7 +363,13 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
           await button.click();
           await button.filter({ hasText: 'Copied' }).waitFor();
           expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
+          await page.clock.runFor(1500);
         }
+        // What is said of the second copy stays although the time of the first is over.
+        const announcement = page.locator('#announcement');
+        expect(await announcement.textContent()).toBe('Copied');
+        await page.clock.runFor(1000);
+        expect(await announcement.textContent()).toBe('');
       },
       { permissions },
     );

@@ -19,12 +19,7 @@ const STEP = 1024;
 export function markup(text: string, maxBytes: number): Markup {
   let html = '';
   let left = maxBytes;
-  let end: number;
-  for (let start = 0; start < text.length; start = end) {
-    end = start + STEP;
-    // Neither a surrogate pair nor a CRLF is divided.
-    while (/[\uD800-\uDBFF\r]/.test(text.charAt(end - 1))) end++;
-    const part = text.slice(start, end);
+  for (const part of divided(text, STEP)) {
     const piece = escaped(part);
     const bytes = Buffer.byteLength(piece);
     if (bytes > left) return { html: html + shortPart(part, left), isCut: true };
@@ -32,6 +27,16 @@ export function markup(text: string, maxBytes: number): Markup {
     left -= bytes;
   }
   return { html, isCut: false };
+}
+
+/** Divides a text into parts of this length, or a little more: neither a surrogate pair nor a CRLF is divided. */
+function* divided(text: string, length: number): Iterable<string> {
+  let end: number;
+  for (let start = 0; start < text.length; start = end) {
+    end = start + length;
+    while (/[\uD800-\uDBFF\r]/.test(text.charAt(end - 1))) end++;
+    yield text.slice(start, end);
+  }
 }
 
 /** As much of a text, character by character, as fits. */
@@ -97,6 +102,17 @@ const FOLDS = {
 const PARTS = 1024;
 const PARTS_LENGTH = 64 * 1024;
 
+/** The length of a part that is written at once: a page may need forty characters for each. */
+const MAX_PART = 4 * STEP;
+
+/** Divides the long ones among the parts of a text. */
+function* withoutLong(tokens: Iterable<Token>): Iterable<Token> {
+  for (const token of tokens) {
+    if (typeof token === 'string' || token[0].length <= MAX_PART) yield token;
+    else for (const part of divided(token[0], MAX_PART)) yield [part, token[1]];
+  }
+}
+
 /**
  * Writes a text for a page as {@link markup} does, in colours and to fold if these fit into `maxBytes` too.
  *
@@ -154,7 +170,7 @@ async function inSteps(
   const steps: string[] = [];
   let pieces: string[] = [];
   let length = 0;
-  for (const token of tokens) {
+  for (const token of withoutLong(tokens)) {
     const piece = write(token);
     if (piece === undefined) return undefined;
     length += piece.length;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Endpoint } from '../../call/endpoint';
 import type { HttpResponse } from '../../http/response';
+import { letOthersRun } from '../../util/promises';
 import { HTML, PageWriter, type WritePage } from '../page-writer';
 import type { ComparisonView } from './comparison-view';
 import type { EventView, Neighbours } from './event-view';
@@ -68,6 +69,8 @@ export class EventsViews {
     const { callers, path } = this.#endpoint;
     const { body, headers } = this.#pages[page](title, callers.baseUrl(response.req) + path, values);
     const fields = { ...NO_STORE, ...headers };
+    // A page of megabytes takes as long to encode as to write.
+    await letOthersRun();
     if (status !== 200) response.reply(status, HTML, body, fields);
     else await response.replyCompressed(HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
   }

@@ -24,12 +24,18 @@ function textOf(element) {
   return copy.textContent;
 }
 
+/** Takes back what was said last. */
+let takeBack = () => undefined;
+
 /** Tells the user what happened, on the button and through the screen reader. */
 function say(button, text) {
+  takeBack();
   button.textContent = text;
   announcement.textContent = text;
-  setTimeout(() => {
+  const timer = setTimeout(() => takeBack(), 2000);
+  takeBack = () => {
+    clearTimeout(timer);
     button.textContent = 'Copy';
     announcement.textContent = '';
-  }, 2000);
+  };
 }
