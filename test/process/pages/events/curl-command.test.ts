@@ -168,7 +168,7 @@ describe("the curl command on an event's page sends the same again", () => {
     ],
   ])('without a fresh id where %s', async (_what, question) => {
     await record(question);
-    expect((await get('?event=1')).body).not.toContain('fresh');
+    expect((await get('?event=1')).body).not.toContain('fresh-curl');
   });
 
   it('of a large body, which is saved first', async () => {
