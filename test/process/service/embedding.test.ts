@@ -285,8 +285,16 @@ describe('a program with the package', () => {
       createWebHook({ PORT: 0 }).catch((error: unknown) => { if (error instanceof ConfigError) console.log(error.code satisfies string); });`;
     await writeFile(join(folder.path, 'program.ts'), program);
     const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--ignoreDeprecations', '6.0', '--types', 'node', '--typeRoots'];
-    const typeRoots = [...options, join(ROOT, 'node_modules', '@types'), '--moduleResolution', moduleResolution];
+    const options = ['--noEmit', '--strict', '--lib', 'es2023', '--ignoreDeprecations', '6.0'];
+    const typeRoots = [
+      ...options,
+      '--types',
+      'node',
+      '--typeRoots',
+      join(ROOT, 'node_modules', '@types'),
+      '--moduleResolution',
+      moduleResolution,
+    ];
     const files = ['--module', module, join(folder.path, 'program.ts')];
     await run(process.execPath, [compiler, ...typeRoots, ...files], { cwd: folder.path }).catch((error: unknown) => {
       expect((error as { stdout: string }).stdout).toBe('');
