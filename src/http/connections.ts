@@ -33,7 +33,7 @@ export class Connection {
     this.accepted = accepted;
   }
 
-  /** Safe to destroy: without a request although its peer had {@link TIME_TO_SEND} one, or ending and fully answered. */
+  /** Safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
   isUnused(now: number): boolean {
     if (this.last !== undefined) return this.isEnding && this.last.closed;
     const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;

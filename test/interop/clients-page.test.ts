@@ -110,7 +110,7 @@ describe('the programs of docs/clients.md', () => {
     );
   });
 
-  describe('once the service knows their key no more', () => {
+  describe('once the service no longer knows their key', () => {
     beforeAll(async () => {
       const { port } = new URL(service.url);
       await service.end('SIGTERM');
@@ -119,7 +119,7 @@ describe('the programs of docs/clients.md', () => {
 
     eachProgram((title) => {
       it(
-        'fails',
+        'fails, and says that the key was refused',
         async () => {
           // It is built: only what starts it runs again, with the variables that were set for it.
           const lines = programOf(title).commands.split('\n');

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 const DEADLINE = 25_000;
 const PAUSE = { least: 5, most: 50 };
 
-/** Asks until the answer is yes; throws after 25 seconds. Asks less often the longer it takes, as questions to a service cost both time. */
+/** Asks until the answer is yes; throws after 25 seconds. Asks less often the longer it takes, since a question takes time from what it waits for. */
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   const began = performance.now();
   while (!(await check())) {

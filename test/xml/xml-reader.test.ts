@@ -23,7 +23,7 @@ describe('a document that saxes reads is held as a few texts, not as a million o
 });
 
 it.each(['<a>\ud800x</a>', '<a>\udc00</a>', '<a b="\ud800"/>', '<?b\r\n\ud800', '<?b \ud800?><a/>'])(
-  'half of a surrogate pair is named and no document: %j',
+  'a document with half of a surrogate pair is refused by that name: %j',
   (xml) => {
     expect(() => new XmlReader().read(xml, () => IGNORING)).toThrow(
       /^A half of a surrogate pair stands alone\. Line \d, position \d\.$/,

@@ -135,7 +135,7 @@ describe('the files of a SQLite event log', () => {
         const others = await makeOther('other.db');
         await rename(file, path('moved.db'));
         await rename(path('other.db'), file);
-        // Between the two renames there is no file, which it may see.
+        // The log may look between the two renames, when there is no file.
         await notices(MOVED, REPLACED);
         const after = await record(3);
         await log.close();

@@ -286,17 +286,10 @@ describe('a program with the package', () => {
     await writeFile(join(folder.path, 'program.ts'), program);
     const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const options = ['--noEmit', '--strict', '--lib', 'es2023', '--ignoreDeprecations', '6.0'];
-    const typeRoots = [
-      ...options,
-      '--types',
-      'node',
-      '--typeRoots',
-      join(ROOT, 'node_modules', '@types'),
-      '--moduleResolution',
-      moduleResolution,
-    ];
-    const files = ['--module', module, join(folder.path, 'program.ts')];
-    await run(process.execPath, [compiler, ...typeRoots, ...files], { cwd: folder.path }).catch((error: unknown) => {
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
+    const modules = ['--moduleResolution', moduleResolution, '--module', module];
+    const args = [compiler, ...options, ...types, ...modules, join(folder.path, 'program.ts')];
+    await run(process.execPath, args, { cwd: folder.path }).catch((error: unknown) => {
       expect((error as { stdout: string }).stdout).toBe('');
     });
   });
