@@ -1,30 +1,94 @@
-// Compares the service with what Node can do at all, or with --peers with other SOAP servers:
-//   npm run bench [-- [--peers] [ROUNDS [SECONDS]]]
-// Every server runs in a process of its own on one core, wrk drives it from another; under each load they take turns, round
-// by round, and the tables show medians. Do not compare figures of different runs: the machine has other things to do.
-// What it prints is Markdown, as it stands in docs/performance.md.
-import { mkdtemp, rm } from 'node:fs/promises';
+// Compares builds of the service with each other and with bare node:http: npm run bench [-- ROUNDS [DIST ...]]
+// Two processes of each run on one core, a client that never sleeps drives them from another, and they take turns, a burst of 100 ms
+// each. Prints the table of docs/performance.md. Needs Linux with two cores, taskset and gcc. Do not compare figures of different runs.
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { besideNode } from './beside-node.mjs';
-import { besidePeers } from './beside-peers.mjs';
-import { requireWrk } from './wrk.mjs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { run, SERVICE } from '../support.mjs';
 
-const { values, positionals } = parseArgs({ options: { peers: { type: 'boolean' } }, allowPositionals: true });
-const rounds = Number(positionals[0] ?? 5);
-const seconds = Number(positionals[1] ?? 3);
-await requireWrk();
+const BURST = 100;
+const CONNECTIONS = 32;
+const PROCESSES = 2;
+const LOADS = {
+  soap11: 'HelloWorld, the same envelope',
+  vary: 'HelloWorld, every envelope different',
+  get: 'HelloWorld over HTTP GET',
+  record: 'RecordEvent, durable',
+};
+
+const [rounds = '30', ...others] = process.argv.slice(2);
+const builds = {
+  'bare node:http': join(import.meta.dirname, 'limit.mjs'),
+  'this build': SERVICE,
+  ...Object.fromEntries(others.map((dist) => [dist, resolve(dist, 'main.js')])),
+};
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-bench-'));
-try {
-  const report = await (values.peers ? besidePeers : besideNode)({ folder, rounds, seconds });
-  const command = `npm run bench -- ${values.peers ? '--peers ' : ''}${rounds} ${seconds}`;
-  const date = new Date().toISOString().slice(0, 10);
-  const machine = `${cpus().length} × ${cpus()[0]?.model}`;
-  console.log(
-    `\`${command}\` on ${date}: Node ${process.version}, ${machine}; medians of ${rounds} rounds.\n\n${report}`,
-  );
-} finally {
-  await rm(folder, { recursive: true });
+process.on('exit', () => execFileSync('rm', ['-rf', folder]));
+const client = join(folder, 'busy-client');
+execFileSync('gcc', ['-O2', '-o', client, join(import.meta.dirname, 'busy-client.c')]);
+
+const servers = [];
+for (const [name, script] of Object.entries(builds)) {
+  for (let i = 0; i < PROCESSES; i++) servers.push({ name, ...(await start(script)) });
+}
+
+console.log(
+  `\`npm run bench -- ${[rounds, ...others].join(' ')}\`: Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ` +
+    `medians of ${rounds} bursts of ${BURST} ms for each of ${PROCESSES} processes, ${CONNECTIONS} connections.\n`,
+);
+console.log(
+  '|  | µs a call | lowest 15 % | main thread | calls/s | p50 ms | p99 ms | p99.9 ms | longest ms | errors |',
+);
+console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |');
+for (const [mode, title] of Object.entries(LOADS)) {
+  const measured = servers.filter(({ name }) => mode !== 'record' || name !== 'bare node:http');
+  const bursts = await measure(mode, measured);
+  for (const name of new Set(measured.map((server) => server.name))) {
+    const own = bursts.filter(({ server }) => measured[server].name === name);
+    const at = (column, share) =>
+      own.map((burst) => burst[column]).sort((a, b) => a - b)[Math.floor(own.length * share)];
+    const worst = (column) => Math.max(...own.map((burst) => burst[column]));
+    const figures = [
+      at('all', 0.5).toFixed(1),
+      at('all', 0.15).toFixed(1),
+      at('main', 0.5).toFixed(1),
+      at('rate', 0.5).toFixed(0),
+      at('p50', 0.5).toFixed(2),
+      at('p99', 0.5).toFixed(2),
+      at('p999', 0.5).toFixed(2),
+      worst('longest').toFixed(1),
+      own.reduce((sum, { bad }) => sum + bad, 0),
+    ];
+    console.log(`| ${title}: ${name} | ${figures.join(' | ')} |`);
+  }
+}
+for (const { end } of servers) await end();
+await rm(folder, { recursive: true });
+
+/** Starts a server on the first core, in a folder of its own, and waits for its address. */
+async function start(script) {
+  const cwd = join(folder, String(servers.length));
+  await mkdir(cwd);
+  const server = run(['taskset', '-c', '0', process.execPath, script], {
+    cwd,
+    variables: { PORT: '0', NODE_ENV: 'production' },
+  });
+  const [, port] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
+  return { target: `${server.child.pid}:${port}`, end: () => server.end() };
+}
+
+async function measure(mode, measured) {
+  const targets = measured.map(({ target }) => target);
+  const command = ['-c', '1', client, rounds, String(BURST), String(CONNECTIONS), mode, ...targets];
+  const { stdout } = await promisify(execFile)('taskset', command, { maxBuffer: 1 << 26 });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [, server, , bad, all, main, rate, p50, p99, p999, longest] = line.split(' ').map(Number);
+      return { server, bad, all, main, rate, p50, p99, p999, longest };
+    });
 }
