@@ -47,7 +47,7 @@ const directionOfImports = LAYERS.flatMap((layer, height) =>
 );
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.stryker/'] },
+  { ignores: ['dist/', 'coverage/'] },
   eslint.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   { rules: { 'no-duplicate-imports': 'error' } },
