@@ -9,7 +9,9 @@ import base from './jest.config.mjs';
  */
 export default {
   ...base,
-  testPathIgnorePatterns: ['process', 'system', 'attacks', 'interop'].map((folder) => `<rootDir>/test/${folder}/`),
+  testPathIgnorePatterns: ['process', 'system', 'nightly', 'attacks', 'interop'].map(
+    (folder) => `<rootDir>/test/${folder}/`,
+  ),
   // These tests wait a quarter of their time, for limits and disks: two cores have room for three at once.
   maxWorkers: Math.max(3, availableParallelism() - 1),
 };

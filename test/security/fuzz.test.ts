@@ -1,4 +1,4 @@
 import { describeFuzz } from './fuzz';
 
-// Enough to see a mistake early; test/system/fuzz.test.ts makes more than 30,000 inputs.
+// Enough to see a mistake early; test/nightly/fuzz.test.ts makes more than 30,000 inputs.
 describeFuzz({ envelopes: 500, requests: 30 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const SCRIPT = join(__dirname, '../../../scripts/measure/hold-ups.mjs');
+const SCRIPT = join(__dirname, '../../scripts/measure/hold-ups.mjs');
 const PLAIN = 'SOAP, one text of 4 MB';
 
 /** How long a message may hold up callers, in milliseconds of processor time: where that is dear, as many times what a plain one takes. */

@@ -11,19 +11,17 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { TOOL } from '../support/tool';
 
 const run = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
 
 /** Newer versions than the oldest one, on which every other test runs. */
 const VERSIONS = ['22', '24', '26'];
 
-/** npm's package `node` brings the program of each version. A run of all tests has them in the folder that NODES names. */
+/** npm's package `node` brings the program of each version. */
 describe('on another version of Node', () => {
-  const { NODES } = process.env;
   let packages: Awaited<ReturnType<typeof temporaryFolder>>;
-  const nodeOf = (version: string): string =>
-    join(NODES ?? packages.path, 'node_modules', `node-${version}`, 'bin', 'node');
+  const nodeOf = (version: string): string => join(packages.path, 'node_modules', `node-${version}`, 'bin', 'node');
   beforeAll(async () => {
     packages = await temporaryFolder();
-    if (NODES !== undefined) return;
     await writeFile(join(packages.path, 'package.json'), '{}');
     const names = VERSIONS.map((version) => `node-${version}@npm:node@${version}`);
     await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts=false', ...names], {
@@ -57,6 +55,19 @@ describe('on another version of Node', () => {
     describe('the service answers as the original', () => {
       itAnswersRecordedCases(() => service.url);
     });
+
+    it('the tests of HTTP pass, which builds on the insides of Node', async () => {
+      const jest = [
+        'node_modules/jest/bin/jest.js',
+        '--config',
+        'jest.config.mjs',
+        'test/http/',
+        'test/main/',
+        'test/process/http/',
+      ];
+      const { stderr } = await run(nodeOf(version), jest, { cwd: ROOT, maxBuffer: 1 << 26 });
+      expect(stderr).toMatch(/^Tests: .*\d+ passed/m);
+    }, 600_000);
 
     it('the service records over every binding, and the tool prints, verifies, exports, imports and compares', async () => {
       const ids: string[] = [];

@@ -1,0 +1,84 @@
+// Runs the suites of test/nightly: faults, clusters, hold-ups, large attacks, packages and other versions of Node.
+//   npm run test:nightly                 all of them; if they pass, .ci/nightly-passed names this commit: commit that file
+//   npm run test:nightly -- --changed    those whose rooms have changed since that commit; all of them if git does not know it
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PASSED = '.ci/nightly-passed';
+
+/** What every suite depends on. */
+const EVERYWHERE = ['package-lock.json', 'jest.config.mjs', 'tsconfig.json', 'test/support/', 'scripts/nightly.mjs'];
+const MESSAGES = ['soap', 'get-post', 'xml', 'http', 'call', 'events', 'senders', 'contract', 'endpoint.ts'];
+
+/** Each suite: its files in test/nightly, and the files and folders that it tests. */
+const SUITES = [
+  {
+    files: ['cluster', 'jetstream-faults', 'jetstream-large', 'jetstream-restores'],
+    rooms: ['src/log/jetstream/', 'src/log/[^/]*$', 'scripts/cluster/'],
+  },
+  { files: ['postgres-faults'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
+  { files: ['recovery'], rooms: ['src/log/sqlite/', 'src/log/[^/]*$', 'src/workers/'] },
+  {
+    files: ['hold-ups', 'large-attacks', 'fuzz'],
+    rooms: [...MESSAGES, 'pages', 'log', 'service']
+      .map((name) => `src/${name}`)
+      .concat('scripts/measure/', 'test/security/'),
+  },
+  {
+    files: ['package', 'container', 'compose'],
+    rooms: [
+      'package.json',
+      'Dockerfile',
+      'compose',
+      '.dockerignore',
+      'deploy/',
+      'scripts/',
+      'src/config/',
+      'src/main.ts',
+    ],
+  },
+  {
+    files: ['node-versions'],
+    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'src/lean-start.ts', 'package.json'],
+  },
+];
+
+const git = (...args) =>
+  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+
+/** The files that differ from the commit at which every suite passed, or undefined if there is no such commit. */
+function changedFiles() {
+  try {
+    return git('diff', '--name-only', readFileSync(`${ROOT}${PASSED}`, 'utf8').trim())
+      .split('\n')
+      .filter(Boolean);
+  } catch {
+    return undefined;
+  }
+}
+
+const onlyChanged = process.argv.includes('--changed');
+const changed = onlyChanged ? changedFiles() : undefined;
+if (onlyChanged && !changed) console.log('git does not know the commit at which every suite passed: all of them run.');
+
+const isTouched = ({ files, rooms }) => {
+  if (!changed) return true;
+  const places = [...EVERYWHERE, ...rooms, ...files.map((file) => `test/nightly/${file}`)];
+  const reason = changed.find((file) => places.some((place) => new RegExp(`^${place}`).test(file)));
+  console.log(
+    `${files.join(', ')}: ${reason ? `run, since ${reason} has changed` : 'nothing that they test has changed'}`,
+  );
+  return reason !== undefined;
+};
+const files = SUITES.filter(isTouched).flatMap((suite) => suite.files);
+if (files.length > 0) {
+  const patterns = files.map((file) => `test/nightly/${file}.test.ts`);
+  const jest = ['jest', '--config', 'jest.config.mjs', '--maxWorkers', '3', ...patterns];
+  const { status } = spawnSync('npx', jest, { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+if (!changed && git('status', '--porcelain', '--untracked-files=no') === '') {
+  writeFileSync(`${ROOT}${PASSED}`, git('rev-parse', 'HEAD'));
+}
