@@ -1,20 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import type { HttpRequest } from '../http/request';
 import type { SignedBy } from '../senders/sender';
 import { signatureCheck } from '../senders/signatures';
 import { keyCheck, presentedKeys, type Access, type Credential } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
+/** A request, with the keys in its address if it came to the service. */
+type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
+
 /** The parts of a call on which its access depends. */
 export interface GuardedCall {
-  readonly request: IncomingMessage;
+  readonly request: GuardedRequest;
   /** The access to the operation that the header fields or, once it is read, the message name; undefined for none of the service. */
   readonly needs: Access | undefined;
   /** Whether the message may contain a key, and name another operation than the header fields do. */
   readonly hasEnvelope: boolean;
-  /** Whether this is a sender's question about the address, which comes without a credential. */
-  readonly isHandshake?: boolean;
   /** The password of a WS-Security UsernameToken. */
   readonly password?: string | undefined;
   /** Why a WS-Security header yields no password. */
@@ -38,8 +40,8 @@ export class AccessControl {
   readonly #isAnyKey: ((key: string) => boolean) | undefined;
   readonly #signatures: ReturnType<typeof signatureCheck>;
   readonly #otherSite: OtherSite;
-  readonly #checkLocal: (request: IncomingMessage) => void;
-  readonly #checkLocalViewer: (request: IncomingMessage) => void;
+  readonly #checkLocal: (request: GuardedRequest) => void;
+  readonly #checkLocalViewer: (request: GuardedRequest) => void;
 
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
     const { recordKeys, readKeys, ...secrets } = config.access;
@@ -68,12 +70,7 @@ export class AccessControl {
    * @returns the limit on the body of a caller who has shown no valid credential so far, if there is one.
    * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
-  beforeBody({
-    request,
-    needs,
-    hasEnvelope,
-    isHandshake = false,
-  }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
+  beforeBody({ request, needs, hasEnvelope }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
     if (this.#isAnyKey === undefined) return undefined;
     this.#refuseOtherSites(request);
     // Without a name the call may be of any operation; the one with large bodies records.
@@ -81,9 +78,9 @@ export class AccessControl {
     if (likely === 'record' && this.#isSigned(request)) return undefined;
     const isValid = this.#guards[likely] ?? (likely === 'record' ? undefined : this.#isAnyKey);
     if (isValid === undefined) return undefined;
-    const given = presentedKeys(request.headers);
+    const given = keysFor(likely, request);
     if (given.some(isValid)) return undefined;
-    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !(hasEnvelope || isHandshake)))
+    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !hasEnvelope))
       throw keyProblem(needs, given);
     return UNAUTHENTICATED_BODY;
   }
@@ -97,7 +94,7 @@ export class AccessControl {
    * came under a name that is not this machine's.
    */
   afterBody(call: GuardedCall, body: Buffer): SignedBy | undefined {
-    const { request, needs = 'record', isHandshake = false, password, passwordProblem } = call;
+    const { request, needs = 'record', password, passwordProblem } = call;
     if (this.#isAnyKey !== undefined) this.#refuseOtherSites(request);
     const isValid = this.#guards[needs];
     if (isValid === undefined) {
@@ -110,9 +107,8 @@ export class AccessControl {
       if (problem === undefined) return { sender, body };
       throw HTTP_ERRORS.signature(problem);
     }
-    const given = presentedKeys(request.headers);
+    const given = keysFor(needs, request);
     if (password !== undefined) given.push(password);
-    if (isHandshake && given.length === 0) return undefined;
     if (given.some(isValid)) return undefined;
     throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
   }
@@ -122,7 +118,7 @@ export class AccessControl {
    *
    * @throws {RequestError} as {@link AccessControl.afterBody} for an operation that reads.
    */
-  checkReader(request: IncomingMessage): void {
+  checkReader(request: GuardedRequest): void {
     this.afterBody({ request, needs: 'read', hasEnvelope: false }, NO_BODY);
   }
 
@@ -132,20 +128,25 @@ export class AccessControl {
    *
    * @throws {RequestError} 401: a read key is needed; 403: without one, only this machine may look.
    */
-  checkViewer(request: IncomingMessage): void {
+  checkViewer(request: GuardedRequest): void {
     if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
     if (this.#guards.read !== undefined) this.checkReader(request);
     else this.#checkLocalViewer(request);
   }
 
-  #isSigned({ method, headers }: IncomingMessage): boolean {
+  #isSigned({ method, headers }: GuardedRequest): boolean {
     return method !== 'GET' && method !== 'HEAD' && this.#signatures.isSigned(headers);
   }
 
-  #refuseOtherSites(request: IncomingMessage): void {
+  #refuseOtherSites(request: GuardedRequest): void {
     const shownBy = this.#otherSite(request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
   }
+}
+
+/** The keys that a request shows for an access: those in its header fields and, to record alone, in its address. */
+function keysFor(needs: Access, { headers, accessTokens = [] }: GuardedRequest): string[] {
+  return needs === 'record' ? [...presentedKeys(headers), ...accessTokens] : presentedKeys(headers);
 }
 
 const NO_BODY = Buffer.alloc(0);

@@ -21,6 +21,8 @@ export interface RecordedCall {
   readonly target: string;
   /** The header fields of that request, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** What the caller's keys apply to, if the address names more than an operation: the same key in another scope is another's. */
+  readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
   /** The caller's network address. */
@@ -115,10 +117,10 @@ export class EventFactory {
     body: BodyMembers,
     recordedAt: number,
   ): NewEvent {
-    const { binding, headers, signedBy } = call;
+    const { binding, headers, signedBy, keyScope } = call;
     const mediaType = content.payload?.mediaType;
     const sender = signedBy?.sender ?? Sender.of(headers);
-    const key = sender?.keyOf(headers, body, signedBy?.body);
+    const key = sender?.keyOf(headers, body, keyScope, signedBy?.body);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = content.attributes
       ? this.#withSenderAttributes(binding, mediaType, content.attributes, trace, recordedAt)
@@ -137,19 +139,25 @@ export class EventFactory {
       data,
       arrival: this.#arrival(call, content.soap),
       recordedAt,
-      idempotencyKey: this.#keyFrom(source, keys['idempotency-key']),
-      webhookId: key ?? this.#keyFrom(source, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
+      idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
+      webhookId: key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
     };
   }
 
   /**
-   * The key in a header field. It applies to its source alone: the key of another source than the service's own is preceded by a
-   * name and the source, each with a line feed.
+   * The key in a header field. It applies to its source and scope alone: any but the service's own source, and a scope, stand before it
+   * after a name, each with a line feed.
    */
-  #keyFrom(source: string, field: string | string[] | undefined, name = ''): string | undefined {
+  #keyFrom(
+    source: string,
+    scope: string | undefined,
+    field: string | string[] | undefined,
+    name = '',
+  ): string | undefined {
     if (field === undefined || field === '') return undefined;
     const key = Array.isArray(field) ? field.join(', ') : field;
-    return source === this.#defaults.source ? key : `${name}${source}\n${key}`;
+    const about = `${source === this.#defaults.source ? '' : `${source}\n`}${scope === undefined ? '' : `${scope}\n`}`;
+    return about === '' ? key : `${name}${about}${key}`;
   }
 
   /** Writes the attributes as text: `JSON.stringify` takes twice as long, and nearly every event is made here. */

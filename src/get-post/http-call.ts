@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Router } from 'express';
-import type { HttpRequest } from '../http/request';
+import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
@@ -36,15 +36,13 @@ class HttpBindings {
   }
 }
 
-type OperationRequest = HttpRequest & { readonly params: Readonly<Record<string, string>> };
-
 /**
  * Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods and calls over a binding that is off are calls
  * too, which are refused.
  */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
   const bindings = new HttpBindings(endpoint.contract);
-  const answer = (binding: 'httpget' | 'httppost') => (request: OperationRequest, response: HttpResponse) =>
+  const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
     new HttpCall(request, response, binding, endpoint, bindings).answer();
   router
     .route(operationPath(endpoint.path))
@@ -52,7 +50,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     .head(answer('httpget'))
     .get(answer('httpget'))
     .options((request, response) => {
-      answerOptions(request, response, recordsBelow(request, endpoint) ? ALLOW_BELOW : bindings.allow, endpoint);
+      answerOptions(request, response, endpoint, bindings);
     })
     // Methods other than POST are refused.
     .all(answer('httppost'));
@@ -60,20 +58,24 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
 
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
 const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
-
-/** Whether a request is for a path below an operation that records, and RECORD_PATHS is on. */
-function recordsBelow({ params }: OperationRequest, { config, service }: Endpoint): boolean {
-  if (!config.recordPaths) return false;
-  const [name = '', ...below] = (params.operation ?? '').split('/', 2);
-  return below.length > 0 && service[name]?.access === 'record';
-}
+const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
 
 /**
- * The path of a call: what comes after the endpoint's names the operation. The pattern `/*operation` would take half a
- * microsecond more, since Express splits what it stands for at slashes.
+ * What the path of a request names: an operation or, with RECORD_PATHS, what is below an operation that records, as it was written: a
+ * path need not be UTF-8.
  */
+function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
+  const named = path.slice(endpoint.length + 1);
+  const slash = named.indexOf('/');
+  const name = named.slice(0, slash);
+  if (config.recordPaths && slash !== -1 && service[name]?.access === 'record')
+    return { name, below: named.slice(slash) };
+  return { name: decoded(named), below: undefined };
+}
+
+/** The path of a call: what comes after the endpoint's. Without a group, which Express would decode or refuse. */
 function operationPath(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/(?<operation>.+)$`, 'is');
+  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is');
 }
 
 /**
@@ -82,15 +84,16 @@ function operationPath(path: string): RegExp {
  *
  * @throws {RequestError} 405: it may not.
  */
-function answerOptions(request: OperationRequest, response: HttpResponse, allow: string, endpoint: Endpoint): void {
+function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
+  const { name, below } = targetOf(request, endpoint);
+  const allow = below === undefined ? bindings.allow : ALLOW_BELOW;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     response.replyWithoutBody(204, { Allow: allow });
     return;
   }
-  const isRecording = service[request.params.operation ?? '']?.access === 'record' || recordsBelow(request, endpoint);
-  const granted = isRecording ? grantedFields(String(origin), config) : undefined;
+  const granted = service[name]?.access === 'record' ? grantedFields(String(origin), config) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
     throw HTTP_ERRORS.method(message, allow);
@@ -125,15 +128,15 @@ class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly hasEnvelope = false;
   readonly #name: string;
-  /** Whether the path goes on below the operation, and the method is one of {@link METHODS_BELOW}. */
-  readonly #isBelow: boolean;
+  /** What the path has below the operation, if that may be anything (RECORD_PATHS). */
+  readonly #below: string | undefined;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakeOf>;
   #result: Representation | undefined;
 
   constructor(
-    request: OperationRequest,
+    request: HttpRequest,
     response: HttpResponse,
     binding: 'httpget' | 'httppost',
     endpoint: Endpoint,
@@ -142,9 +145,9 @@ class HttpCall extends IncomingCall {
     super(request, response, endpoint);
     this.binding = binding;
     this.#bindings = bindings;
-    const name = request.params.operation ?? '';
-    this.#isBelow = METHODS_BELOW.includes(this.method) && recordsBelow(request, endpoint);
-    this.#name = this.#isBelow ? name.slice(0, name.indexOf('/')) : name;
+    const { name, below } = targetOf(request, endpoint);
+    this.#name = name;
+    this.#below = below;
   }
 
   override get hasBody(): boolean {
@@ -154,10 +157,13 @@ class HttpCall extends IncomingCall {
   override route(): void {
     const { contract } = this.endpoint;
     const { protocols } = contract;
-    const { allow, methodText } = this.#bindings;
-    this.#handshake = this.#asked();
-    const isItsMethod = this.#isBelow || this.method === (this.binding === 'httpget' ? 'GET' : 'POST');
-    if (this.#handshake === undefined && !isItsMethod) throw HTTP_ERRORS.method(methodText, allow);
+    const { methodText } = this.#bindings;
+    const isBelow = this.#below !== undefined;
+    const allow = isBelow ? ALLOW_BELOW : this.#bindings.allow;
+    if (this.binding === 'httpget') this.#handshake = this.#asked();
+    const methods = isBelow ? METHODS_BELOW : [this.binding === 'httpget' ? 'GET' : 'POST'];
+    if (this.#handshake === undefined && !methods.includes(this.method))
+      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : methodText, allow);
     if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
     this.operation = operationNamed(this.#name, contract);
   }
@@ -166,18 +172,19 @@ class HttpCall extends IncomingCall {
     this.#body = body;
   }
 
-  /** Whether the call is an open handshake: method and query alone, without a credential. */
-  get isHandshake(): boolean {
-    return this.#handshake?.handshake.isOpen === true && this.#body.length === 0;
+  /** Method and path, where the path may be anything: the same key under another path is another delivery. */
+  get keyScope(): string | undefined {
+    return this.#below === undefined ? undefined : `${this.method} ${this.#below}`;
   }
 
-  /** The handshake that this is, of those with a payload or of the open ones, if it calls to record. */
+  /** The handshake that this is, if it calls to record. */
   #asked(payload?: Payload): ReturnType<typeof Sender.handshakeOf> {
     const { config, service } = this.endpoint;
     if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return undefined;
-    const wanted = config.senderHandshakes.filter(({ isOpen }) => isOpen === (payload === undefined));
     const { method, headers, signedBy, request } = this;
-    return Sender.handshakeOf(wanted, { method, headers, query: request.queryString, payload }, signedBy);
+    const hasBody = this.#body.length > 0;
+    const asked = { method, headers, query: request.queryString, hasBody, payload };
+    return Sender.handshakeOf(config.senderHandshakes, asked, signedBy);
   }
 
   override async invoke(name: string): Promise<string> {
@@ -211,12 +218,9 @@ class HttpCall extends IncomingCall {
   }
 
   *#contentOrHandshake(input: HttpInput): Steps<CallContent> {
-    // Its header fields are those of anybody: they make no CloudEvent of it.
-    if (this.isHandshake) return { payload: yield* input.payload(), handshake: this.#handshake?.handshake };
     const content = yield* httpContent(input);
-    this.#handshake = undefined;
     if (content.batch !== undefined || content.attributes !== undefined) return content;
-    this.#handshake = content.payload && this.#asked(content.payload);
+    this.#handshake ??= this.#asked(content.payload);
     return { ...content, handshake: this.#handshake?.handshake };
   }
 

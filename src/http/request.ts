@@ -11,6 +11,8 @@ export class HttpRequest extends IncomingMessage {
   /** The path and, without its question mark, the query of the target, once {@link HttpRequest.normalizeTarget} has read it. */
   path = '';
   queryString = '';
+  /** The keys in the query's `access_token` (RFC 6750, section 2.3), which is taken off the target before other code sees it. */
+  accessTokens: readonly string[] = [];
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
   /** The call that it makes, if it makes one. */
@@ -68,7 +70,7 @@ export class HttpRequest extends IncomingMessage {
 
   /**
    * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
-   * its normal form, which all other code expects. Leaves any other target as it is.
+   * its normal form, which all other code expects: without `access_token`. Leaves any other target as it is.
    */
   normalizeTarget(): void {
     const { url = '/' } = this;
@@ -83,6 +85,17 @@ export class HttpRequest extends IncomingMessage {
     const query = target.indexOf('?');
     this.path = query === -1 ? target : target.slice(0, query);
     this.queryString = query === -1 ? '' : target.slice(query + 1);
+    if (MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
+  }
+
+  #takeTokens(): void {
+    const fields = this.queryString.split('&');
+    const isToken = (field: string): boolean => decoded(field.replace(/=.*$/s, '')) === ACCESS_TOKEN;
+    const tokens = fields.filter(isToken);
+    if (tokens.length === 0) return;
+    this.accessTokens = tokens.map((field) => decoded(field.replace(/^[^=]*=?/, ''))).filter((key) => key !== '');
+    this.queryString = fields.filter((field) => !isToken(field)).join('&');
+    this.url = this.queryString === '' ? this.path : `${this.path}?${this.queryString}`;
   }
 
   get #isStream(): boolean {
@@ -118,6 +131,19 @@ interface BodyTaker {
 }
 
 const NO_TAKER: BodyTaker = { add: () => undefined, fail: () => undefined };
+
+const ACCESS_TOKEN = 'access_token';
+const MAY_HAVE_TOKEN = /access_token|%/;
+
+/** Decodes percent escapes; a text that is not UTF-8 then stays as it is. */
+export function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;

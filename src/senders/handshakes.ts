@@ -6,7 +6,9 @@ export interface HandshakeRequest {
   readonly headers: IncomingHttpHeaders;
   /** Without the question mark. */
   readonly query: string;
-  /** The body, once it has been read. */
+  /** Whether it has a body that is not empty. */
+  readonly hasBody: boolean;
+  /** The content of a POST. */
   readonly payload?: { readonly value?: unknown; readonly text?: string; readonly bytes?: Buffer } | undefined;
 }
 
@@ -24,30 +26,37 @@ export interface Handshake {
   readonly binding: 'httpget' | 'httppost';
   /** The CloudEvents `type` of the question, as it is recorded. */
   readonly type: string;
-  /** Whether its sender can send neither a key nor a signature with it. Then it has no body. */
-  readonly isOpen: boolean;
   /** Returns the answer if a request is this handshake. */
   answer(this: void, request: HandshakeRequest): HandshakeAnswer | undefined;
 }
 
-const PLAIN_TEXT = 'text/plain; charset=utf-8';
-
 /** A text that is sent back to its caller. */
 const ECHOED = /^[\x20-\x7e]{1,2048}$/;
 
-function echo(text: unknown): HandshakeAnswer | undefined {
-  return typeof text === 'string' && ECHOED.test(text) ? { contentType: PLAIN_TEXT, body: text } : undefined;
+function echoed(text: unknown, write = plainText): HandshakeAnswer | undefined {
+  return typeof text === 'string' && ECHOED.test(text) ? write(text) : undefined;
 }
 
-/** The Events API: a `url_verification` (https://api.slack.com/events/url_verification). */
+function plainText(body: string): HandshakeAnswer {
+  return { contentType: 'text/plain; charset=utf-8', body };
+}
+
+function json(value: object): HandshakeAnswer {
+  return { contentType: 'application/json', body: JSON.stringify(value) };
+}
+
+/**
+ * The Events API: a POST of JSON, the `url_verification` (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same
+ * way, and take an answer in JSON alone.
+ */
 export const SLACK_HANDSHAKE: Handshake = {
   name: 'slack',
   binding: 'httppost',
   type: 'com.slack.url_verification',
-  isOpen: false,
-  answer({ payload }) {
+  answer({ headers, payload }) {
+    if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return undefined;
     const { type, challenge } = membersOf(payload?.value);
-    return type === 'url_verification' ? echo(challenge) : undefined;
+    return type === 'url_verification' ? echoed(challenge, (text) => json({ challenge: text })) : undefined;
   },
 };
 
@@ -59,11 +68,10 @@ export const WEBSUB_HANDSHAKE: Handshake = {
   name: 'websub',
   binding: 'httpget',
   type: 'org.w3.websub.subscribe',
-  isOpen: true,
   answer({ method, query }) {
     if (method !== 'GET' || !query.includes('hub.challenge=')) return undefined;
     const fields = new URLSearchParams(query);
-    return fields.get('hub.mode') === 'subscribe' ? echo(fields.get('hub.challenge')) : undefined;
+    return fields.get('hub.mode') === 'subscribe' ? echoed(fields.get('hub.challenge')) : undefined;
   },
 };
 
@@ -72,10 +80,11 @@ export const GRAPH_HANDSHAKE: Handshake = {
   name: 'msgraph',
   binding: 'httppost',
   type: 'com.microsoft.graph.validation',
-  isOpen: true,
-  answer({ method, query }) {
-    if (method !== 'POST' || !query.includes('validationToken=')) return undefined;
-    return echo(new URLSearchParams(query).get('validationToken'));
+  answer({ method, query, hasBody }) {
+    if (method !== 'POST' || hasBody || !/validationtoken=/i.test(query)) return undefined;
+    // SharePoint and OneDrive write the name in lower case.
+    const token = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'validationtoken');
+    return echoed(token?.[1]);
   },
 };
 
@@ -84,13 +93,11 @@ export const EVENT_GRID_HANDSHAKE: Handshake = {
   name: 'eventgrid',
   binding: 'httppost',
   type: 'com.microsoft.eventgrid.validation',
-  isOpen: false,
   answer({ headers, payload }) {
     if (headers['aeg-event-type'] !== 'SubscriptionValidation' || !Array.isArray(payload?.value)) return undefined;
     const { eventType, data } = membersOf(payload.value[0]);
-    const code = echo(membersOf(data).validationCode);
-    if (eventType !== 'Microsoft.EventGrid.SubscriptionValidationEvent' || code === undefined) return undefined;
-    return { contentType: 'application/json', body: JSON.stringify({ validationResponse: code.body }) };
+    if (eventType !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return undefined;
+    return echoed(membersOf(data).validationCode, (validationResponse) => json({ validationResponse }));
   },
 };
 
@@ -111,7 +118,6 @@ export const SALESFORCE_HANDSHAKE: Handshake = {
   name: 'salesforce',
   binding: 'httppost',
   type: 'com.salesforce.outbound_message',
-  isOpen: false,
   answer: ({ payload }) =>
     NOTIFICATIONS.test(payload?.text?.slice(0, BEGINNING) ?? '')
       ? { contentType: 'text/xml; charset=utf-8', body: ACKNOWLEDGEMENT }
@@ -123,8 +129,7 @@ export const TRELLO_HANDSHAKE: Handshake = {
   name: 'trello',
   binding: 'httpget',
   type: 'com.trello.validation',
-  isOpen: true,
-  answer: ({ method }) => (method === 'HEAD' ? { contentType: PLAIN_TEXT, body: '' } : undefined),
+  answer: ({ method }) => (method === 'HEAD' ? plainText('') : undefined),
 };
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -78,15 +78,20 @@ export class Sender {
   }
 
   /**
-   * The name of the sender's key and the key of a call, a line feed between them, which no header field can hold. With a signature the
-   * name is another: an unsigned call cannot use up the key of a signed one.
+   * The name of the sender's key, the scope if there is one, and the key of a call, with line feeds between them, which no header field can
+   * hold. With a signature the name is another: an unsigned call cannot use up the key of a signed one.
    *
    * @param body - as for {@link typeOf}.
    * @param signed - the body whose signature was verified.
    */
-  keyOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>, signed?: Buffer): string | undefined {
+  keyOf(
+    headers: IncomingHttpHeaders,
+    body: Readonly<Record<string, unknown>>,
+    scope?: string,
+    signed?: Buffer,
+  ): string | undefined {
     const text = this.#form.key?.of(headers, body, signed);
     if (this.keyName === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
-    return `${signed === undefined ? '' : 'signed '}${this.keyName}\n${text}`;
+    return `${signed === undefined ? '' : 'signed '}${this.keyName}\n${scope === undefined ? '' : `${scope}\n`}${text}`;
   }
 }

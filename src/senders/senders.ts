@@ -87,7 +87,11 @@ export const SENDERS: readonly SenderForm[] = [
     name: 'Stripe',
     field: 'stripe-signature',
     type: (_headers, { type }) => dotted('com.stripe', type),
-    key: { name: 'stripe-event', of: (_headers, { id }) => id },
+    // An event goes to endpoints of different API versions while an account moves to another one, under one id.
+    key: {
+      name: 'stripe-event',
+      of: (_headers, { id, api_version: version }) => (typeof version === 'string' ? `${String(id)} ${version}` : id),
+    },
     signature: bodySignature({
       field: 'stripe-signature',
       name: 'Stripe-Signature',
@@ -126,8 +130,8 @@ export const SENDERS: readonly SenderForm[] = [
     key: {
       name: 'slack-event',
       // Of a command or an interaction, which have no id, what was signed.
-      of: ({ 'x-slack-request-timestamp': time }, { event_id: id }, signed) =>
-        id ??
+      of: ({ 'x-slack-request-timestamp': time }, { event_id: id, api_app_id: app }, signed) =>
+        (typeof app === 'string' && typeof id === 'string' ? `${app} ${id}` : id) ??
         (signed &&
           createHash('sha256')
             .update(`v0:${String(time)}:`)

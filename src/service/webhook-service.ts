@@ -119,7 +119,7 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
     const made = events.make(call, content);
     const event = made instanceof Promise ? await made : made;
     call.forget();
-    const { id, conflict } = await log.append(content.handshake?.isOpen === true ? withoutKeys(event) : event);
+    const { id, conflict } = await log.append(event);
     if (conflict === true) throw keyReuse();
     return id;
   }
@@ -135,11 +135,6 @@ function keyReuse(): CallError {
       'Send each event with a key of its own.',
     'keyReuse',
   );
-}
-
-/** An event that no key of its request makes known: anybody may send an open handshake, and must not use up the key of another call. */
-function withoutKeys(event: NewEvent): NewEvent {
-  return { ...event, idempotencyKey: undefined, webhookId: undefined };
 }
 
 /**
@@ -161,7 +156,7 @@ async function batchOf(call: Call, batch: readonly EventContent[], events: Event
   const made: NewEvent[] = [];
   for (const event of batch) {
     const own = await events.make(made.length === 0 ? call : brief, event);
-    made.push(withoutKeys(own));
+    made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
     if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
   }
   return made;

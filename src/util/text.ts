@@ -75,9 +75,12 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
   };
 }
 
-/** In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. */
+/**
+ * In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. The address
+ * that a proxy received may have an `access_token`.
+ */
 const SECRET =
-  /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key/;
+  /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key|^x-(?:original|rewrite|forwarded)-ur[il]$/;
 
 /** Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. */
 export function mayBeSecret(name: string): boolean {

@@ -73,11 +73,7 @@ describe.each(METHODS)('%s below RecordEvent', (method) => {
 it('other methods, other operations and RecordEvent itself stay as they are', async () => {
   const [service, without] = [await startService({ RECORD_PATHS: 'true' }), await startService()];
   const places = ['/RecordEvent', '/recordevent/a', '/HelloWorld/a', '/GetEvents/a', '/a/RecordEvent/b', ''];
-  const calls = [
-    ...places.flatMap((place) => [...METHODS, 'GET', 'OPTIONS'].map((method) => [method, place])),
-    ['GET', PLACE],
-    ['HEAD', PLACE],
-  ];
+  const calls = [...places.flatMap((place) => [...METHODS, 'GET', 'OPTIONS'].map((method) => [method, place]))];
   for (const [method = '', place] of calls) {
     if (method === 'POST' && place === '/RecordEvent') continue;
     const [one, other] = await Promise.all(
@@ -91,9 +87,39 @@ it('other methods, other operations and RecordEvent itself stay as they are', as
     ]);
   }
   expect((await call(service, 'OPTIONS')).headers.allow).toBe('DELETE, OPTIONS, PATCH, POST, PUT');
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await call(service, method, {}, PLACE, '');
+    expect([status, headers.allow]).toEqual([405, 'DELETE, OPTIONS, PATCH, POST, PUT']);
+  }
   for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
   await service.stop();
   await without.stop();
+});
+
+it.each(['/50%off', '/caf%E9', '/a%', '/a%2Fb'])('the path %s is kept as it came', async (below) => {
+  const service = await startService({ RECORD_PATHS: 'true' });
+  expect((await call(service, 'POST', {}, `/RecordEvent${below}`)).status).toBe(200);
+  const [event] = await arrivals(service);
+  expect(event?.[1]).toBe(`/webhooks/Services/WebHooks.asmx/RecordEvent${below}`);
+  await service.stop();
+});
+
+it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is another event', async (field) => {
+  const service = await startService({ RECORD_PATHS: 'true' });
+  const key = { [field]: 'k' };
+  const ids = new Set<string>();
+  for (const [method = '', path = ''] of [
+    ['POST', '/RecordEvent/orders/17'],
+    ['POST', '/RecordEvent/orders/18'],
+    ['DELETE', '/RecordEvent/orders/17'],
+    ['POST', '/RecordEvent'],
+    ['POST', '/RecordEvent/orders/17'],
+  ])
+    ids.add(resultOf(await call(service, method, key, path)));
+  expect(ids.size).toBe(4);
+  const page = await send(`${service.url}?event=3`);
+  expect(page.body).toMatch(new RegExp(`${field === 'svix-id' ? 'webhook-id' : field}[^]*?<bdi>k</bdi>`));
+  await service.stop();
 });
 
 it('a path that would lead out of RecordEvent is another one', async () => {
