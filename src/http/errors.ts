@@ -197,7 +197,6 @@ export const HTTP_ERRORS = {
     ),
 
   // Addresses and methods
-  invalidAddress: () => new RequestError(400, 'The address is not valid.'),
   /** @param webhooks - where webhooks go, if that may be what was meant */
   nothingHere: (webhooks?: string) =>
     new RequestError(

@@ -164,9 +164,7 @@ export class RequestListener {
 
 /** Why a request is refused; undefined if the service failed. */
 function refusalOf(error: unknown): RequestError | undefined {
-  if (error instanceof RequestError) return error;
-  // Express cannot decode the path.
-  return (error as { status?: unknown }).status === 400 ? HTTP_ERRORS.invalidAddress() : undefined;
+  return error instanceof RequestError ? error : undefined;
 }
 
 /** An id from outside is kept when it can do no harm in a log line, a header field or a query. */

@@ -154,10 +154,11 @@ describe('a request that is refused', () => {
     expect([answer.status, answer.body]).toEqual([400, 'The parameter limit must be a whole number from 1 to 100.\n']);
   });
 
-  it('an unknown address gets 404, an invalid one 400', async () => {
+  it('an unknown address gets 404, an unknown operation 500 as on the original, also one that is not UTF-8', async () => {
     expect((await send(`${root}/other`)).status).toBe(404);
     expect((await send(`${root}/other/Services/WebHooks.asmx`)).status).toBe(404);
-    expect((await send(`${service.url}/%E0%A4`)).status).toBe(400);
+    const answer = await send(`${service.url}/%E0%A4`);
+    expect([answer.status, answer.body]).toEqual([500, '%E0%A4 Web Service method name is not valid.\n']);
   });
 
   it('does not stop the service when its caller goes away midway', async () => {

@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
     405,
   ],
   ['an address with nothing', {}, '/nothing', {}, 404],
-  ['an address that Express cannot decode', {}, '/%E0%A4', {}, 400],
+  ['an operation that there is not', {}, '/%E0%A4', {}, 500],
   ['a host that is none', {}, '', { headers: { Host: 'a b' } }, 400],
 ];
 const SERVER_PATHS = /^\/(?:metrics|healthz|nothing)/;
