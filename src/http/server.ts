@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
@@ -20,6 +21,9 @@ const BACKLOG = 4096;
 
 /** How long calls in flight may take to finish when a server stops, in milliseconds. */
 export const STOP_TIMEOUT = 10_000;
+
+/** Length of the keys of TLS session tickets, in bytes: a name, a key for their authentication, one for their encryption. */
+const TICKET_KEYS = 48;
 
 /** How often connections without a call are looked for while a server stops, in milliseconds. */
 const SWEEP_INTERVAL = 50;
@@ -172,6 +176,8 @@ export class HttpServer {
       this.#server.once('error', reject);
       const listening = (): void => {
         this.#server.off('error', reject);
+        // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
+        if ('setTicketKeys' in this.#server) this.#server.setTicketKeys(randomBytes(TICKET_KEYS));
         // Without a listener, one connection that cannot be accepted would end the process.
         this.#server.on('error', ({ message }) => {
           this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);

@@ -163,6 +163,35 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
+  it.each(['1', '2'])(
+    'with WORKERS=%s refuses a client of an authority that was removed, also one that resumes its session',
+    async (workers) => {
+      await copyFile(file('second.pem'), file('ca.pem'));
+      const settings = { ...variables(), TLS_CLIENT_CA: file('ca.pem'), WORKERS: workers };
+      const service = await startProcess(settings, folder.path);
+      const { hostname: host, port, pathname } = new URL(service.url);
+      const client = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
+      const sessions: Buffer[] = [];
+      const hello = async (session?: Buffer): Promise<string> => {
+        const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...client, session });
+        socket.on('session', (ticket) => sessions.push(ticket));
+        socket.write(`GET ${pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+        return untilClosed(socket);
+      };
+      for (let call = 0; call < 4; call++) expect(await hello()).toContain('Hello World');
+      const tickets = [...sessions];
+      expect(tickets).not.toHaveLength(0);
+
+      await copyFile(file('first.pem'), file('ca.pem'));
+      service.child.kill('SIGHUP');
+      if (workers === '1') await service.logged('TLS files read again');
+      else
+        await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+      for (const ticket of tickets) expect(await hello(ticket)).not.toContain('Hello World');
+      expect(await service.end('SIGTERM')).toBe(0);
+    },
+  );
+
   it.each<{
     readonly what: string;
     readonly name: 'cert.pem' | 'key.pem' | 'ca.pem';
