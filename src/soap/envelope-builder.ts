@@ -112,7 +112,7 @@ export class EnvelopeBuilder implements XmlHandler {
     const element = this.#element;
     const body = this.#body;
     const content = this.#content;
-    if (body === undefined) throw FAULTS.invalidFormat('Missing required soap:Body element.');
+    if (body === undefined) throw missingBody();
     return {
       version: this.#version,
       mandatoryHeaders: this.#mandatoryHeaders,
@@ -162,7 +162,8 @@ export class EnvelopeBuilder implements XmlHandler {
     if (depth > OPERATION_DEPTH || isSpace(text)) return;
     if (depth === BODY_DEPTH && this.#body === undefined) this.#ignored ??= 'text in soap:Header';
     else if (depth === 1) {
-      throw FAULTS.invalidFormat(`Text is not allowed in ${shortened(this.#open.at(-1)?.name ?? '')}.`);
+      if (this.#body === undefined) throw missingBody();
+      this.#ignored ??= 'text after soap:Body';
     }
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
     if (depth !== BODY_DEPTH || !isOpen(this.#body)) return;
@@ -200,17 +201,15 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   #openHeaderOrBody(tag: Tag, end: number): void {
-    const isSoap = tag.uri === this.#version.namespace;
-    if (isSoap && tag.local === 'Header' && !this.#hasHeader && this.#body === undefined) this.#hasHeader = true;
-    else if (isSoap && tag.local === 'Body' && this.#body === undefined)
-      this.#body = new ElementContent(this.#xml, end, tag.scope);
-    else if (isSoap && tag.local === 'Header' && this.#body !== undefined)
-      this.#ignored ??= 'a soap:Header after soap:Body';
-    else if (isSoap && tag.local === 'Body') this.#ignored ??= 'a second soap:Body';
+    const part = tag.uri === this.#version.namespace ? tag.local : undefined;
+    if (this.#body === undefined) {
+      if (part === 'Body') this.#body = new ElementContent(this.#xml, end, tag.scope);
+      else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
+      else throw missingBody();
+    } else if (this.#version === SoapVersion.soap12 && part !== 'Header' && part !== 'Body')
+      throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
     // SOAP 1.1, section 4: elements of other namespaces may follow the body.
-    else if (isSoap || this.#version === SoapVersion.soap12 || this.#body === undefined) {
-      throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed here in soap:Envelope.`);
-    }
+    else if (part !== undefined) this.#ignored ??= `a soap:${shortened(part)} after soap:Body`;
   }
 
   #openBlock(tag: Tag, start: number, end: number): void {
@@ -268,6 +267,11 @@ function isOpen(content: ElementContent | undefined): content is ElementContent 
 /** @throws {Fault} the name of an element or of an attribute is too long. */
 function checkName(name: string): void {
   if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+}
+
+/** The fault for a message without a body, or with more than one header before it; the original's text. */
+function missingBody(): Fault {
+  return FAULTS.invalidFormat('Missing required soap:Body element.');
 }
 
 /** The fault for a message that exceeds a limit. */

@@ -191,35 +191,34 @@ describe('the parts of an envelope', () => {
   });
 
   it.each([
-    ['s:Header', envelope(HEADER + HEADER + BODY)],
-    ['s:x', envelope('<s:x/>' + BODY)],
-    ['s:x', envelope(BODY + '<s:x/>')],
-    ['o:x', envelope(OTHER + BODY)],
-    ['o:Body', envelope(OTHERS)],
-    ['o:x', version12(envelope(BODY + OTHER))],
-    [`s:${'x'.repeat(198)}…`, envelope(`<s:${'x'.repeat(300)}/>`)],
-  ])('may not be %s in %s', (name, xml) => {
+    ['a second header', envelope(HEADER + HEADER + BODY)],
+    ['another element of SOAP', envelope('<s:x/>' + BODY)],
+    ['an element of another namespace', envelope(OTHER + BODY)],
+    ['an element of that name in another namespace', envelope(OTHERS)],
+    ['text', envelope(`x${BODY}`)],
+    ['CDATA', envelope(`<![CDATA[x]]>${BODY}`)],
+    ['white space that XML does not know', envelope(`\u00a0${BODY}`)],
+    ['text in SOAP 1.2', version12(envelope(`${HEADER}x${BODY}`))],
+  ])('are refused with %s before the body, as in the original', (_what, xml) => {
     expect(faultOf(xml)).toMatchObject({
       status: 500,
-      message: `Server was unable to read request. ---> Request format is invalid: The element ${name} is not allowed here in soap:Envelope.`,
+      message: 'Server was unable to read request. ---> Request format is invalid: Missing required soap:Body element.',
     });
   });
 
-  it.each([
-    ['s:Envelope', envelope(`x${BODY}`)],
-    ['s:Envelope', envelope(`${BODY} x `)],
-    ['s:Envelope', envelope(`<![CDATA[x]]>${BODY}`)],
-    ['s:Envelope', envelope(`\u00a0${BODY}`)],
-  ])('may not be text in %s', (name, xml) => {
-    expect(faultOf(xml)).toMatchObject({
-      message: `Server was unable to read request. ---> Request format is invalid: Text is not allowed in ${name}.`,
-    });
+  it('may not be followed by an element of another namespace in SOAP 1.2', () => {
+    expect(faultOf(version12(envelope(BODY + OTHER))).message).toContain(
+      'Request format is invalid: The element o:x is not allowed after soap:Body.',
+    );
   });
 
   it.each([
     [envelope(BODY + HEADER), 'a soap:Header after soap:Body'],
-    [envelope(BODY + BODY), 'a second soap:Body'],
-    [version12(envelope(BODY + BODY)), 'a second soap:Body'],
+    [envelope(BODY + BODY), 'a soap:Body after soap:Body'],
+    [version12(envelope(BODY + BODY)), 'a soap:Body after soap:Body'],
+    [envelope(BODY + '<s:x/>'), 'a soap:x after soap:Body'],
+    [envelope(`${BODY} x `), 'text after soap:Body'],
+    [version12(envelope(`${BODY}\u00a0${BODY}`)), 'text after soap:Body'],
     [envelope(`<s:Header> x </s:Header>${BODY}`), 'text in soap:Header'],
     [envelope(HEADER + BODY), undefined],
   ])('may be more than SOAP allows, which is ignored: %s', (xml, ignored) => {

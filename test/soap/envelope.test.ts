@@ -68,8 +68,11 @@ describe('reading an envelope', () => {
   it.each([
     ['<a/>', 'Missing required soap:Envelope element.'],
     [`<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"/>`, 'Missing required soap:Body element.'],
-    [`<s:Envelope xmlns:s="${SOAP_12_NAMESPACE}"><s:Body/><x/></s:Envelope>`, 'The element x is not allowed here'],
-    [`<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}">x<s:Body/></s:Envelope>`, 'Text is not allowed in s:Envelope'],
+    [
+      `<s:Envelope xmlns:s="${SOAP_12_NAMESPACE}"><s:Body/><x/></s:Envelope>`,
+      'The element x is not allowed after soap:Body.',
+    ],
+    [`<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}">x<s:Body/></s:Envelope>`, 'Missing required soap:Body element.'],
   ])('refuses %s, which is not a SOAP message', (xml, reason) => {
     const fault = faultOf(xml);
     expect([fault.code, fault.status]).toEqual(['Client', 500]);

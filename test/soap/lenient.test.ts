@@ -169,7 +169,7 @@ describe('the operator gets one line for each kind', () => {
       key: 'soap-ignored',
       charset: '',
       body: envelope11('HelloWorld').replace('</soap:Body>', '</soap:Body><soap:Body/>'),
-      message: 'a second soap:Body',
+      message: 'a soap:Body after soap:Body',
     },
   ])('$key: $charset', async ({ key, charset, body, message }) => {
     const before = endpoint.hints.length;
