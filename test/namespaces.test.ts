@@ -15,6 +15,9 @@ const RECORDED: readonly (readonly [namespace: string, stem: string])[] = [
   ['http://example.com/hooks', 'http://example.com/hooks/'],
   ['http://example.com/a?b=1', 'http://example.com/a?b=1/'],
   ['urn:shop/', 'urn:shop/'],
+  ['WebService', 'WebService/'],
+  ['My Service', 'My Service/'],
+  ['Grüße/', 'Grüße/'],
 ];
 const ALIKE: typeof RECORDED = [
   ['http://example.com/hooks#', 'http://example.com/hooks#/'],

@@ -69,11 +69,6 @@ export const pathSegment = matching(
   'must be one path segment of letters, digits and - . _ ~, without slashes',
 );
 
-const absoluteUri = matching(
-  /^[a-z][a-z\d+.-]*:[^\s\p{Cc}"<>{}|\\^`]+$/iu,
-  'must be an absolute URI, as in http://tempuri.org/ or urn:example:hooks',
-);
-
 /** Namespaces that messages and the WSDL use for names of their own; the first two cannot even be declared (Namespaces in XML 1.0). */
 const TAKEN_NAMESPACES: ReadonlySet<string> = new Set([
   'http://www.w3.org/2000/xmlns/',
@@ -85,9 +80,14 @@ const TAKEN_NAMESPACES: ReadonlySet<string> = new Set([
   ...['', 'soap/', 'soap12/', 'http/', 'mime/'].map((end) => `http://schemas.xmlsoap.org/wsdl/${end}`),
 ]);
 
-/** The XML namespace of the operations: a URI with a scheme (RFC 3986, section 3), in which letters beyond ASCII may stand. */
+const namespaceText = matching(
+  /^[^\s\p{Cc}"<>{}|\\^`]+(?: +[^\s\p{Cc}"<>{}|\\^`]+)*$/u,
+  'must be a namespace without " < > { } | \\ ^ and `, as in http://tempuri.org/, urn:example:hooks or WebService',
+);
+
+/** The XML namespace of the operations. ASP.NET takes any text, and services have namespaces that are no URI. */
 export const namespace: Read<string> = (value) => {
-  if (!TAKEN_NAMESPACES.has(value)) return absoluteUri(value);
+  if (!TAKEN_NAMESPACES.has(value)) return namespaceText(value);
   throw new ValueError('must be a namespace of your own: this one belongs to XML, XML Schema, SOAP or WSDL');
 };
 

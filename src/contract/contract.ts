@@ -30,7 +30,7 @@ const ENVELOPE_BYTES = 512;
  * operations it describes as that one does; `WebHooks.extended.wsdl` differs from it only in what the operations take.
  */
 export class Contract {
-  /** Namespace of the operations, any absolute URI. */
+  /** Namespace of the operations; often a URI, but ASP.NET takes other texts too. */
   readonly namespace: string;
   /** The service's name. */
   readonly serviceName: string;

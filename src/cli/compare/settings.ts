@@ -55,7 +55,7 @@ export async function addSettings(
 function namespaceLines(targetNamespace: string): Replacement {
   if (VARIABLES.namespace.accepts(targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
   const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
-  return incomplete(`# ${problem} cannot be set: SERVICE_NAMESPACE is an absolute URI.`);
+  return incomplete(`# ${problem} cannot be set as SERVICE_NAMESPACE.`);
 }
 
 function addressLines({ ports }: Wsdl): Replacement {

@@ -22,6 +22,7 @@ describe('the settings that an old WSDL asks for', () => {
     { namespace: 'http://example.com/hooks/', address: 'https://host:8443/Hooks/services/webhooks.ASMX' },
     { namespace: "urn:it's#1", address: 'http://host/a/b/hooks/Services/WebHooks.asmx', prefix: '/a/b' },
     { namespace: 'urn:shop:hooks', address: 'http://host/webhooks/Services/WebHooks.asmx' },
+    { namespace: 'QTrack Service', address: 'http://host/webhooks/Services/WebHooks.asmx' },
   ])('make the service answer as $namespace at $address', async ({ namespace, address, prefix = '' }) => {
     const file = join(folder.path, '.env');
     const { lines, isComplete } = settings(namespace, address);
@@ -37,7 +38,7 @@ describe('the settings that an old WSDL asks for', () => {
     const { lines, isComplete } = settings('hooks', 'http://host/hooks.asmx?a=1');
     expect(isComplete).toBe(false);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('# hooks is the namespace of the old service, which cannot be set: ');
+    expect(lines[0]).toContain('is the namespace of the old service, which cannot be set');
     expect(lines[1]).toContain('# The old address is http://host/hooks.asmx?a=1.');
   });
 

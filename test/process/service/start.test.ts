@@ -102,11 +102,12 @@ describe('the service as a process', () => {
     );
   });
 
-  it('does not start with SERVICE_NAMESPACE=hooks, and says that it must be an absolute URI', async () => {
-    const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'hooks' }, folder.path);
+  it('does not start with SERVICE_NAMESPACE=a<b, and says what a namespace is', async () => {
+    const { code, output } = await runToEnd({ SERVICE_NAMESPACE: 'a<b' }, folder.path);
     expect(code).toBe(1);
     expect(output).toBe(
-      'The configuration is wrong.\nSERVICE_NAMESPACE=hooks: must be an absolute URI, as in http://tempuri.org/ or urn:example:hooks\n',
+      'The configuration is wrong.\nSERVICE_NAMESPACE=a<b: must be a namespace without " < > { } | \\ ^ and `, as in ' +
+        'http://tempuri.org/, urn:example:hooks or WebService\n',
     );
   });
 
