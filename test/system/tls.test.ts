@@ -185,8 +185,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       await copyFile(file('first.pem'), file('ca.pem'));
       service.child.kill('SIGHUP');
       if (workers === '1') await service.logged('TLS files read again');
-      else
-        await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+      else await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
       for (const ticket of tickets) expect(await hello(ticket)).not.toContain('Hello World');
       expect(await service.end('SIGTERM')).toBe(0);
     },
