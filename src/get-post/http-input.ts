@@ -83,7 +83,9 @@ export class HttpInput {
 
   *#isText(): Steps<boolean> {
     const { mediaType, body } = this;
-    if (mediaType === undefined || mediaType.charset !== undefined) return true;
+    if (mediaType === undefined) return true;
+    if (mediaType.isMultipart) return false;
+    if (mediaType.charset !== undefined) return true;
     const { essence, isXml, isJson } = mediaType;
     if (isXml || isJson || TEXT_TYPE.test(essence)) return true;
     // Many such types are text: `application/jwt`, `application/csp-report`.

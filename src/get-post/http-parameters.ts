@@ -12,7 +12,7 @@ import type { HttpInput } from './http-input';
  * members of a JSON object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field
  * that a form leaves empty was not given, since a browser sends every field.
  *
- * @throws {RequestError} there are too many fields, or JSON that is not an object.
+ * @throws {RequestError} there are too many fields, JSON that is not an object, or a form with files.
  */
 export function* httpParameters(input: HttpInput, names: readonly string[]): Steps<GivenTexts> {
   const fields = yield* fieldValues(input.query);
@@ -29,7 +29,8 @@ function* bodyParameters(
 ): Steps<((parameter: NamedParameter) => readonly string[] | undefined) | undefined> {
   const { mediaType, body } = input;
   if (mediaType === undefined || body.length === 0) return undefined;
-  const { isForm, isJson } = mediaType;
+  const { isForm, isJson, isMultipart } = mediaType;
+  if (isMultipart) throw HTTP_ERRORS.formWithFiles();
   if (!isForm && !isJson) return undefined;
   const json = isForm ? (yield* input.jsonForm())?.json : ((yield* input.text()) ?? '');
   if (json === undefined) return formParameters(yield* fieldValues(body.toString('latin1'), input.charset));

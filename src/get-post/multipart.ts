@@ -1,11 +1,10 @@
 import { MIMEType } from 'whatwg-mimetype';
 import { Charset } from '../http/content/charset';
+import { decoded } from '../http/request';
 import type { MediaType } from '../http/content/media-type';
 import type { Payload } from '../events/payload';
 import type { Steps } from '../util/promises';
 import { JsonText } from '../events/cloudevents/json-text';
-
-const MULTIPART = 'multipart/form-data';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
 const MAX_PARTS = 1000;
@@ -27,7 +26,7 @@ interface Part {
 
 /**
  * Reads a form with files as a JSON object: a string for each text, an object with `filename`, `contentType` and `base64` for each file
- * and for what is not UTF-8; a repeated name has a list. Returns undefined for any other body, and for one that cannot be read in
+ * and for what cannot be decoded; a repeated name has a list. Returns undefined for any other body, and for one that cannot be read in
  * full: nothing of it may be lost.
  */
 export function* multipartPayload(mediaType: MediaType | undefined, body: Buffer): Steps<Payload | undefined> {
@@ -77,6 +76,10 @@ function* placeOf(bytes: Buffer, body: Buffer, from: number): Steps<number> {
   return -1;
 }
 
+/** One parameter of a `Content-Disposition`, as browsers (HTML, section 4.10.21.8), curl, .NET and Java write it: nothing in it is escaped. */
+const PARAMETER = /; *([\w-]+\*?)=(?:"([^"]*)"|([^\s";]*)) *(?=;|$)/gy;
+
+/** Undefined if anything in the header is not understood. */
 function partWith(header: string, content: Buffer): Part | undefined {
   const fields = new Map<string, string>();
   for (const line of header.split('\r\n')) {
@@ -84,15 +87,47 @@ function partWith(header: string, content: Buffer): Part | undefined {
     if (name === '' || fields.has(name.toLowerCase())) return undefined;
     fields.set(name.toLowerCase(), value);
   }
-  const disposition = MIMEType.parse(fields.get('content-disposition')?.replace(/^form-data/i, MULTIPART) ?? '');
-  const parameter = (name: string) => {
-    const value = disposition?.parameters.get(name);
-    return value === undefined ? undefined : (Charset.utf8.decode(Buffer.from(value, 'latin1')) ?? value);
-  };
-  const name = parameter('name');
-  if (name === undefined || disposition?.essence !== MULTIPART) return undefined;
   if (!AS_IT_IS.test(fields.get('content-transfer-encoding') ?? 'binary')) return undefined;
-  return { name, filename: parameter('filename'), contentType: fields.get('content-type'), content };
+  const disposition = Charset.utf8.decode(Buffer.from(fields.get('content-disposition') ?? '', 'latin1'));
+  if (disposition === undefined || !/^form-data(?=;)/i.test(disposition)) return undefined;
+  const given = disposition.slice('form-data'.length).trimEnd().replace(/;$/, '');
+  const parameters = new Map(
+    [...given.matchAll(PARAMETER)].map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token]),
+  );
+  const isUnderstood =
+    given.replace(PARAMETER, '') === '' && [...parameters.keys()].every((name) => PARAMETERS.has(name));
+  const name = textOf(parameters, 'name');
+  const filename = textOf(parameters, 'filename');
+  if (!isUnderstood || name === undefined || (filename === undefined && FILE_NAMES.some((one) => parameters.has(one))))
+    return undefined;
+  return { name, filename, contentType: fields.get('content-type'), content };
+}
+
+const FILE_NAMES = ['filename', 'filename*'];
+const PARAMETERS: ReadonlySet<string> = new Set(['name', ...FILE_NAMES]);
+
+/**
+ * The text of a parameter. That in UTF-8 with escapes (RFC 8187) goes before the other, for which .NET writes an encoded word beyond ASCII
+ * (RFC 2047, section 2).
+ */
+function textOf(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
+  const extended = parameters.get(`${name}*`);
+  if (extended !== undefined) {
+    const [, escaped] = /^utf-8'[\w-]*'(.*)$/i.exec(extended) ?? [];
+    const text = escaped && decoded(escaped);
+    return text === escaped && text?.includes('%') ? undefined : text;
+  }
+  const text = parameters.get(name);
+  const [, word] = /^=\?utf-8\?B\?([A-Za-z\d+/]*=*)\?=$/i.exec(text ?? '') ?? [];
+  return word === undefined ? text : Charset.utf8.decode(Buffer.from(word, 'base64'));
+}
+
+/** The text of a part without a file name, in the character set that it names. */
+function partText({ filename, contentType = '', content }: Part): string | undefined {
+  if (filename !== undefined) return undefined;
+  const [, label = 'utf-8'] = /; *charset="?([\w.:-]+)"?/i.exec(contentType) ?? [];
+  const charset = Charset.named(label.toLowerCase());
+  return charset.isKnown ? charset.decode(content) : undefined;
 }
 
 /** Returns undefined if the JSON would be more than twice as long as the form: full of escapes. */
@@ -130,8 +165,9 @@ function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<st
   yield '}';
 }
 
-function* partPieces({ filename, contentType, content }: Part): Generator<string> {
-  const text = filename === undefined ? Charset.utf8.decode(content) : undefined;
+function* partPieces(part: Part): Generator<string> {
+  const { filename, contentType, content } = part;
+  const text = partText(part);
   if (text !== undefined) {
     yield* JsonText.stringPieces(text);
     return;

@@ -75,6 +75,11 @@ describe('the payload of any other body', () => {
       json('"é"', 'application/json; charset=utf-16le'),
     ],
     ['application/json', encode('"é"', 'utf-16le', { addBOM: true }), json('"é"')],
+    ...['utf-16le', 'utf-16be'].map((order): [string, Buffer, object] => [
+      'application/json; charset=utf-16',
+      encode('"é"', order),
+      json('"é"', 'application/json; charset=utf-16'),
+    ]),
     ...['utf-16', 'unicode', 'utf-32', 'UTF-16BE'].map((charset): [string, string, object] => {
       const type = `application/json; charset=${charset}`;
       return [type, '{"a":"é"}', json('{"a":"é"}', type)];

@@ -173,9 +173,10 @@ export class Charset {
     };
   }
 
-  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): little if the body has no mark, as in Windows. */
+  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): without a mark big if its first byte is zero, else little, as in Windows. */
   #inOrderOf(body: Buffer): Charset {
-    return this.#label === 'utf-16' ? (Charset.ofMark(body) ?? UTF_16LE) : this;
+    if (this.#label !== 'utf-16') return this;
+    return Charset.ofMark(body) ?? (body[0] === 0 ? UTF_16BE : UTF_16LE);
   }
 }
 
