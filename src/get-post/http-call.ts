@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
-import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import { failureStatus, HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { CallContent, ParameterValues } from '../service/call';
@@ -205,11 +205,11 @@ class HttpCall extends IncomingCall {
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
-    const status = refusal?.status ?? 500;
+    const { status, headers } = refusal ?? failureStatus(error);
     // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
     const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);
-    this.response.reply(status, told.contentType, told.body, { ...told.headers, ...refusal?.headers });
+    this.response.reply(status, told.contentType, told.body, { ...told.headers, ...headers });
   }
 
   protected override readContent(): Steps<CallContent> {

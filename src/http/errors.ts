@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { EventLogError } from '../log/event-log';
 import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
@@ -223,8 +224,16 @@ export const HTTP_ERRORS = {
   },
 
   // The service's doing
-  failed: () => new RequestError(500, 'The request could not be answered.'),
+  failed: (error: unknown) => {
+    const { status, headers } = failureStatus(error);
+    return new RequestError(status, 'The request could not be answered.', 'invalid', headers);
+  },
 } as const;
+
+/** Returns status and header fields of the answer to a request that failed: a log that cannot be used may work again soon. */
+export function failureStatus(error: unknown): Pick<RequestError, 'status' | 'headers'> {
+  return error instanceof EventLogError ? { status: 503, headers: RETRY } : { status: 500, headers: undefined };
+}
 
 /** Tells a caller that seems to send webhooks where they go. */
 export function webhooksGoTo(address: string): string {

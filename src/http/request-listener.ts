@@ -154,7 +154,7 @@ export class RequestListener {
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
       if (!response.headersSent) refusal = refusalOf(limit);
     }
-    if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed());
+    if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed(error));
     else if (!response.writableEnded) response.destroy();
     const reason = refusal?.message ?? plainReason(error);
     const { remoteAddress } = request.socket;

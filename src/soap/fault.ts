@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
 import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { RequestError, webhooksGoTo, type Refusal } from '../http/errors';
+import { failureStatus, RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { Binding } from '../config/bindings';
 import type { ElementName } from '../xml/handler';
@@ -110,7 +110,8 @@ export const FAULTS = {
     }),
   security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
   /** The operation failed. */
-  failed: (error: unknown) => new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`),
+  failed: (error: unknown) =>
+    new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`, failureStatus(error)),
 } as const;
 
 const UNREADABLE = 'Server was unable to read request.';

@@ -238,13 +238,13 @@ describeWithPostgres('a PostgreSQL server', () => {
     expect([await record(), await ready()]).toEqual([200, expect.stringMatching(/^200 /)]);
     await postgres.restart(async () => {
       expect([await record(), await ready()]).toEqual([
-        500,
+        503,
         expect.stringMatching(/^503 .*(?:ECONNREFUSED|terminated)/s),
       ]);
       await writeFile(join(cluster, 'standby.signal'), '');
     });
     expect([await record(), await ready()]).toEqual([
-      500,
+      503,
       expect.stringMatching(/^503 .*the server is a standby, which takes no events/s),
     ]);
     await sql('postgres', 'SELECT pg_promote()');

@@ -60,7 +60,7 @@ async function expectKept(service: ServiceProcess, answered: readonly string[]):
 
 function expectFaults(faults: ReadonlySet<string>): void {
   for (const fault of faults) {
-    expect(fault).toMatch(/^500: [\s\S]*The event could not be recorded/);
+    expect(fault).toMatch(/^503: [\s\S]*The event could not be recorded/);
     expect(fault).not.toMatch(/\/tmp|node_modules|\n\s+at /);
   }
 }

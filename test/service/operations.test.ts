@@ -54,7 +54,7 @@ describe('an operation that fails in the event log', () => {
   ] as const)('answers over %s with a fault that chains the causes', async (binding, start) => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(service.url + path, question);
-    expect(answer.status).toBe(500);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
     expect(answer.body).toContain(
       `${start}Server was unable to process request. ---&gt; The event could not be recorded. ---&gt; disk &lt;full&gt;<`,
     );
@@ -64,7 +64,8 @@ describe('an operation that fails in the event log', () => {
   it.each(['httpget', 'httppost'] as const)('answers over %s with a line of text', async (binding) => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(service.url + path, question);
-    expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/plain; charset=utf-8']);
+    const { 'retry-after': retryAfter, 'content-type': type } = answer.headers;
+    expect([answer.status, retryAfter, type]).toEqual([503, '1', 'text/plain; charset=utf-8']);
     expect(answer.body).toBe('The event could not be recorded. ---> disk <full>\n');
   });
 

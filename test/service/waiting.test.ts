@@ -254,7 +254,7 @@ describe('a service in which calls wait', () => {
     service = await startService({}, fake.log);
     const [answer] = await waiting(1, () => getEvents(service.url, 'httpget', { after: '0', wait: '20s' }));
     fake.fail();
-    expect([(await answer)?.status, (await answer)?.body]).toEqual([500, 'The events could not be read.\n']);
+    expect([(await answer)?.status, (await answer)?.body]).toEqual([503, 'The events could not be read.\n']);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
     await expectNothingHeld(service);
   });

@@ -66,7 +66,7 @@ describe('GET /metrics', () => {
   it('counts a failed call as failed', async () => {
     const failing = await startService();
     await failing.log.close();
-    expect((await send(`${failing.url}/RecordEvent`)).status).toBe(500);
+    expect((await send(`${failing.url}/RecordEvent`)).status).toBe(503);
     const metrics = await metricsAt(failing.url);
     expect(metrics.get(calls('httpget', 'RecordEvent', 'failed'))).toBe(1);
     expect(metrics.get('webhook_ready')).toBe(0);

@@ -23,7 +23,9 @@ async function fileProblem(file: string, to: 'read' | 'write'): Promise<string |
   }
   if (found.code !== 'ENOENT') return `${reasonOf(found)}. ${set}`;
   const folder = await nearestFolder(dirname(file));
-  return writeProblem(folder, `the folder ${folder}`);
+  const problem = await writeProblem(folder, `the folder ${folder}`);
+  if (problem !== undefined || to === 'read' || folder === dirname(file)) return problem;
+  return `the folder ${dirname(file)} cannot be created in ${folder}. ${set}`;
 }
 
 async function readProblem(file: string): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { positionIn } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
-import { HTTP_ERRORS, RequestError } from '../../http/errors';
+import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
 import { Ticket } from '../../call/admission';
@@ -241,9 +241,9 @@ class EventsPages {
 
   async #refuse(response: HttpResponse, error: unknown): Promise<void> {
     const refusal = error instanceof RequestError ? error : undefined;
-    const status = refusal?.status ?? 500;
+    const { status, headers = {} } = refusal ?? failureStatus(error);
     const reason = refusal?.message ?? messageChain(error);
-    for (const [name, value] of Object.entries(refusal?.headers ?? {})) {
+    for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value);
     }
     const title = TITLES.get(status) ?? STATUS_CODES[status] ?? 'Failed';

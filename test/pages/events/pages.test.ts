@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { EventLogError } from '../../../src/log/event-log';
 import type { ScanQuery, SearchQuery } from '../../../src/log/log-reader';
 import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
@@ -556,9 +557,9 @@ describe('the pages of the events', () => {
 
   it('say what failed, and log it, where the log cannot be read', async () => {
     await record();
-    jest.spyOn(service.log, 'search').mockRejectedValue(new Error('the disk <is> gone'));
-    const { status, body } = await get('?events');
-    expect(status).toBe(500);
+    jest.spyOn(service.log, 'search').mockRejectedValue(new EventLogError('the disk <is> gone'));
+    const { status, body, headers } = await get('?events');
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
     expect(body).toContain('the disk &lt;is&gt; gone');
     expect((await get('?events=refusals')).body).toContain('the disk &lt;is&gt; gone');
   });

@@ -111,6 +111,14 @@ describe('the service as a process', () => {
     );
   });
 
+  it('does not start with a log in a folder that cannot be created, and says what to set', async () => {
+    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:/proc/none/events.db' }, folder.path);
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^The event log \/proc\/none\/events\.db cannot be opened: the folder \/proc.* cannot be .* EVENT_LOG.*\.\n$/,
+    );
+  });
+
   it('does not start on a text file in place of the database, and leaves the file unchanged', async () => {
     const file = join(folder.path, 'notes.txt');
     const notes = 'not a database\n'.repeat(100);
