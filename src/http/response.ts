@@ -84,7 +84,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
       return;
     }
     const fields = { Vary: 'Accept-Encoding', ...headers };
-    const coding = this.preferredCoding(['br', 'gzip']);
+    const coding = this.#preferredCoding();
     if (coding !== 'br' && coding !== 'gzip') {
       this.reply(200, contentType, body, fields);
       return;
@@ -101,7 +101,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
    * the caller has gone.
    *
    * @param stop - closes the connection, which tells the caller that the reply is not complete.
-   * @throws a part could not be made; the connection is closed.
+   * @throws {RequestError} 503: too many bytes of answers wait for their callers; nothing is sent, or the connection is closed.
+   * @throws a part could not be made, likewise.
    */
   async replyInParts(
     contentType: string,
@@ -109,19 +110,33 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     headers: OutgoingHttpHeaders,
     stop: AbortSignal,
   ): Promise<void> {
+    const isHead = this.req.method === 'HEAD';
+    const counted = this.#counted(parts);
+    const first = isHead ? undefined : await counted.next();
     this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
+    const rest = async function* () {
+      if (first?.done === false) yield first.value;
+      yield* counted;
+    };
     try {
-      if (this.req.method === 'HEAD') this.end();
-      else await pipeline(parts, this, { signal: stop });
+      if (isHead) this.end();
+      else await pipeline(rest, this, { signal: stop });
     } catch (error) {
       if (!stop.aborted) throw error;
     }
   }
 
-  /** Returns the one of some content codings that the caller likes best; undefined if that is none of them. */
-  preferredCoding(codings: readonly string[]): string | undefined {
+  #preferredCoding(): string | undefined {
     if (this.req.headers['accept-encoding'] === undefined) return undefined;
-    return new Negotiator(this.req).encoding([...codings, 'identity']);
+    return new Negotiator(this.req).encoding(['br', 'gzip', 'identity']);
+  }
+
+  /** Counts each part until the next one is asked for. */
+  async *#counted(parts: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
+    for await (const part of parts) {
+      this.#count(Buffer.byteLength(part));
+      yield part;
+    }
   }
 
   /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 if too many bytes of others wait. */

@@ -1,7 +1,6 @@
-import { createServer as createHttpServer, get, type IncomingMessage } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inflateSync } from 'node:zlib';
 import { RemoteLog } from '../../src/cli/remote-log';
 import { matcherOf, selectedEvents } from '../../src/cli/scan';
 import type { StoredEvent } from '../../src/events/stored-event';
@@ -207,17 +206,6 @@ describe('the log of a service over HTTP', () => {
       `${url.href}: the answer was 503. Trying again until it answers.`,
       'The service answers again.',
     ]);
-  });
-
-  it('compresses what is sent as it is recorded, for callers who want that', async () => {
-    await record(3, { data: `"data":"${'x'.repeat(1000)}"` });
-    const headers = { Authorization: `Bearer ${KEY}`, 'Accept-Encoding': 'identity;q=0.5, deflate' };
-    const answer = await new Promise<IncomingMessage>((resolve) => {
-      get(`${service.url}?events=export&wait=1`, { headers, agent: false }, resolve);
-    });
-    expect(answer.headers).toMatchObject({ 'content-encoding': 'deflate', vary: 'Accept-Encoding' });
-    const bytes = Buffer.concat(await valuesOf(answer as AsyncIterable<Buffer>));
-    expect(inflateSync(bytes).toString().trim()).toBe((await asked('&wait=1')).body.trim());
   });
 
   it('ends a wait in time, with what was recorded meanwhile', async () => {

@@ -5,7 +5,6 @@ import { ArchiveLine } from '../../events/archive-line';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
-import { AnswerPart } from '../../http/content/deflate';
 import type { HttpResponse } from '../../http/response';
 import { EventLogError, type EventLog } from '../../log/event-log';
 
@@ -18,12 +17,15 @@ import { NO_STORE } from './views';
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
 
-/** How many characters of a download are put together, at least, before they are sent. */
+/** How many characters of what a search finds are put together, at least, before they are sent. */
 const CHUNK = 64 * 1024;
 
-/** Most events that are read at a time for callers who wait for more, and most of one id. */
+/** Most events that are read at a time, and most of one id. */
 const PAGE_EVENTS = 200;
 const SAME_ID = 10;
+
+/** How many bytes are read and sent at a time, about: each caller may hold as much. */
+const PAGE_BYTES = 256 * 1024;
 
 /** How long events gather before those who wait for them get them, in milliseconds: one write for many. */
 const GATHERING = 200;
@@ -34,7 +36,7 @@ const SILENCE = 2000;
 /** The longest that a caller can wait for more events, in seconds; then it asks again. */
 const MAX_WAIT = 600;
 
-const EMPTY_LINE = new AnswerPart('\n');
+const EMPTY_LINE = Buffer.from('\n');
 
 /** Most damaged events that are named. */
 const MAX_NAMED = 10;
@@ -82,7 +84,8 @@ function wholeNumber(parameters: URLSearchParams, name: string, most: number): n
 
 /** Events as a caller gets them. */
 interface ExportPage {
-  readonly lines: AnswerPart;
+  readonly lines: Buffer;
+  readonly events: number;
   /** The position of its last event; undefined if it is empty. */
   readonly last: number | undefined;
   readonly damaged: readonly number[];
@@ -110,7 +113,7 @@ export class Downloads {
    */
   async send(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     const query = downloadQuery(parameters);
-    const { place, wait, isSearch } = query;
+    const { id, place, wait, isSearch } = query;
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
     this.#searches += Number(isSearch);
     const damaged: number[] = [];
@@ -120,13 +123,11 @@ export class Downloads {
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
-        const answer = (parts: AsyncIterable<string | Buffer>, fields = {}) =>
-          response.replyInParts('application/x-ndjson', parts, { ...headers, ...fields }, stop);
-        if (wait === undefined) return answer(linesOf(this.#events(query, last, stop), query, damaged));
-        const parts = this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged);
-        const vary = { Vary: 'Accept-Encoding' };
-        if (response.preferredCoding(['deflate']) !== 'deflate') return answer(plain(parts), vary);
-        return answer(AnswerPart.deflated(parts), { 'Content-Encoding': 'deflate', ...vary });
+        const answer = (parts: AsyncIterable<string | Buffer>) =>
+          response.replyInParts('application/x-ndjson', parts, headers, stop);
+        if (isSearch || id !== undefined) return answer(linesOf(this.#found(query, stop), query, damaged));
+        if (wait === undefined) return answer(this.#exported(query, last, stop, damaged));
+        return answer(this.#followed(place.after ?? 0, performance.now() + wait, stop, damaged));
       });
     } finally {
       this.#searches -= Number(isSearch);
@@ -134,21 +135,9 @@ export class Downloads {
     if (damaged.length > 0) throw damagedEvents(damaged);
   }
 
-  /** @param newest - later events are not among them: there would be no end while events are recorded. */
-  async *#events({ filter, place, id, limit, isSearch }: DownloadQuery, newest: number, stop: AbortSignal) {
-    if (id !== undefined) yield* this.#named(id);
-    else if (isSearch) yield* this.#log.find({ ...filter, ...place }, stop, () => undefined);
-    else yield* this.#upTo(newest, this.#log.pages({ after: place.after ?? 0, since: filter.from }, limit), stop);
-  }
-
-  async *#upTo(newest: number, pages: AsyncIterable<readonly StoredEvent[]>, stop: AbortSignal) {
-    for await (const page of pages) {
-      for (const event of page) {
-        if (event.position > newest) return;
-        yield event;
-      }
-      if (stop.aborted) return;
-    }
+  async *#found({ filter, place, id }: DownloadQuery, stop: AbortSignal): AsyncGenerator<StoredEvent> {
+    if (id === undefined) yield* this.#log.find({ ...filter, ...place }, stop, () => undefined);
+    else yield* this.#named(id);
   }
 
   async *#named(id: string): AsyncGenerator<StoredEvent> {
@@ -158,16 +147,38 @@ export class Downloads {
     }
   }
 
-  async *#followed(after: number, until: number, stop: AbortSignal, damaged: number[]): AsyncGenerator<AnswerPart> {
+  /** @param newest - later events are not among them: there would be no end while events are recorded. */
+  async *#exported(
+    { filter, place, limit: most }: DownloadQuery,
+    newest: number,
+    stop: AbortSignal,
+    damaged: number[],
+  ): AsyncGenerator<Buffer> {
+    let left = most;
+    for (let position = place.after ?? 0, limit = 1; left > 0 && !stop.aborted;) {
+      const query = { after: position, since: filter.from, limit: Math.min(limit, left) };
+      const page = await this.#log.scan(query).then((events) => pageOf(events, newest));
+      if (page.last === undefined) break;
+      damaged.push(...page.damaged);
+      position = page.last;
+      left -= page.events;
+      limit = limitAfter(page);
+      yield page.lines;
+    }
+    yield EMPTY_LINE;
+  }
+
+  async *#followed(after: number, until: number, stop: AbortSignal, damaged: number[]): AsyncGenerator<Buffer> {
     // Lets the caller see the header.
     yield EMPTY_LINE;
     // The newest position that was told of; its event may be forgotten already.
     let seen = after;
-    for (let position = after; !stop.aborted;) {
-      const page = await this.#pageAfter(position);
+    for (let position = after, limit = 1; !stop.aborted;) {
+      const page = await this.#pageAfter(position, limit);
       if (page.last !== undefined) {
         damaged.push(...page.damaged);
         position = page.last;
+        limit = limitAfter(page);
         seen = Math.max(seen, position);
         yield page.lines;
       } else {
@@ -183,10 +194,10 @@ export class Downloads {
   }
 
   /** Returns the same page to all who ask for it within a moment: those who follow the log do so at the same place. */
-  #pageAfter(position: number): Promise<ExportPage> {
+  #pageAfter(position: number, limit: number): Promise<ExportPage> {
     const known = this.#pages.get(position);
     if (known !== undefined) return known;
-    const page = this.#log.scan({ after: position, limit: PAGE_EVENTS }).then(pageOf);
+    const page = this.#log.scan({ after: position, limit }).then((events) => pageOf(events));
     this.#pages.set(position, page);
     const forget = (): void => {
       setTimeout(() => this.#pages.delete(position), GATHERING).unref();
@@ -196,13 +207,17 @@ export class Downloads {
   }
 }
 
-async function* plain(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Buffer> {
-  for await (const { bytes } of parts) yield bytes;
+function pageOf(read: readonly StoredEvent[], newest = Infinity): ExportPage {
+  const damaged: number[] = [];
+  const events = read.filter(({ position }) => position <= newest);
+  const lines = Buffer.from(textOf(events, damaged));
+  return { lines, events: events.length, last: events.at(-1)?.position, damaged };
 }
 
-function pageOf(events: readonly StoredEvent[]): ExportPage {
-  const damaged: number[] = [];
-  return { lines: new AnswerPart(textOf(events, damaged)), last: events.at(-1)?.position, damaged };
+/** How many events to read next, if they are as large as those of a page. */
+function limitAfter({ lines, events }: ExportPage): number {
+  const bytes = Math.max(1, lines.length);
+  return Math.min(PAGE_EVENTS, Math.max(1, Math.floor((events * PAGE_BYTES) / bytes)));
 }
 
 function textOf(events: readonly StoredEvent[], damaged: number[]): string {

@@ -12,6 +12,11 @@ import { openWire } from '../../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const MEBIBYTE = 1024 * 1024;
+const VARIABLES = {
+  ADMIN_PORT: '0',
+  MAX_REQUEST_BYTES: String(MEBIBYTE),
+  MAX_BODY_MEMORY: String(2 * MEBIBYTE),
+};
 /** More than the buffers of the system take on one connection, and what the service may hold. */
 const CALLS = 24;
 
@@ -30,6 +35,39 @@ const REQUESTS = [
 
 describe('a caller who does not read large answers gets 503 for those beyond the bound', () => {
   it.each(REQUESTS)('over %s', (_how, request) => expectBound(request), 60_000);
+});
+
+describe('callers who do not read downloads get 503, or their connections closed, beyond the bound', () => {
+  it.each(['?events=export', '?events=export&wait=60', '?events=export&id=1'])(
+    'of %s',
+    async (query) => {
+      const service = await startService({ ...VARIABLES, SEND_TIMEOUT: '60s' });
+      const text = randomBytes(700_000).toString('base64');
+      for (let i = 0; i < 10; i++) {
+        const event = { specversion: '1.0', id: '1', source: `/${String(i)}`, type: 't', data: text };
+        const headers = { 'Content-Type': 'application/cloudevents+json' };
+        const body = JSON.stringify(event);
+        expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body })).status).toBe(200);
+      }
+      await noBytesHeld();
+      const wires = [];
+      for (let i = 0; i < 8; i++) {
+        const wire = await openWire(service.url);
+        wire.socket.pause();
+        wire.write(get(query, 'Connection: close\r\n'));
+        wires.push(wire);
+      }
+      await eventually('downloads are refused', async () => {
+        const metrics = await metricsAt(service.adminUrl ?? '');
+        return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
+      });
+      for (const { socket } of wires) socket.destroy();
+      const whole = async () => (await send(service.url + query.replace('&wait=60', ''))).body;
+      await eventually('there is room again', async () => (await whole()).split('\n').length > 10);
+      await expectNothingHeld(service);
+    },
+    60_000,
+  );
 });
 
 describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those beyond the bound', () => {
@@ -52,13 +90,7 @@ describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those 
 });
 
 async function expectBound(request: string, tls: Readonly<Record<string, string>> = {}): Promise<void> {
-  const variables = {
-    ...tls,
-    ADMIN_PORT: '0',
-    MAX_REQUEST_BYTES: String(MEBIBYTE),
-    MAX_BODY_MEMORY: String(2 * MEBIBYTE),
-  };
-  const service = await startService(variables);
+  const service = await startService({ ...VARIABLES, ...tls });
   const text = randomBytes(700_000).toString('base64');
   const recorded = await send(`${service.url}/RecordEvent`, {
     method: 'POST',
