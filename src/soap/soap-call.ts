@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
+import type { MediaType } from '../http/content/media-type';
 import type { Refusal, RequestError } from '../http/errors';
 import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
@@ -18,9 +19,24 @@ import { NodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
+/** The longest message that is kept, in bytes. */
+const MAX_KEPT = 1024;
+
+/**
+ * A message that was read. Clients that were generated from the WSDL send the same bytes each time: these need not be read again,
+ * which takes 5 of the 32 µs of a HelloWorld. What the message says is checked each time.
+ */
+interface LastMessage {
+  readonly mediaType: MediaType | undefined;
+  readonly bytes: Buffer;
+  readonly envelope: Envelope;
+}
+
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 export class SoapBindings {
   readonly reader = new XmlReader();
+  /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
+  readonly last = new Map<string, LastMessage>();
 
   private constructor(
     readonly messages: MessageContract,
@@ -80,13 +96,23 @@ export class SoapCall extends IncomingCall {
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const { messages, reader } = this.#bindings;
+    const { messages, reader, last } = this.#bindings;
+    const { mediaType, operation = '' } = this;
+    const before = last.get(operation);
+    if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body)) {
+      this.#accept(before.envelope);
+      return;
+    }
     const hint = (message: string): void => {
       this.hint('charset', message);
     };
     // Steps would take 4 % of the time of a small call.
     if (body.length > LARGE_MESSAGE) return inParts(body.length, this.#steps(body, hint));
-    this.#accept(readEnvelope(decodeMessage(body, this.mediaType?.charset, hint), messages, reader));
+    const envelope = readEnvelope(decodeMessage(body, mediaType?.charset, hint), messages, reader);
+    // A WS-Security header has a secret in it.
+    if (body.length <= MAX_KEPT && envelope.security === undefined)
+      last.set(operation, { mediaType, bytes: Buffer.from(body), envelope });
+    this.#accept(envelope);
   }
 
   *#steps(body: Buffer, hint: (message: string) => void): Steps<void> {

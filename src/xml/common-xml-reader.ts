@@ -1,5 +1,4 @@
 import { LARGE_MESSAGE } from '../util/promises';
-import { detached } from '../util/text';
 import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
 import { NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
 import { StartTagReader } from './start-tag-reader';
@@ -19,19 +18,6 @@ const GAVE_UP = -1;
 const DECLARATION =
   /<\?xml +version=(?:"1\.\d+"|'1\.\d+')(?: +encoding=(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?: +standalone=(?:"(?:yes|no)"|'(?:yes|no)'))? *\?>/y;
 
-/** The longest beginning that is kept, in characters. */
-const MAX_BEGINNING_LENGTH = 1024;
-
-/**
- * The last document up to the end of its root's start tag, and the offset of that tag. All messages of one client begin alike,
- * so that this part need not be read again.
- */
-export class LastBeginning {
-  text = '';
-  start = 0;
-  root: Tag | undefined;
-}
-
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
  * ASCII, attributes, text, references (not in long texts), CDATA sections and comments. It gives up on everything else, right or
@@ -41,7 +27,6 @@ export class CommonXmlReader {
   readonly #xml: string;
   readonly #handler: XmlHandler;
   readonly #startTags: StartTagReader;
-  readonly #last: LastBeginning;
   readonly #hasReferences: boolean;
   readonly #hasCdataEnd: boolean;
   /** The open elements, outermost first. */
@@ -51,10 +36,9 @@ export class CommonXmlReader {
   #position: number | undefined;
 
   /** @param xml - a whole document. */
-  constructor(xml: string, handler: XmlHandler, last = new LastBeginning()) {
+  constructor(xml: string, handler: XmlHandler) {
     this.#xml = xml;
     this.#handler = handler;
-    this.#last = last;
     this.#startTags = new StartTagReader(xml);
     this.#hasReferences = xml.includes('&');
     this.#hasCdataEnd = xml.includes(CDATA_END);
@@ -70,7 +54,7 @@ export class CommonXmlReader {
     const xml = this.#xml;
     if (this.#position === undefined) {
       if (!hasOnlyCharacters(xml)) return false;
-      this.#position = this.#readBeginning();
+      this.#position = declarationEnd(xml);
       if (length < xml.length) return undefined;
     }
     let end = this.#position;
@@ -87,15 +71,6 @@ export class CommonXmlReader {
       end = this.#readMarkup(start);
       if (end === GAVE_UP) return false;
     }
-  }
-
-  /** Opens the root if the document begins as the last one did; otherwise reads the declaration. Returns the end of either. */
-  #readBeginning(): number {
-    const { text, start, root } = this.#last;
-    // Three times as fast as startsWith.
-    if (root === undefined || this.#xml.slice(0, text.length) !== text) return declarationEnd(this.#xml);
-    this.#hasRoot = true;
-    return this.#openElement(root, start, text.length, false);
   }
 
   #readText(start: number, end: number): boolean {
@@ -119,29 +94,12 @@ export class CommonXmlReader {
   }
 
   #readStartTag(start: number): number {
-    const open = this.#open;
-    if (open.length === 0) return this.#readRootTag(start);
-    const tags = this.#startTags;
-    const tag = tags.read(start, open.at(-1)?.scope ?? NO_DECLARATIONS);
-    return tag === undefined ? GAVE_UP : this.#openElement(tag, start, tags.position, tags.isEmpty);
-  }
-
-  #readRootTag(start: number): number {
-    if (this.#hasRoot) return GAVE_UP;
+    if (this.#open.length === 0 && this.#hasRoot) return GAVE_UP;
     this.#hasRoot = true;
     const tags = this.#startTags;
-    const tag = tags.read(start, NO_DECLARATIONS);
+    const tag = tags.read(start, this.#open.at(-1)?.scope ?? NO_DECLARATIONS);
     if (tag === undefined) return GAVE_UP;
     const { position: end, isEmpty } = tags;
-    if (!isEmpty && end <= MAX_BEGINNING_LENGTH) {
-      // Read from a copy, since what is kept must not keep the message.
-      const text = detached(this.#xml.slice(0, end));
-      Object.assign(this.#last, { text, start, root: new StartTagReader(text).read(start, NO_DECLARATIONS) });
-    }
-    return this.#openElement(tag, start, end, isEmpty);
-  }
-
-  #openElement(tag: Tag, start: number, end: number, isEmpty: boolean): number {
     this.#handler.openElement(tag, start, end);
     if (isEmpty) this.#handler.closeElement(end);
     else this.#open.push(tag);

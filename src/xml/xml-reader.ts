@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
-import { CommonXmlReader, LastBeginning } from './common-xml-reader';
+import { CommonXmlReader } from './common-xml-reader';
 import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
 import { earlierMistake, placeOf } from './mistakes';
 
@@ -12,9 +12,6 @@ export class XmlSyntaxError extends Error {
 
 /** Reads XML 1.0 documents with namespaces strictly: most of them with {@link CommonXmlReader}, the others with `saxes`. */
 export class XmlReader {
-  /** How the document before began, which is how most begin. */
-  readonly #last = new LastBeginning();
-
   /**
    * Reads a document, and returns the handler to which all of it was reported.
    *
@@ -24,14 +21,14 @@ export class XmlReader {
    */
   read<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
     const handler = handlerOf();
-    if (new CommonXmlReader(xml, handler, this.#last).read() === true) return handler;
+    if (new CommonXmlReader(xml, handler).read() === true) return handler;
     return atOnce(readAgain(xml, handlerOf()));
   }
 
   /** As {@link XmlReader.read}, in steps. */
   *steps<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Steps<Handler> {
     const handler = handlerOf();
-    const reader = new CommonXmlReader(xml, handler, this.#last);
+    const reader = new CommonXmlReader(xml, handler);
     for (;;) {
       const isRead = reader.read(COMMON_PART);
       if (isRead === true) return handler;

@@ -1,4 +1,4 @@
-import { CommonXmlReader, LastBeginning } from '../../src/xml/common-xml-reader';
+import { CommonXmlReader } from '../../src/xml/common-xml-reader';
 import type { XmlHandler } from '../../src/xml/handler';
 
 /** The names and texts in a document, or undefined if the reader gives up on it. */
@@ -36,21 +36,6 @@ describe('the reader of common XML', () => {
     [`<a${namesOf(16)}/>`, ['<{}a', ...Array.from({ length: 16 }, (_, i) => `@{}a${String(i)}=`), '>']],
   ])('reads %s', (xml, parts) => {
     expect(found(xml)).toEqual(parts);
-  });
-
-  it('finds the same, at the same places, in a document that begins as the last one did', () => {
-    const opened = (xml: string, last = new LastBeginning()): string[] => {
-      const places: string[] = [];
-      const openElement: XmlHandler['openElement'] = ({ local, uri }, start, end) =>
-        void places.push(`{${uri}}${local} ${String(start)} ${String(end)}`);
-      const handler: XmlHandler = { openElement, addText: () => undefined, closeElement: () => undefined };
-      expect(new CommonXmlReader(xml, handler, last).read()).toBe(true);
-      return places;
-    };
-    const last = new LastBeginning();
-    const beginning = '<?xml version="1.0"?>\n<!-- c --><a xmlns="urn:x">';
-    for (const xml of [`${beginning}<b/></a>`, `${beginning}<c/></a>`, '<a><b/></a>', `${beginning}<b/></a>`])
-      expect(opened(xml, last)).toEqual(opened(xml));
   });
 
   it.each([
