@@ -1,4 +1,3 @@
-import type { Config } from '../config/config';
 import { VERSION } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
@@ -17,7 +16,7 @@ interface CommandLineAnswer {
 /**
  * Answers the arguments of the service. Returns undefined if there are none and the service should start.
  *
- * @throws {ConfigError} `--ready` needs the configuration, and it is wrong.
+ * @throws {ConfigError} `--ready` needs settings that are wrong.
  */
 export async function answerCommandLine([argument]: readonly string[]): Promise<CommandLineAnswer | undefined> {
   switch (argument) {
@@ -30,7 +29,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
     case '-v':
       return { text: VERSION, exitCode: 0 };
     case '--ready':
-      return askReadiness(ProcessConfig.ofTool());
+      return askReadiness();
     default:
       return {
         text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`,
@@ -71,13 +70,13 @@ function usage(): string {
 const TIMEOUT = 5000;
 
 /**
- * Asks the service that runs with this configuration on this machine for `/readyz`, at its operator's address if it has
+ * Asks the service that runs with these settings on this machine for `/readyz`, at its operator's address if it has
  * one. Its exit code is 0 if the service is ready, otherwise 1; the text says why it is not.
  */
-async function askReadiness(config: Config): Promise<CommandLineAnswer> {
-  const { admin, host, port, tls } = config;
-  const isSecure = admin === undefined && tls !== undefined;
-  const address = localAuthority(admin?.host ?? host, admin?.port ?? port);
+async function askReadiness(): Promise<CommandLineAnswer> {
+  const { admin, host, port, tls } = ProcessConfig.ofTool('host', 'port', 'admin', 'tls');
+  const isSecure = admin.port === undefined && tls.cert !== undefined;
+  const address = admin.port === undefined ? localAuthority(host, port) : localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
   const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true }, 64 * 1024);

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { requireNode } from '../config/package-info';
 requireNode();
-import type { Config } from '../config/config';
+import { readConfig } from '../config/config';
 import { ProcessConfig } from '../config/process-config';
+import type { EventLogLocation } from '../log/engines';
 import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
@@ -29,9 +30,9 @@ const COMMANDS: LogCommands = {
   async forward(source, { received, metricsPort, ...task }) {
     const { forwardEvents } = await import('./forward/forward.js');
     const { receivedForm } = await import('./forward/received-message.js');
-    const asReceived = received && (await receivedForm(ProcessConfig.ofTool().namespace, received.signer));
-    const { secrets = ProcessConfig.ofTool().forwardSecrets } = task;
-    const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort, ProcessConfig.ofTool());
+    const asReceived = received && (await receivedForm(ProcessConfig.ofTool('namespace').namespace, received.signer));
+    const { secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = task;
+    const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort);
     await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived, metrics }, stop));
   },
   async export(source, file, start) {
@@ -64,7 +65,7 @@ const COMMANDS: LogCommands = {
   },
   async restore(file) {
     const { restore } = await import('./upkeep.js');
-    await restore(file, configOfLog().eventLog);
+    await restore(file, eventLogOfTool());
   },
 };
 
@@ -80,22 +81,20 @@ async function main(): Promise<void> {
   await program.run(rewritten ?? args);
 }
 
-function metricsAddress(port: number, { admin, limits }: Config): MetricsAddress {
-  return { host: admin?.host ?? '127.0.0.1', port, limits };
+/** Figures are served with the default limits. */
+function metricsAddress(port: number): MetricsAddress {
+  const { admin } = ProcessConfig.ofTool('admin');
+  return { host: admin.host, port, limits: readConfig({}).limits };
 }
 
 function failUnless(isDone: boolean): void {
   if (!isDone) process.exitCode = 1;
 }
 
-/**
- * Loads the configuration.
- *
- * @throws {UsageError} no other process can have the log that it names.
- */
-function configOfLog(): Config {
-  const config = ProcessConfig.ofTool();
-  if (!config.eventLog.isVolatile) return config;
+/** @throws {UsageError} no other process can have the log that EVENT_LOG names. */
+function eventLogOfTool(): EventLogLocation {
+  const { eventLog } = ProcessConfig.ofTool('eventLog');
+  if (!eventLog.isVolatile) return eventLog;
   throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');
 }
 
@@ -120,13 +119,10 @@ async function withSource(
 }
 
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends. */
-async function withLog(
-  access: LogAccess,
-  work: (log: EventLog, config: Config) => Promise<void> | void,
-): Promise<void> {
-  const config = configOfLog();
-  const log = await openLog(access, config).catch(async (error: unknown) => {
-    const problem = await config.eventLog.problem?.(access === 'read' ? 'read' : 'write');
+async function withLog(access: LogAccess, work: (log: EventLog) => Promise<void> | void): Promise<void> {
+  const eventLog = eventLogOfTool();
+  const log = await openLog(access, eventLog).catch(async (error: unknown) => {
+    const problem = await eventLog.problem?.(access === 'read' ? 'read' : 'write');
     throw problem === undefined ? error : new Error(problem);
   });
   log.observe({
@@ -135,17 +131,24 @@ async function withLog(
     },
   });
   try {
-    await work(log, config);
+    await work(log);
   } finally {
     await log.close();
   }
 }
 
-function openLog(access: LogAccess, config: Config): Promise<EventLog> {
-  const settings = config.eventLogSettings;
-  if (access !== 'import') return config.eventLog.openExisting(settings, access);
+function openLog(access: LogAccess, eventLog: EventLogLocation): Promise<EventLog> {
+  const { eventLogTimeout: timeout, eventLogPassword: password } = ProcessConfig.ofTool(
+    'eventLogTimeout',
+    'eventLogPassword',
+  );
+  if (access !== 'import') return eventLog.openExisting({ timeout, password, retention: {} }, access);
+  const { retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = ProcessConfig.ofTool(
+    'retentionMaxEvents',
+    'retentionMaxAge',
+  );
   // Retention would forget imported events meanwhile, and the next import record them again.
-  return config.eventLog.open({ ...settings, forgets: false });
+  return eventLog.open({ timeout, password, retention: { maxEvents, maxAge }, forgets: false });
 }
 
 function exitCodeOf(error: unknown): number {

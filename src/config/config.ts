@@ -2,8 +2,16 @@ import type { Socket } from 'node:net';
 import type { EventLogSettings } from '../log/event-log';
 import { Sender } from '../senders/sender';
 import { Binding } from './bindings';
-import { unknownNames, withSecretFiles, wrongNames, type Texts } from './environment';
-import { ConfigError, readSettings, variablesOf, type Problem, type SettingsOf, type Variable } from './variable';
+import { withSecretFiles, wrongNames, type Texts } from './environment';
+import {
+  ConfigError,
+  readSettings,
+  variablesOf,
+  type Problem,
+  type SettingsOf,
+  type Variable,
+  type VariableTable,
+} from './variable';
 import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
@@ -55,21 +63,8 @@ const LARGEST_BODIES = 16;
  * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
  */
-export function readConfig(environment: Texts, origin: (name: string) => string = () => ''): Config {
-  const variables = variablesOf(VARIABLES);
-  const secrets = variables.filter(({ secret }) => secret);
-  const wrongNamed = wrongNames(variables, environment);
-  const set = Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
-    ),
-  );
-  const { texts, problems: wrongFiles } = withSecretFiles(secrets, set);
-  const { settings, problems } = readSettings(VARIABLES, texts);
-  const wrong = problems.length > 0 ? problems : contradictions(settings, texts);
-  const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
-  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-
+export function readConfig(environment: Texts, origin?: (name: string) => string): Config {
+  const settings = readTable(VARIABLES, environment, origin, contradictions);
   const { eventLogTimeout, eventLogPassword, retentionMaxEvents, retentionMaxAge, ...others } = settings;
   const { tls, limits, admin, maxRequestBytes, protocols, documentation } = others;
   const { cert, key } = tls;
@@ -89,9 +84,45 @@ export function readConfig(environment: Texts, origin: (name: string) => string 
   };
 }
 
-/** Finds names that are no settings, with a sentence about each. */
-export function unknownSettings(names: readonly string[]): Map<string, string> {
-  return unknownNames(variablesOf(VARIABLES), names);
+/** The names of some settings in {@link VARIABLES}. */
+export type SettingName = keyof AllSettings;
+
+/**
+ * Reads some settings, and nothing else of the configuration.
+ *
+ * @throws {ConfigError} as {@link readConfig} does, for these settings.
+ */
+export function readSome<Name extends SettingName>(
+  names: readonly Name[],
+  environment: Texts,
+  origin: (name: string) => string,
+): Pick<AllSettings, Name> {
+  const table = Object.fromEntries(names.map((name) => [name, VARIABLES[name]]));
+  return readTable(table as Pick<typeof VARIABLES, Name>, environment, origin) as Pick<AllSettings, Name>;
+}
+
+function readTable<Table extends VariableTable>(
+  table: Table,
+  environment: Texts,
+  origin: (name: string) => string = () => '',
+  contradictionsIn: (settings: SettingsOf<Table>, texts: Texts) => readonly Problem[] = () => [],
+): SettingsOf<Table> {
+  const variables = variablesOf(table);
+  const wrongNamed = wrongNames(variables, environment);
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
+    ),
+  );
+  const { texts, problems: wrongFiles } = withSecretFiles(
+    variables.filter(({ secret }) => secret),
+    set,
+  );
+  const { settings, problems } = readSettings(table, texts);
+  const wrong = problems.length > 0 ? problems : contradictionsIn(settings, texts);
+  const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+  return settings;
 }
 
 /** Finds the settings that are valid alone but not together. */

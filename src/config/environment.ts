@@ -126,20 +126,25 @@ export function withSecretFiles(
 
 /** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
 export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
-  const known = knownNames(variables);
-  const problems: Problem[] = [];
-  for (const [name, text] of Object.entries(environment)) {
-    if (text === undefined) continue;
-    const variable = known.find((one) => one.name === name);
-    if (variable === undefined) {
-      const meant = meantName(name, known);
-      if (meant !== undefined)
-        problems.push({ name, line: `${name}: is not a variable; rename it to ${meant}, or remove it` });
-    } else if (variable.guards && text.trim() === '') {
-      problems.push({ name, line: `${name}: must not be empty; give it a value, or remove it` });
-    }
-  }
-  return problems;
+  const set = Object.entries(environment).filter(([, text]) => text !== undefined);
+  const misspelled = unknownNames(
+    variables,
+    set.map(([name]) => name),
+  ).flatMap(({ name, meant }) =>
+    meant === undefined ? [] : [{ name, line: `${name}: is not a variable; rename it to ${meant}, or remove it` }],
+  );
+  const guards = knownNames(variables).filter((known) => known.guards);
+  const empty = set
+    .filter(([name, text]) => text?.trim() === '' && guards.some((guard) => guard.name === name))
+    .map(([name]) => ({ name, line: `${name}: must not be empty; give it a value, or remove it` }));
+  return [...misspelled, ...empty];
+}
+
+/** A name that is read. */
+interface KnownName {
+  readonly name: string;
+  /** Whether something is open to everybody without it. */
+  readonly guards: boolean;
 }
 
 function knownNames(variables: readonly Variable<unknown>[]): KnownName[] {
@@ -149,62 +154,62 @@ function knownNames(variables: readonly Variable<unknown>[]): KnownName[] {
   });
 }
 
-/** Finds the names that no variable has. Returns a sentence for each, with the names that may be meant. */
-export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): Map<string, string> {
-  const known = knownNames(variables).map(({ name }) => name);
-  return new Map(
-    names
-      .filter((name) => !known.includes(name))
-      .map((name) => {
-        const meant = similarNames(name.toUpperCase(), known).join(' or ');
-        return [name, `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`];
-      }),
-  );
-}
-
-/** The nearest name that differs in a third of its letters at most; without one, those that begin with the same word. */
-function similarNames(name: string, known: readonly string[]): readonly string[] {
-  const distances = known.map((one) => ({ one, errors: distance(name, one) }));
-  const [nearest] = distances.sort((one, other) => one.errors - other.errors);
-  if (nearest !== undefined && nearest.errors <= nearest.one.length / 3) return [nearest.one];
-  return known.filter((one) => one.startsWith(name.replace(/_.*|$/, '_')));
-}
-
-/** A variable that is read. */
-interface KnownName {
+/** A name that no variable has. */
+interface UnknownName {
   readonly name: string;
-  /** Whether something is open to everybody without it. */
-  readonly guards: boolean;
+  /** Says so, with the names that may be meant. */
+  readonly sentence: string;
+  /** The name of which it is a misspelling, beyond doubt. */
+  readonly meant: string | undefined;
+  /** Whether it is close to the name of a variable, or is named as secrets are, as few variables of other programs. */
+  readonly resembles: boolean;
+}
+
+/** Short names resemble the variables of other programs: `PORT` and `SPORT`. */
+const SHORTEST_TO_RESEMBLE = 7;
+
+/** A name of two words, the second as with the settings of secrets. */
+const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/;
+
+/** Finds the names that no variable has. */
+export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): UnknownName[] {
+  const known = knownNames(variables);
+  return names
+    .filter((name) => !known.some((one) => one.name === name))
+    .map((name) => {
+      const given = name.toUpperCase();
+      const distances = known.map((one) => ({ ...one, errors: distance(given, one.name) }));
+      const [nearest] = distances.sort((one, other) => one.errors - other.errors);
+      const near = nearest !== undefined && nearest.errors <= nearest.name.length / 3 ? nearest : undefined;
+      const [, ending] = LIKE_A_SECRET.exec(given) ?? [];
+      const similar =
+        near === undefined
+          ? known.filter(
+              (one) =>
+                one.name.startsWith(given.replace(/_.*|$/, '_')) ||
+                (ending !== undefined && one.name.endsWith(`${ending}S`)),
+            )
+          : [near];
+      const meant = similar.map((one) => one.name).join(' or ');
+      return {
+        name,
+        sentence: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
+        meant: nearest !== undefined && isMisspelling(given, nearest, nearest.errors) ? nearest.name : undefined,
+        resembles:
+          ending !== undefined ||
+          (nearest !== undefined && nearest.errors <= 2 && nearest.name.length >= SHORTEST_TO_RESEMBLE),
+      };
+    });
 }
 
 /**
- * Finds the known name that an unknown one was meant to be: the same in other letter case or with other underscores, or one
- * that differs by a typing error. A long name that guards the service may differ by two errors. Short ones resemble the variables
- * of other programs (`PORT` and `SPORT`), so that only swapped letters count. Returns undefined if no name is near.
+ * Whether a name is another one with other underscores, or with a typing error. A long name that guards the service may differ by two
+ * errors, a short one only by swapped letters.
  */
-function meantName(unknown: string, known: readonly KnownName[]): string | undefined {
-  const given = unknown.toUpperCase();
-  const near = known
-    .filter((one) => isNear(given, one))
-    .sort((one, other) => distance(given, one.name) - distance(given, other.name));
-  return near[0]?.name;
-}
-
-/** Most typing errors that are forgiven in any name. */
-const MAX_ERRORS = 2;
-
-function isNear(given: string, { name, guards }: KnownName): boolean {
+function isMisspelling(given: string, { name, guards }: KnownName, errors: number): boolean {
   if (given.replaceAll('_', '') === name.replaceAll('_', '') || (guards && given === `${name}_FILE`)) return true;
-  // Each name of the environment is compared with all that are known, and most differ in length by more than errors can.
-  if (Math.abs(given.length - name.length) > MAX_ERRORS) return false;
-  const errors = distance(given, name);
-  return errors <= allowedErrors(name, guards) || (errors === 2 && sorted(given) === sorted(name));
-}
-
-/** Letters to add, drop or change; two letters in the wrong order are one error, and allowed in any name. */
-function allowedErrors(name: string, guards: boolean): number {
-  if (name.length < 7) return 0;
-  return guards && name.length >= 9 ? MAX_ERRORS : 1;
+  if (errors === 1 && name.length >= SHORTEST_TO_RESEMBLE) return true;
+  return errors === 0 || (errors === 2 && (sorted(given) === sorted(name) || (guards && name.length >= 9)));
 }
 
 function sorted(text: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readConfig, unknownSettings, type Config } from './config';
-import { EnvFile, type Texts } from './environment';
+import { readConfig, readSome, type Config, type SettingName } from './config';
+import { EnvFile, unknownNames, type Texts } from './environment';
 import { environmentOfInherited, withInheritedSockets } from './service-manager';
 import type { WebHookSettings } from './settings';
 import { ConfigError, variablesOf } from './variable';
@@ -50,12 +50,13 @@ export const ProcessConfig = {
   },
 
   /**
-   * Reads the configuration of a tool, which is that of the service.
+   * Reads the settings of the service that a tool uses.
    *
-   * @throws {ConfigError} it is wrong.
+   * @throws {ConfigError} one of them is wrong. Mistakes in others are the service's.
    */
-  ofTool(): Config {
-    return ownConfig().config;
+  ofTool<Name extends SettingName>(...names: readonly Name[]) {
+    const { texts, origin } = ownTexts();
+    return readSome(names, texts, origin);
   },
 
   /**
@@ -64,8 +65,8 @@ export const ProcessConfig = {
    * @throws {ConfigError} a setting is unknown or wrong.
    */
   embedded(settings: WebHookSettings): Config {
-    const unknown = unknownSettings(Object.keys(settings));
-    if (unknown.size > 0) throw new ConfigError([...unknown.values()].join('\n'));
+    const unknown = unknownNames(variablesOf(VARIABLES), Object.keys(settings));
+    if (unknown.length > 0) throw new ConfigError(unknown.map(({ sentence }) => sentence).join('\n'));
     const set = Object.entries(settings).filter(([, value]) => value !== undefined);
     const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
     const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
@@ -77,27 +78,39 @@ export const ProcessConfig = {
 /** In the working directory. */
 const ENV_FILE = '.env';
 
-/** Variables in an `.env` file that other programs read. */
+/** Variables that other programs read. */
 const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
 /**
- * Reads the configuration of this process: its environment, and what an `.env` file in the working directory adds to it. That never
+ * Reads the variables of this process: its environment, and what an `.env` file in the working directory adds to it. That never
  * gets into the environment itself, which workers inherit: they read the file anew.
  *
- * @param warn - called for each name in the file that is no setting of the service.
- * @throws {ConfigError} as {@link readConfig} does; also when the file cannot be read or is not valid, and in a worker that
- * would differ from its supervisor.
+ * @throws {ConfigError} the file cannot be read or is not valid.
+ */
+function ownTexts() {
+  const file = EnvFile.read(ENV_FILE);
+  const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);
+  return {
+    texts: withNamesOfSystem({ ...file.texts, ...process.env }),
+    isOfFile,
+    origin: (name: string): string => (isOfFile(name) ? ` (${file.placeOf(name)})` : ''),
+  };
+}
+
+/**
+ * Reads the configuration of this process.
+ *
+ * @param warn - called for each name that is no setting of the service: all in the file, and those of the environment, which it shares
+ * with other programs, that resemble one.
+ * @throws {ConfigError} as {@link readConfig} and {@link ownTexts} do; also in a worker that would differ from its supervisor.
  */
 function ownConfig(
-  warn: (message: string) => void = () => undefined,
+  warn: (message: string) => void,
 ): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
-  const file = EnvFile.read(ENV_FILE);
-  for (const [name, sentence] of unknownSettings(Object.keys(file.texts))) {
-    if (!OF_OTHERS.test(name)) warn(`${file.placeOf(name)}: ${sentence}`);
+  const { texts, isOfFile, origin } = ownTexts();
+  for (const { name, sentence, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
+    if ((isOfFile(name) || resembles) && !OF_OTHERS.test(name)) warn(sentence + origin(name));
   }
-  const texts = withNamesOfSystem({ ...file.texts, ...process.env });
-  const origin = (name: string): string =>
-    process.env[name] === undefined && file.has(name) ? ` (${file.placeOf(name)})` : '';
   const config = readConfig(texts, origin);
   const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
   const settings = Object.fromEntries(

@@ -124,7 +124,7 @@ export function optional<Value>(
 }
 
 /** A table of variables, in the structure of the settings that are read from it. */
-interface VariableTable {
+export interface VariableTable {
   readonly [setting: string]: Variable<unknown> | VariableTable;
 }
 

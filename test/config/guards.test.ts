@@ -1,6 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, readConfig } from '../../src/config/config';
+import { unknownNames } from '../../src/config/environment';
+import { variablesOf } from '../../src/config/variable';
+import { VARIABLES } from '../../src/config/variables';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const KEY = 'a-key-of-sixteen-or-more';
@@ -82,7 +85,7 @@ describe('a misspelled variable', () => {
     }
   });
 
-  it('is distinguished from the ordinary variables of a machine', () => {
+  it('is distinguished from the ordinary variables of a machine, of which few resemble one', () => {
     const names =
       'PATH HOME HOSTNAME HOSTTYPE HOST_IP HOSTS SPORT PORTS PORT_80 POST PWD USER LOGNAME SHELL TERM LANG LC_ALL TZ EDITOR ' +
       'NODE_ENV NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_PATH UV_THREADPOOL_SIZE npm_config_port npm_package_name INIT_CWD ' +
@@ -100,5 +103,8 @@ describe('a misspelled variable', () => {
     };
     expect(settings(environment)).toEqual(settings({}));
     expect(() => readConfig({ ...process.env, PORT: '0' })).not.toThrow();
+    const resembling = unknownNames(variablesOf(VARIABLES), names.split(' ')).filter(({ resembles }) => resembles);
+    const alike = ['SERVICE_HOST', 'SERVICE_PORT', 'API_KEY', 'API_KEYS', 'SECRET_KEY', 'GITHUB_TOKEN'];
+    expect(resembling.map(({ name }) => name)).toEqual(alike);
   });
 });

@@ -77,6 +77,17 @@ describe('the tool for the event log', () => {
     ]);
   });
 
+  it('takes no notice of settings that it does not use', async () => {
+    await fill(1);
+    await writeFile(join(folder.path, '.env'), 'RECORD_KEYS_FILE=of/another/folder\nPORT=x\nRETENTION_MAX_AGE=x\n');
+    expect(await run(['export', '-'])).toMatchObject({ code: 0, errors: '1 events exported.\n' });
+    await writeFile(join(folder.path, '.env'), 'EVENT_LOG_TIMEOUT=x\n');
+    expect(await run(['export', '-'])).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('EVENT_LOG_TIMEOUT=x: must') as string,
+    });
+  });
+
   it('imports nothing twice', async () => {
     await fill(20);
     const archive = join(folder.path, 'events.ndjson');

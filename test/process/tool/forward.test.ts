@@ -684,7 +684,7 @@ describe('forwarding', () => {
       await other.close();
       expect(await endOf(forward(KEPT, {}, 'other.db'))).toEqual([
         1,
-        `${problem} Set EVENT_LOG to the log that was forwarded, or choose another --position or --since.`,
+        `${problem} Name the log that was forwarded (EVENT_LOG or --from), or choose another --position or --since.`,
       ]);
       expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 2]);
     });
