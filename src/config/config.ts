@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { EventLogSettings } from '../log/event-log';
 import { Sender } from '../senders/sender';
 import { Binding } from './bindings';
@@ -26,12 +25,6 @@ type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNulla
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The TCP socket that a service manager bound to it; without one the service binds it. */
-  readonly inherited?: {
-    readonly fd: number;
-    /** Holds the descriptor; `server.listen` takes it as a handle. */
-    readonly handle: Socket;
-  };
 }
 
 /** The settings of the event log other than its location. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, readSome, type Config, type SettingName } from './config';
 import { EnvFile, unknownNames, type Texts } from './environment';
-import { environmentOfInherited, withInheritedSockets } from './service-manager';
 import type { WebHookSettings } from './settings';
 import { ConfigError, variablesOf } from './variable';
 import { VARIABLES } from './variables';
@@ -30,21 +29,19 @@ export interface ProcessConfig extends Config {
 
 export const ProcessConfig = {
   /**
-   * Reads the configuration of a process of ours that runs the service, with the sockets that a service manager passed on, and with no
-   * more connections than the process may have files open.
+   * Reads the configuration of a process of ours that runs the service, with no more connections than the process may have files open.
    *
    * @param warn - called with a sentence for each thing that is not as it was configured.
    * @throws {ConfigError} the service cannot run with it.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
     const { config, common, settings } = ownConfig(warn);
-    const bounded = withInheritedSockets(withinDescriptors(config, warn), process.env);
+    const bounded = withinDescriptors(config, warn);
     return {
       ...bounded,
       common,
       environmentOfWorkers: (port, writerProtocol) => ({
         [SUPERVISOR]: JSON.stringify({ port, writerProtocol, settings } satisfies Common),
-        ...(bounded.inherited && environmentOfInherited()),
       }),
     };
   },

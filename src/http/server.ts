@@ -171,7 +171,7 @@ export class HttpServer {
    *
    * @throws the address is in use, or not one of this machine.
    */
-  listen({ port, host, inherited }: ListenAddress): Promise<number> {
+  listen({ port, host }: ListenAddress): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       const listening = (): void => {
@@ -185,8 +185,7 @@ export class HttpServer {
         const address = this.#server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);
       };
-      if (inherited === undefined) this.#server.listen({ port, host, backlog: BACKLOG }, listening);
-      else this.#server.listen(inherited.handle, BACKLOG, listening);
+      this.#server.listen({ port, host, backlog: BACKLOG }, listening);
     });
   }
 

@@ -29,13 +29,12 @@ export async function supervise(
 ): Promise<void> {
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  const { eventLog, inherited } = config;
+  const { eventLog } = config;
   const log = eventLog.hasOneWriter ? await eventLog.open(config.eventLogSettings) : undefined;
   cluster.setupPrimary({
     // JSON, the default between processes, has neither NaN nor bytes.
     serialization: 'advanced',
-    // A socket of the service manager has its place in a standard of its own (sd_listen_fds).
-    stdio: ['inherit', 'inherit', 'inherit', inherited?.fd ?? 'ignore', 'ipc'],
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   const reports = new Reports();
   const callers = new Callers(config);
@@ -71,7 +70,7 @@ export async function supervise(
   const { admin, limits } = config;
   const rate = new RateLimit(limits.rate, callers);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
-  if (inherited === undefined) port = await claimPort(config);
+  port = await claimPort(config);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
       supervisor.stop();

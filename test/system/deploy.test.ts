@@ -72,18 +72,16 @@ describeWith({ ...NGINX, curl: 'curl' }, 'deploy/nginx.conf', () => {
 });
 
 const SERVICES = ['webhook.service', 'webhook-forward.service'];
-const SOCKETS = ['webhook.socket', 'webhook-admin.socket'];
 
 describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of deploy/', () => {
   const folder = useTemporaryFolder();
 
   it('are such that systemd takes them without a remark', async () => {
-    const files = [...SERVICES, ...SOCKETS].map((name) => join(folder.path, name));
+    const files = SERVICES.map((name) => join(folder.path, name));
     for (const name of SERVICES) {
       const unit = await readFile(join(DEPLOY, name), 'utf8');
       await writeFile(join(folder.path, name), adapted(unit, { '/usr/bin/node': process.execPath }));
     }
-    for (const name of SOCKETS) await writeFile(join(folder.path, name), await readFile(join(DEPLOY, name)));
     expect(await verify(files)).toEqual({ stdout: '', stderr: '' });
     const [file = ''] = files;
     await writeFile(file, (await readFile(file, 'utf8')).replace('Restart=always', 'Restart=perhaps'));
