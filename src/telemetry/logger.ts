@@ -1,29 +1,42 @@
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
+import SonicBoom from 'sonic-boom';
 import { visible } from '../util/text';
-import { StandardOutput } from './standard-output';
 
 /** Writes one line of JSON for each entry, asynchronously. */
 export interface Logger extends PinoLogger {
-  /** Ends the process once its lines are written. If standard output is stuck, not even `process.exit` would end it. */
+  /** Ends the process once its lines are written, or after a second. */
   exit(code: number): void;
 }
+
+/** Most bytes of lines that wait to be written, as where the disk is full or a reader stalls; further lines are lost. */
+const MAX_WAITING = 1024 * 1024;
+
+/** How long the end of a process waits for a reader of its lines, in milliseconds. */
+const EXIT_TIMEOUT = 1000;
 
 /** Returns a logger that writes to standard output by default. */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-  const logger: PinoLogger = pino(
-    { ...options, formatters: { level: (label) => ({ level: label }), log: withLogText } },
-    stream ??
-      new StandardOutput((lost) => {
-        logger.error({ lost }, 'log lines were lost: standard output could not be written');
-      }),
-  );
+  const formatters = { level: (label: string) => ({ level: label }), log: withLogText };
+  if (stream !== undefined)
+    return Object.assign(pino({ ...options, formatters }, stream), { exit: (code: number) => process.exit(code) });
+  // Access to its descriptor makes a pipe non-blocking: a write that does not return would keep the process from ending.
+  const output = new SonicBoom({ fd: process.stdout.fd, maxLength: MAX_WAITING });
+  const logger = pino({ ...options, formatters }, output);
+  // The next line tries again.
+  output.on('error', () => undefined);
+  let lost = 0;
+  output.on('drop', () => lost++);
+  output.on('drain', () => {
+    if (lost > 0) logger.error({ lost }, 'log lines were lost: standard output could not be written');
+    lost = 0;
+  });
   return Object.assign(logger, {
     exit(code: number): void {
-      logger.flush((stuck) => {
-        if (stuck === undefined) process.exit(code);
-        process.kill(process.pid, 'SIGKILL');
-      });
+      const exit = (): void => process.exit(code);
+      output.once('close', exit).once('error', exit);
+      setTimeout(exit, EXIT_TIMEOUT);
+      output.end();
     },
   });
 }
