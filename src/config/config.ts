@@ -41,13 +41,22 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin' | O
   /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
   readonly tls: With<AllSettings['tls'], 'cert' | 'key'> | undefined;
   /** The most that callers can have of the service. Times are in milliseconds. */
-  readonly limits: With<AllSettings['limits'], 'maxBodyMemory'>;
+  readonly limits: With<AllSettings['limits'], 'maxBodyMemory'> & {
+    /** For a header to arrive. */
+    readonly headersTimeout: number;
+    /** For a caller to take any more of an answer. */
+    readonly sendTimeout: number;
+  };
   /** Where health and metrics are served besides the public address, if anywhere. */
   readonly admin: ListenAddress | undefined;
 }
 
 /** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
 const LARGEST_BODIES = 16;
+
+/** In milliseconds, unless REQUEST_TIMEOUT is shorter. */
+const HEADERS_TIMEOUT = 20_000;
+const SEND_TIMEOUT = 30_000;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service. Paths of
@@ -72,7 +81,12 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
     off: [...Binding.all.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
-    limits: { ...limits, maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes },
+    limits: {
+      ...limits,
+      maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes,
+      headersTimeout: Math.min(limits.requestTimeout, HEADERS_TIMEOUT),
+      sendTimeout: Math.min(limits.requestTimeout, SEND_TIMEOUT),
+    },
     admin: port === undefined ? undefined : { ...admin, port },
   };
 }
@@ -139,8 +153,6 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
     const needed = 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS';
     wrong(VARIABLES.access[setting], needed);
   }
-  if (limits.headersTimeout > limits.requestTimeout)
-    wrong(VARIABLES.limits.headersTimeout, 'must not be longer than REQUEST_TIMEOUT');
   if (texts.MAX_WAITING !== undefined && limits.maxWaiting > limits.maxConnections)
     wrong(
       VARIABLES.limits.maxWaiting,

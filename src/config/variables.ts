@@ -204,25 +204,10 @@ export const VARIABLES = {
     description: 'maximum bytes in a request body, after decompression',
   }),
   limits: {
-    maxHeaderBytes: required('MAX_HEADER_BYTES', wholeNumber(4096, MEBIBYTE), {
-      group: 'Limits',
-      default: '16384',
-      description: 'maximum bytes in a request header',
-    }),
-    headersTimeout: required('HEADERS_TIMEOUT', timeout, {
-      group: 'Limits',
-      default: '20s',
-      description: 'longest time for a header to arrive',
-    }),
     requestTimeout: required('REQUEST_TIMEOUT', timeout, {
       group: 'Limits',
       default: '60s',
-      description: 'longest time for a whole request to arrive',
-    }),
-    sendTimeout: required('SEND_TIMEOUT', timeout, {
-      group: 'Limits',
-      default: '30s',
-      description: 'longest time for a caller to take an answer',
+      description: 'longest time for a request to arrive, or its answer to be taken',
     }),
     keepAliveTimeout: required('KEEP_ALIVE_TIMEOUT', timeout, {
       group: 'Limits',

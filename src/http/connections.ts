@@ -151,7 +151,7 @@ export function closeInSteps(socket: Socket): void {
   });
 }
 
-/** How often during SEND_TIMEOUT the connections are checked, unless a second is shorter. */
+/** How often during `sendTimeout` the connections are checked, unless a second is shorter. */
 const SWEEPS_PER_TIMEOUT = 4;
 const MAX_SWEEP_INTERVAL = 1000;
 

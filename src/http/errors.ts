@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
 import { EventLogError } from '../log/event-log';
 import { shortened } from '../util/text';
 
@@ -54,14 +54,13 @@ export const HTTP_ERRORS = {
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
-  headerTooLarge: (maxBytes: number) =>
-    new RequestError(431, `The header has more than ${String(maxBytes)} bytes (MAX_HEADER_BYTES).`, 'too-large'),
+  headerTooLarge: () => new RequestError(431, `The header has more than ${String(maxHeaderSize)} bytes.`, 'too-large'),
   chunkExtensions: () => new RequestError(413, 'The body has chunk extensions of more than 16 KiB.', 'too-large'),
   /** Both in milliseconds. */
   requestTimeout: (header: number, request: number) =>
     new RequestError(
       408,
-      `The request did not come in time: its header in ${seconds(header)} (HEADERS_TIMEOUT), ` +
+      `The request did not come in time: its header in ${seconds(header)}, ` +
         `all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
       'timeout',
     ),
@@ -80,12 +79,12 @@ export const HTTP_ERRORS = {
       'key',
     ),
   handshakeTimeout: (timeout: number) =>
-    new RequestError(400, `A TLS handshake took more than ${seconds(timeout)} (HEADERS_TIMEOUT).`, 'timeout'),
+    new RequestError(400, `A TLS handshake took more than ${seconds(timeout)}.`, 'timeout'),
 
   // Load
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
   notTaken: (timeout: number) =>
-    new RequestError(408, `A caller did not take its answer in ${seconds(timeout)} (SEND_TIMEOUT).`, 'timeout'),
+    new RequestError(408, `A caller did not take its answer in ${seconds(timeout)}.`, 'timeout'),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),

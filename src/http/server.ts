@@ -48,7 +48,6 @@ export class HttpServer {
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),
-      maxHeaderSize: limits.maxHeaderBytes,
       // Answered by us, as what else is wrong with a request.
       requireHostHeader: false,
       IncomingMessage: HttpRequest,
@@ -237,7 +236,7 @@ interface ParserError extends NodeJS.ErrnoException {
 function unreadable({ code, reason }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
-  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge(limits.maxHeaderBytes);
+  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge();
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return HTTP_ERRORS.chunkExtensions();
   if (reason === 'Invalid HTTP version' || code === 'HPE_PAUSED_H2_UPGRADE') return HTTP_ERRORS.unsupportedVersion();
   return HTTP_ERRORS.unreadable();

@@ -43,7 +43,7 @@ describe('beside an attack a client is answered as ever, and afterwards memory i
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    const timeouts = { HEADERS_TIMEOUT: '2s', REQUEST_TIMEOUT: '3s', SEND_TIMEOUT: '2s' };
+    const timeouts = { REQUEST_TIMEOUT: '2s' };
     const NODE_OPTIONS = `--expose-gc --require ${join(__dirname, '..', 'support', 'memory.cjs')}`;
     service = await startProcess({ NODE_OPTIONS, RECORD_KEYS: KEY, ...timeouts }, folder.path);
     // The largest messages, and as many as are held, grow the memory to what it is in service.

@@ -45,7 +45,7 @@ describe('after a request that is recorded, the same connection', () => {
 
   it('brings half a header: 408 comes after the answer', async () => {
     const { log, answer, events } = slowLog();
-    const service = await startService({ HEADERS_TIMEOUT: '100ms' }, log);
+    const service = await startService({ REQUEST_TIMEOUT: '100ms' }, log);
     const wire = await openWire(service.url);
     wire.write(`${RECORD}GET / HTTP/1.1\r\n`);
     await eventually('the event arrives', () => events() === 1);

@@ -115,7 +115,7 @@ describe('a request', () => {
   );
 
   it('that is aborted in any state gives back what it held', async () => {
-    const service = await startService({ SEND_TIMEOUT: '1s' });
+    const service = await startService({ REQUEST_TIMEOUT: '1s' });
     const body = 'x'.repeat(100_000);
     const starts = [
       'POS',

@@ -175,7 +175,7 @@ it('an event that was forgotten, and the icon for which browsers ask, are no ref
 });
 
 it('a connection that a browser opens and does not use is answered, and no refusal', async () => {
-  const { app, of } = await start({ HEADERS_TIMEOUT: '100ms' });
+  const { app, of } = await start({ REQUEST_TIMEOUT: '100ms' });
   expect(await untilClosed(await openConnection(app.url))).toMatch(/^HTTP\/1.1 408 /);
   expect(of('refused')).toEqual([]);
   const slow = await openConnection(app.url);

@@ -10,7 +10,7 @@ export function describeAttacks(maxRequestBytes: number, attacks: readonly Attac
     let folder: Awaited<ReturnType<typeof temporaryFolder>>;
     beforeAll(async () => {
       folder = await temporaryFolder();
-      const limits = { MAX_REQUEST_BYTES: String(maxRequestBytes), HEADERS_TIMEOUT: '2s', REQUEST_TIMEOUT: '5s' };
+      const limits = { MAX_REQUEST_BYTES: String(maxRequestBytes), REQUEST_TIMEOUT: '2s' };
       service = await startProcess({ RECORD_KEYS: KEY, ...limits }, folder.path);
     });
     afterAll(async () => {

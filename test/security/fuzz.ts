@@ -117,7 +117,7 @@ export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
     describe('over HTTP', () => {
       let service: TestService;
       beforeAll(async () => {
-        service = await startService({ MAX_REQUEST_BYTES: '4096', HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s' });
+        service = await startService({ MAX_REQUEST_BYTES: '4096', REQUEST_TIMEOUT: '1s' });
       });
       afterAll(() => service.stop());
 

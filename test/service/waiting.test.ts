@@ -229,7 +229,7 @@ describe('a service in which calls wait', () => {
   });
 
   it('leaves them alone whatever its other time limits are', async () => {
-    service = await startService({ HEADERS_TIMEOUT: '100ms', REQUEST_TIMEOUT: '100ms', SEND_TIMEOUT: '100ms' });
+    service = await startService({ REQUEST_TIMEOUT: '100ms' });
     const began = performance.now();
     const answers = await Promise.all(
       BINDINGS.map((binding) => getEvents(service.url, binding, { after: '0', wait: '600ms' })),

@@ -105,7 +105,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   });
 
   it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
-    const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), HEADERS_TIMEOUT: '300ms', ADMIN_PORT: '0' };
+    const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), REQUEST_TIMEOUT: '300ms', ADMIN_PORT: '0' };
     const service = await startProcess(settings, folder.path);
     const port = Number(new URL(service.url).port);
     const trusted = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
@@ -132,7 +132,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       [() => plain('GET / HTTP/1.1\r\n\r\n'), 'invalid', 'speaks plain HTTP; its address must begin with https://'],
       [() => plain('what is this'), 'invalid', 'does not speak TLS'],
       [() => tls({ ...trusted, ...old }), 'invalid', 'speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed'],
-      [() => plain('\x16\x03\x01'), 'timeout', 'took more than 0.3 s (HEADERS_TIMEOUT)'],
+      [() => plain('\x16\x03\x01'), 'timeout', 'took more than 0.3 s'],
     ];
     const refused = () => logLines(service.output()).filter(({ msg }) => msg === 'refused');
     for (const [index, [attempt, refusal, reason]] of cases.entries()) {
@@ -323,7 +323,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   });
 
   it('counts no connection that was reset after its body, at whatever time', async () => {
-    const service = await startProcess({ ...variables(), SEND_TIMEOUT: '1s' }, folder.path);
+    const service = await startProcess({ ...variables(), REQUEST_TIMEOUT: '1s' }, folder.path);
     const { hostname, port, pathname } = new URL(service.url);
     const fields = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
     const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}\r\n${'x'.repeat(20_000)}`;
@@ -357,7 +357,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   });
 
   it('closes connections that do not finish their handshake, and does not count them any more', async () => {
-    const service = await startProcess({ ...variables(), HEADERS_TIMEOUT: '1s' }, folder.path);
+    const service = await startProcess({ ...variables(), REQUEST_TIMEOUT: '1s' }, folder.path);
     const silent = await openConnection(service.url);
     const halfway = await openConnection(service.url);
     halfway.write(Buffer.from('16030100c8010000c40303', 'hex'));
@@ -394,8 +394,8 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await closed;
   });
 
-  it('closes the connection of a caller that does not take its answer in SEND_TIMEOUT', async () => {
-    const limits = { SEND_TIMEOUT: '1s', GET_EVENTS_MAX_BYTES: '67108864' };
+  it('closes the connection of a caller that does not take its answer in REQUEST_TIMEOUT', async () => {
+    const limits = { REQUEST_TIMEOUT: '2s', GET_EVENTS_MAX_BYTES: '67108864' };
     const service = await startProcess({ ...variables(), ...limits }, folder.path);
     const { pathname } = new URL(service.url);
     const writer = await openTls(service.url);
@@ -420,7 +420,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   });
 
   it('leaves calls that wait alone, tells them of events, and notices when their callers go', async () => {
-    const limits = { HEADERS_TIMEOUT: '1s', REQUEST_TIMEOUT: '1s', SEND_TIMEOUT: '1s' };
+    const limits = { REQUEST_TIMEOUT: '1s' };
     const service = await startProcess({ ...variables(), ...limits }, folder.path);
     const { pathname } = new URL(service.url);
     const untilWaiting = (calls: number) =>

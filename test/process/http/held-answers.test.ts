@@ -41,7 +41,7 @@ describe('callers who do not read downloads get 503, or their connections closed
   it.each(['?events=export', '?events=export&wait=60', '?events=export&id=1'])(
     'of %s',
     async (query) => {
-      const service = await startService({ ...VARIABLES, SEND_TIMEOUT: '60s' });
+      const service = await startService(VARIABLES);
       const text = randomBytes(700_000).toString('base64');
       for (let i = 0; i < 10; i++) {
         const event = { specversion: '1.0', id: '1', source: `/${String(i)}`, type: 't', data: text };
