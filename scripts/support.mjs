@@ -121,3 +121,36 @@ export function randomOf(seed) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
 }
+
+/** The middle of some numbers. */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1];
+}
+
+export const BINDINGS = ['soap11', 'soap12', 'httpget', 'httppost'];
+
+const ENVELOPES = {
+  soap11: ['http://schemas.xmlsoap.org/soap/envelope/', 'text/xml; charset=utf-8'],
+  soap12: ['http://www.w3.org/2003/05/soap-envelope', 'application/soap+xml; charset=utf-8'],
+};
+
+/**
+ * One call: its method, the path after the endpoint's, header fields and body. `payload` is what the operation has inside over SOAP,
+ * `form` what it has as fields over HTTP GET and POST.
+ */
+export function callOf(binding, operation, { payload = '', form = '' } = {}) {
+  if (binding === 'httpget') return { method: 'GET', path: `/${operation}?${form}`, headers: {}, body: '' };
+  if (binding === 'httppost') {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    return { method: 'POST', path: `/${operation}`, headers, body: form };
+  }
+  const [namespace, type] = ENVELOPES[binding];
+  const headers = {
+    'Content-Type': type,
+    ...(binding === 'soap11' && { SOAPAction: `"http://tempuri.org/${operation}"` }),
+  };
+  const element = `<${operation} xmlns="http://tempuri.org/">${payload}</${operation}>`;
+  const body = `<s:Envelope xmlns:s="${namespace}"><s:Body>${element}</s:Body></s:Envelope>`;
+  return { method: 'POST', path: '', headers, body };
+}

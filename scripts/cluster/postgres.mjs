@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { claimPort } from '../../dist/workers/claim-port.js';
-import { BINDINGS, callOf } from '../bench/calls.mjs';
-import { ask, everyEvent, retried, run, SERVICE } from '../support.mjs';
+
+import { ask, BINDINGS, callOf, everyEvent, retried, run, SERVICE } from '../support.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const CONNECTIONS = 50;

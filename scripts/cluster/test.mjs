@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { BINDINGS, callOf } from '../bench/calls.mjs';
-import { ask, everyEvent, retried } from '../support.mjs';
+
+import { ask, BINDINGS, callOf, everyEvent, retried } from '../support.mjs';
 import { startCluster } from './start.mjs';
 
 const CONNECTIONS = 50;

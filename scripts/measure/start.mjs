@@ -12,9 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { callOf } from '../bench/calls.mjs';
-import { median } from '../bench/measurements.mjs';
-import { threadSeconds } from '../support.mjs';
+import { callOf, median, threadSeconds } from '../support.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];

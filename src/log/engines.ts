@@ -76,6 +76,9 @@ const SQLITE: EngineChoice = {
   locate(text) {
     const path = text.slice('sqlite:'.length);
     if (path === '') return undefined;
+    // A host, as in the addresses of servers: nobody means the folder of that name in the root.
+    if (/^\/\/[^/]/.test(path))
+      throw new ValueError('must have one slash or none after sqlite: as in sqlite:data/events.db');
     const file = resolve(path);
     const load = () => import('./sqlite/event-log.js');
     const options = ({ retention, forgets = true }: EventLogSettings) => {

@@ -13,13 +13,15 @@ export interface TcpProxy {
 export interface TcpProxyOptions {
   /** Changes what the answers of the server contain. */
   readonly alter?: (chunk: Buffer) => Buffer;
+  /** Whether a connection loses all that follows an answer of the server, and stays open. */
+  readonly mutes?: (answer: Buffer) => boolean;
   /** Breaks the connections when this many bytes of requests have been passed on, and refuses others from then on. */
   readonly cutAfter?: number;
 }
 
 export async function startTcpProxy(
   target: number,
-  { alter = (chunk) => chunk, cutAfter = Infinity }: TcpProxyOptions = {},
+  { alter = (chunk) => chunk, mutes = () => false, cutAfter = Infinity }: TcpProxyOptions = {},
 ): Promise<TcpProxy> {
   let passed = 0;
   let lose: (() => void) | undefined;
@@ -42,9 +44,11 @@ export async function startTcpProxy(
       else outer.end(chunk.subarray(0, Math.max(0, cutAfter - passed)), () => inner.destroy());
       passed += chunk.length;
     });
+    let isMute = false;
     outer.on('data', (chunk) => {
-      if (lose === undefined) inner.write(alter(chunk));
-      else lose();
+      if (lose !== undefined) lose();
+      else if (!isMute) inner.write(alter(chunk));
+      isMute ||= mutes(chunk);
     });
   });
   server.listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import { ValueError } from '../../util/text';
 
 /** A database, and how it is reached. */
 export interface PostgresAddress {
-  /** The hosts to try, in this order. */
+  /** The hosts to try, in this order; one that begins with a slash is the folder of a Unix socket. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly database: string;
   /** Without one, `PGUSER` or the user of this process. */
@@ -50,7 +50,7 @@ export function postgresAddress(text: string): PostgresAddress | undefined {
   const given = new URLSearchParams(query);
   for (const [name, value] of given) {
     if (PARAMETERS.get(name)?.test(value) !== true || given.getAll(name).length > 1)
-      throw new ValueError(PARAMETERS_FORM);
+      throw new ValueError(ADVICE.get(`${name}=${value}`) ?? ADVICE.get(name) ?? PARAMETERS_FORM);
   }
   return {
     hosts: hosts.split(',').map(hostOf),
@@ -67,10 +67,22 @@ const PARAMETERS_FORM =
   `may have, after a ?, sslmode=${SSL_MODES.join('|')}, sslrootcert=FILE, connections=2 to 99, durability=relaxed and ` +
   'target_session_attrs=read-write, with & between them';
 
+/** What to write in place of parameters that addresses of managed databases and other libraries have. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['sslmode=no-verify', 'must have sslmode=require in place of sslmode=no-verify'],
+  ['channel_binding', 'must not have channel_binding: leave it out; sslmode=verify-full makes sure of the server'],
+  ['password', `must not hold a password: give it in ${PASSWORDS}`],
+]);
+
+/** A host, or the folder of a Unix socket, in which slashes are percent-encoded. */
 function hostOf(text: string): { host: string; port: number } {
+  const [, folder, ofFolder = '5432'] = /^(%2f.*?)(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  if (folder !== undefined) return { host: decoded(folder), port: Number(ofFolder) };
   const address = `postgres://${text}`;
   if (text === '' || /\s/.test(text) || !URL.canParse(address) || new URL(address).host !== text) {
-    throw new ValueError('must name its hosts as host:port, with commas between them');
+    throw new ValueError(
+      'must name its hosts as host:port, with commas between them, or the folder of a socket as %2Fvar%2Frun%2Fpostgresql',
+    );
   }
   const { hostname, port } = new URL(address);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || '5432') };
@@ -80,6 +92,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new ValueError('must have its user and database percent-encoded');
+    throw new ValueError('must have its user, database and folders percent-encoded');
   }
 }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
@@ -27,6 +28,7 @@ export class PostgresConnection {
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
+  #isClosed = false;
 
   /**
    * Connects when it is first used.
@@ -68,20 +70,25 @@ export class PostgresConnection {
     deadline: number,
     retries = Math.min(deadline, this.deadline()),
   ): Promise<T> {
+    let reason: Error | undefined;
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
       let failure: Error | undefined;
       try {
-        client = await pool.connect();
+        client = await connected(pool, retries);
         const done = action(client, isRepeated);
         if (deadline === Infinity) return await done;
-        return await within(done, deadline - performance.now(), () => new Error('no answer in time'));
+        return await within(done, deadline - performance.now(), () => new NoAnswerError());
       } catch (error) {
         failure = error as Error;
+        // An earlier attempt may have got a better answer: the last one was cut short, or asked for TLS, which the next one does not.
+        if (!(failure instanceof NoAnswerError || failure.message.includes(NO_TLS))) reason = failure;
+        reason ??= failure;
         isRepeated ||= client !== undefined;
+        if (failure instanceof NoAnswerError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
-        if (!mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(failure);
+        if (!mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
       } finally {
         client?.release(failure !== undefined && isLost(failure));
       }
@@ -96,7 +103,8 @@ export class PostgresConnection {
    * connection to the server, on which notifications are lost.
    */
   async listener(): Promise<Client | undefined> {
-    const client: Client & { readonly processID?: number | null } = new Client(this.#config());
+    const config = this.#config();
+    const client: Client & BackendKey = new Client({ ...config, query_timeout: config.connectionTimeoutMillis });
     try {
       await client.connect();
       await this.#require(client);
@@ -110,13 +118,15 @@ export class PostgresConnection {
     }
   }
 
+  /** Ends all connections; nothing is tried again. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pool.end();
   }
 
   /** Goes on with new connections, to the next host; those that are in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
-    if (pool !== this.#pool) return;
+    if (pool !== this.#pool || this.#isClosed) return;
     const { hosts, sslmode } = this.#address;
     this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && failure.message.includes(NO_TLS));
     if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
@@ -128,6 +138,8 @@ export class PostgresConnection {
     const pool = new Pool({
       ...this.#config(),
       max: this.#address.connections,
+      // An idle connection that is dead without a word does not keep the process from ending.
+      allowExitOnIdle: true,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
     });
@@ -136,9 +148,13 @@ export class PostgresConnection {
     return pool;
   }
 
+  get #connectTimeout(): number {
+    return Math.min(CONNECT_TIMEOUT, this.#settings.timeout);
+  }
+
   #config(): ClientConfig {
     const { hosts, database, user, sslmode } = this.#address;
-    const { password = process.env.PGPASSWORD, timeout } = this.#settings;
+    const { password = process.env.PGPASSWORD } = this.#settings;
     const authorities = this.#authorities;
     const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
     return {
@@ -146,13 +162,14 @@ export class PostgresConnection {
       database,
       user,
       password: password ?? passwordFromFile,
-      ssl: this.#isEncrypted && {
-        rejectUnauthorized: verifies,
-        ca: authorities,
-        ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
-      },
+      ssl: this.#isEncrypted &&
+        hosts[this.#host]?.host.startsWith('/') !== true && {
+          rejectUnauthorized: verifies,
+          ca: authorities,
+          ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+        },
       application_name: 'asmx-webhook',
-      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT, timeout),
+      connectionTimeoutMillis: this.#connectTimeout,
       keepAlive: true,
     };
   }
@@ -161,11 +178,12 @@ export class PostgresConnection {
   async #require(client: ClientBase): Promise<void> {
     // A lost connection fails its statement, too.
     client.on('error', () => undefined);
-    const { rows } = await client.query<Record<'standby' | 'version' | 'encoding' | 'fsync' | 'commit', string>>(
+    const answer = client.query<Record<'standby' | 'version' | 'encoding' | 'fsync' | 'commit', string>>(
       `SELECT pg_is_in_recovery()::text AS standby, current_setting('server_version_num') AS version,
               current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
               current_setting('synchronous_commit') AS commit`,
     );
+    const { rows } = await within(answer, this.#connectTimeout, () => new NoAnswerError());
     const { standby, version = '', encoding, fsync, commit } = rows[0] ?? {};
     if (standby === 'true') throw new Error('the server is a standby, which takes no events');
     const major = Math.floor(Number(version) / 10_000);
@@ -173,13 +191,68 @@ export class PostgresConnection {
       throw new UnfitServerError(`the server is PostgreSQL ${String(major)}; the log needs ${String(OLDEST)} or later`);
     if (encoding !== 'UTF8')
       throw new UnfitServerError(`the database has the encoding ${String(encoding)}; create one with ENCODING 'UTF8'`);
-    if ((fsync === 'off' || commit === 'off') && !this.#address.isRelaxed) {
-      throw new UnfitServerError(
-        `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
-          'turn it on, or add ?durability=relaxed to EVENT_LOG',
-      );
-    }
+    this.requireDurable(fsync, commit);
   }
+
+  /**
+   * Checks the settings under which a transaction has been committed.
+   *
+   * @throws {UnfitServerError} the server may lose it, and the operator has not accepted that.
+   */
+  requireDurable(fsync: string | undefined, commit: string | undefined): void {
+    if ((fsync !== 'off' && commit !== 'off') || this.#address.isRelaxed) return;
+    throw new UnfitServerError(
+      `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
+        'turn it on, or add ?durability=relaxed to EVENT_LOG',
+    );
+  }
+}
+
+/** Thrown for a statement or a new connection that the server did not answer in time. */
+class NoAnswerError extends Error {
+  constructor() {
+    super('no answer in time');
+  }
+}
+
+/** Takes a connection of a pool; one that comes too late is given back. */
+async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
+  const connecting = pool.connect();
+  try {
+    return await within(connecting, deadline - performance.now(), () => new NoAnswerError());
+  } catch (error) {
+    connecting.then(
+      (client) => {
+        client.release();
+      },
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+/** The server's process behind a connection, and the key to cancel its statement; the library has them, which its types do not say. */
+interface BackendKey {
+  readonly processID?: number | null;
+  readonly secretKey?: number | null;
+}
+
+/** The code of a CancelRequest (PostgreSQL's documentation, section 55.7). */
+const CANCEL_REQUEST = 80877102;
+
+/** Asks the server to give up the statement of a connection, which would wait on there for a lock, say. There is no answer. */
+function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 'host' | 'port'>>): void {
+  const { processID, secretKey, host = '', port = 0 } = client;
+  if (typeof processID !== 'number' || typeof secretKey !== 'number') return;
+  const request = Buffer.alloc(16);
+  for (const [i, number] of [request.length, CANCEL_REQUEST, processID, secretKey].entries())
+    request.writeInt32BE(number, 4 * i);
+  const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${String(port)}` } : { host, port });
+  socket
+    .setTimeout(CONNECT_TIMEOUT, () => socket.destroy())
+    .on('error', () => undefined)
+    .unref()
+    .end(request);
 }
 
 /** Whether the connection cannot be used any more. */
@@ -212,12 +285,13 @@ async function passwordFromFile(connection?: PasswordOf): Promise<string> {
 /** Adds what helps to the message of a server. */
 function explained(error: Error): Error {
   const hint = HINTS.get((error as DatabaseError).code ?? '');
-  return hint === undefined ? error : new Error(`${error.message}; ${hint}`, { cause: error });
+  if (hint !== undefined && !error.message.endsWith(hint)) error.message += `; ${hint}`;
+  return error;
 }
 
 /** Whether a call failed since the disk of the server is full. */
 export function isWithoutRoom(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof DatabaseError && error.cause.code === DISK_FULL;
+  return error instanceof DatabaseError && error.code === DISK_FULL;
 }
 
 const DISK_FULL = '53100';

@@ -65,7 +65,9 @@ export class PostgresNotifications {
       } catch {
         // The looks of the watches find what is recorded meanwhile.
       }
-      await client?.end();
+      // A connection that is dead without a word does not end.
+      (client as (Client & { unref?(): void }) | undefined)?.unref?.();
+      await Promise.race([client?.end(), delay(PAUSE)]);
       await delay(PAUSE, undefined, { signal: stop }).catch(() => undefined);
     }
   }

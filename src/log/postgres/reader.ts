@@ -3,7 +3,7 @@ import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, Searc
 import { SCAN_BYTES } from '../page';
 import { eventMatcher, foundEvent, textForms } from '../search';
 import type { PostgresConnection } from './connection';
-import { digestRange } from './schema';
+import { digestRange, shown } from './schema';
 
 /** Maximum events and bytes that a step of a search looks at, unless a single event has more bytes. */
 const STEP_EVENTS = 512;
@@ -114,8 +114,8 @@ export class PostgresReader {
       .add('sequence < ?', before)
       .add('recorded_at >= to_timestamp(?)', timestamp(from))
       .add('recorded_at < to_timestamp(?)', timestamp(to));
-    const forms = text === undefined ? undefined : where.value(textForms(text).map(inLowerCase));
-    const isTyped = type === undefined ? 'true' : `type = ${where.value(type)}`;
+    const forms = text === undefined ? undefined : where.value(textForms(text).map((form) => shown(inLowerCase(form))));
+    const isTyped = type === undefined ? 'true' : `type = ${where.value(shown(type))}`;
     const hasText =
       forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
     const isFiltered = [text, binding, type, sender].some((one) => one !== undefined);

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
 import type { Appended } from '../event-log';
 import type { PostgresConnection } from './connection';
@@ -33,7 +34,9 @@ const INSERT = `
   ), counted AS (
     UPDATE webhook_gaps SET gaps = gaps + cardinality($1::float8[]) - recorded FROM total WHERE recorded < cardinality($1::float8[])
   )
-  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places FROM total`;
+  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places, current_setting('fsync') AS fsync,
+         current_setting('synchronous_commit') AS commit
+  FROM total`;
 
 /** The events that others repeat, for each of their names: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `
@@ -69,7 +72,7 @@ export async function recordEvents(connection: PostgresConnection, events: reado
     const given = left.map((i) => events[i] as NewEvent);
     const inserted = await connection.run(async (client, isRepeated) => {
       mayBeOwn ||= isRepeated;
-      return (await client.query<{ places: number[] }>(INSERT, columnsOf(given, INSERTED))).rows[0]?.places ?? [];
+      return insert(connection, client, given);
     }, deadline);
     for (const place of inserted) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
     left = left.filter((i) => outcomes[i] === undefined);
@@ -96,13 +99,44 @@ export async function checkRecording(connection: PostgresConnection, refused: re
     async (client) => {
       if (refused.length > 0) {
         await client.query('BEGIN');
-        await client.query(INSERT, columnsOf(refused, INSERTED)).finally(() => client.query('ROLLBACK'));
+        await insert(connection, client, refused).finally(() => client.query('ROLLBACK'));
       }
-      await client.query(INSERT, columnsOf([], INSERTED));
+      await insert(connection, client, []);
     },
     connection.deadline(),
     retries,
   );
+}
+
+/** The warning of a server that has committed here alone, since the wait for its standby was cancelled. */
+const WARNING = '01000';
+
+/**
+ * Inserts events in a transaction and resolves to the places, from 1, of those that are new.
+ *
+ * @throws {Error} they were not committed, or not as durably as the log promises.
+ */
+async function insert(
+  connection: PostgresConnection,
+  client: ClientBase,
+  events: readonly NewEvent[],
+): Promise<number[]> {
+  let warning: string | undefined;
+  const warned = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
+    if (code === WARNING) warning = message;
+  };
+  client.on('notice', warned);
+  try {
+    const { rows } = await client.query<{ places: number[]; fsync: string; commit: string }>(
+      INSERT,
+      columnsOf(events, INSERTED),
+    );
+    if (warning !== undefined) throw new Error(warning);
+    connection.requireDurable(rows[0]?.fsync, rows[0]?.commit);
+    return rows[0]?.places ?? [];
+  } finally {
+    client.off('notice', warned);
+  }
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
@@ -115,31 +149,80 @@ function outcomeOf([first, ...others]: readonly FoundRow[], own: Set<number> | u
   return { id: first.id, recorded: isOwn };
 }
 
-type Column = (event: NewEvent) => unknown;
+/** A column of the events of a commit, as an array in the binary format. */
+type Column = (events: readonly NewEvent[]) => Buffer;
 
-const time: Column = ({ recordedAt }) => recordedAt;
-const type: Column = ({ attributes }) => {
+const time: Column = (events) =>
+  binaryArray(
+    FLOAT8,
+    events.map(({ recordedAt }) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeDoubleBE(recordedAt);
+      return bytes;
+    }),
+  );
+const type = texts(({ attributes }) => {
   const { type: given } = JSON.parse(attributes) as { readonly type?: unknown };
   return typeof given === 'string' ? shown(given) : undefined;
-};
-const arrival: Column = (event) => event.arrival;
-const data: Column = (event) => event.data;
+});
+const arrival = texts((event) => event.arrival);
+const data = texts((event) => event.data);
+const digests = DIGESTS.map(
+  (digest): Column =>
+    (events) =>
+      binaryArray(BYTEA, events.map(digest)),
+);
 
 /** The columns of both statements, in the order of their parameters. */
 const INSERTED: readonly Column[] = [
   time,
-  ({ id }) => shown(id),
-  ({ source }) => shown(source),
+  texts(({ id }) => shown(id)),
+  texts(({ source }) => shown(source)),
   type,
-  ({ idempotencyKey }) => idempotencyKey && shown(idempotencyKey),
-  ({ webhookId }) => webhookId && shown(webhookId),
-  ({ attributes }) => attributes,
+  texts(({ idempotencyKey }) => idempotencyKey && shown(idempotencyKey)),
+  texts(({ webhookId }) => webhookId && shown(webhookId)),
+  texts(({ attributes }) => attributes),
   arrival,
   data,
-  ...DIGESTS,
+  ...digests,
 ];
-const COMPARED: readonly Column[] = [time, type, arrival, data, ...DIGESTS];
+const COMPARED: readonly Column[] = [time, type, arrival, data, ...digests];
 
-function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): unknown[][] {
-  return columns.map((column) => events.map(column));
+function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Buffer[] {
+  return columns.map((column) => column(events));
+}
+
+function texts(of: (event: NewEvent) => string | undefined): Column {
+  return (events) =>
+    binaryArray(
+      TEXT,
+      events.map((event) => {
+        const text = of(event);
+        return text === undefined ? undefined : Buffer.from(text);
+      }),
+    );
+}
+
+/** The object identifiers of types (`pg_type.dat`). */
+const BYTEA = 17;
+const TEXT = 25;
+const FLOAT8 = 701;
+
+/**
+ * Writes an array of one dimension as `array_recv` reads it: the library would write it as a text, and escape each element with regular
+ * expressions, which take seconds for a large one.
+ */
+function binaryArray(type: number, elements: readonly (Buffer | undefined)[]): Buffer {
+  const isEmpty = elements.length === 0;
+  return Buffer.concat([
+    // Dimensions, whether there are nulls, the type; of the dimension its length and lower bound.
+    int32(isEmpty ? 0 : 1, 1, type, ...(isEmpty ? [] : [elements.length, 1])),
+    ...elements.flatMap((bytes) => (bytes === undefined ? [int32(-1)] : [int32(bytes.length), bytes])),
+  ]);
+}
+
+function int32(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  for (const [i, number] of numbers.entries()) bytes.writeInt32BE(number, 4 * i);
+  return bytes;
 }

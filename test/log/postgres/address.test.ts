@@ -28,6 +28,17 @@ describe('the address of an event log in PostgreSQL', () => {
     });
   });
 
+  it('may name the folder of a socket', () => {
+    expect(postgresAddress('postgres://u@%2Fvar%2Frun%2Fpostgresql/d')?.hosts).toEqual([
+      { host: '/var/run/postgresql', port: 5432 },
+    ]);
+    expect(postgresAddress('postgres://%2Ftmp:5433/d')?.hosts).toEqual([{ host: '/tmp', port: 5433 }]);
+  });
+
+  it('of SQLite in the form of a server is refused', () => {
+    expect(() => eventLogAddress.locate('sqlite://data/e.db')).toThrow('sqlite:data/events.db');
+  });
+
   it.each(['postgres://h', 'postgres:h/d', 'postgres://h/d/e', 'postgres://h/d#x'])('%s is none', (text) => {
     expect(postgresAddress(text)).toBeUndefined();
   });
@@ -42,7 +53,10 @@ describe('the address of an event log in PostgreSQL', () => {
     ['postgres://h/d?connections=1', 'connections=2 to 99'],
     ['postgres://h/d?sslmode=none', 'sslmode=disable|prefer'],
     ['postgres://h/d?sslrootcert=', 'sslrootcert=FILE'],
-    ['postgres://h/d?password=secret', 'may have, after a ?'],
+    ['postgres://h/d?password=secret', 'must not hold a password'],
+    ['postgres://h/d?sslmode=no-verify', 'sslmode=require in place of'],
+    ['postgres://h/d?sslmode=require&channel_binding=require', 'leave it out'],
+    ['postgres://h/d?options=x', 'may have, after a ?'],
     ['postgres://h/d?connections=2&connections=3', 'may have, after a ?'],
   ])('%s is refused', (text, problem) => {
     expect(() => postgresAddress(text)).toThrow(problem);
