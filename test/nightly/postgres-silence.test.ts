@@ -48,13 +48,13 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     const service = await startProcess(
       {
         EVENT_LOG: `postgres://webhook@127.0.0.1:${String(proxy.port)}/${database}?sslmode=disable`,
-        EVENT_LOG_TIMEOUT: '1s',
+        EVENT_LOG_TIMEOUT: '4s',
         RETENTION_MAX_EVENTS: '5',
       },
       folder.path,
     );
     await proxy.close();
-    expect((await fetch(`${service.url}/RecordEvent`)).status).toBe(500);
+    expect((await fetch(`${service.url}/RecordEvent`)).status).toBe(503);
     expect(await service.end('SIGTERM')).toBe(0);
     expect(service.output()).not.toContain('end on pool');
   }, 30_000);
