@@ -18,7 +18,7 @@ const SUITES = [
     files: ['cluster', 'jetstream-faults', 'jetstream-large', 'jetstream-restores'],
     rooms: ['src/log/jetstream/', 'src/log/[^/]*$', 'scripts/cluster/'],
   },
-  { files: ['postgres-faults'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
+  { files: ['postgres-faults', 'postgres-silence'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
   { files: ['recovery'], rooms: ['src/log/sqlite/', 'src/log/[^/]*$', 'src/workers/'] },
   {
     files: ['hold-ups', 'large-attacks', 'fuzz'],
