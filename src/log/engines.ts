@@ -112,7 +112,7 @@ const SQLITE: EngineChoice = {
 const JETSTREAM: EngineChoice = {
   schemes: ['nats', 'tls'],
   form: 'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
-  withoutSecrets: (text) => hideSecrets(text, ['replicas']),
+  withoutSecrets: (text) => hideSecrets(text, ['replicas', 'creds']),
   locate(text) {
     const address = jetStreamAddress(text);
     if (address === undefined) return undefined;

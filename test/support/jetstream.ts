@@ -22,7 +22,7 @@ export interface JetStreamUnderTest {
 /** Starts a nats-server before the tests of the block that calls it, with lines in its configuration. */
 export function useJetStream(
   configuration = '',
-  credentials: Partial<Pick<JetStreamOptions, 'user' | 'password'>> = {},
+  login?: { readonly user: string; readonly password: string },
 ): JetStreamUnderTest {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let server: NatsServer;
@@ -41,14 +41,12 @@ export function useJetStream(
     options: (given = {}) => ({
       servers: [`127.0.0.1:${String(server.port)}`],
       tls: false,
-      user: undefined,
-      password: undefined,
+      login,
       stream: `S${String(++streams)}`,
       replicas: 1,
       timeout: 5000,
       retention: { maxEvents: undefined, maxAge: undefined },
       create: true,
-      ...credentials,
       ...given,
     }),
     opened: async (options) => {
@@ -56,7 +54,7 @@ export function useJetStream(
       logs.push(log);
       return log;
     },
-    directly: (action) => withStreams(server.port, action, { user: credentials.user, pass: credentials.password }),
+    directly: (action) => withStreams(server.port, action, { user: login?.user, pass: login?.password }),
     port: () => server.port,
     restart: async (change) => {
       await server.end('SIGKILL');

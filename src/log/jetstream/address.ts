@@ -1,13 +1,15 @@
 import { ValueError } from '../../util/text';
 
+/** What a NATS server asks for: a user with a password, a token, or the file that `nsc generate creds` writes. */
+export type JetStreamLogin =
+  { readonly user: string; readonly password: string } | { readonly token: string } | { readonly file: string };
+
 /** A stream of a NATS cluster, and how it is reached. */
 export interface JetStreamAddress {
   /** `host:port` of each server. */
   readonly servers: readonly string[];
   readonly tls: boolean;
-  readonly user: string | undefined;
-  /** Secret. */
-  readonly password: string | undefined;
+  readonly login: JetStreamLogin | undefined;
   readonly stream: string;
   /** On how many servers the log is kept. */
   readonly replicas: number;
@@ -17,21 +19,24 @@ const ADDRESS = /^(nats|tls):\/\/(?:([^@]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^
 const DEFAULT_PORT = '4222';
 
 /**
- * Reads `nats://USER:PASSWORD@HOST:PORT,…/STREAM?replicas=N`, with `tls://` for encrypted connections; user and password are
- * percent-encoded.
+ * Reads `nats://USER:PASSWORD@HOST:PORT,…/STREAM?replicas=N&creds=FILE`, with `tls://` for encrypted connections; user and password
+ * are percent-encoded, and one text before the `@` is a token.
  *
  * @returns undefined if the text does not have this form.
  * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
  */
 export function jetStreamAddress(text: string): JetStreamAddress | undefined {
-  const [, scheme, credentials, hosts = '', stream = '', query = ''] = ADDRESS.exec(text) ?? [];
+  const [, scheme, login, hosts = '', stream = '', query = ''] = ADDRESS.exec(text) ?? [];
   if (scheme === undefined) return undefined;
+  const { replicas, file } = parametersOf(query);
+  if (login !== undefined && file !== undefined)
+    throw new ValueError('must have either a login before the @ or ?creds=, not both');
   return {
     servers: hosts.split(',').map(serverOf),
     tls: scheme === 'tls',
-    ...credentialsOf(credentials),
+    login: file === undefined ? loginOf(login) : { file },
     stream: streamOf(stream),
-    replicas: replicasOf(query),
+    replicas,
   };
 }
 
@@ -44,18 +49,15 @@ function serverOf(host: string): string {
   return `${hostname}:${port || DEFAULT_PORT}`;
 }
 
-function credentialsOf(text: string | undefined): Pick<JetStreamAddress, 'user' | 'password'> {
-  if (text === undefined) return { user: undefined, password: undefined };
-  const [, user = '', password] = /^([^:]*)(?::([^:]*))?$/.exec(text) ?? [];
+function loginOf(text: string | undefined): JetStreamLogin | undefined {
+  if (text === undefined) return undefined;
   try {
-    if (user !== '') {
-      const decoded = password === undefined ? undefined : decodeURIComponent(password);
-      return { user: decodeURIComponent(user), password: decoded };
-    }
+    const [first = '', password, ...more] = text.split(':').map(decodeURIComponent);
+    if (first !== '' && more.length === 0) return password === undefined ? { token: first } : { user: first, password };
   } catch {
     // The error below says so.
   }
-  throw new ValueError('must have user:password before the @; write : / @ and % in them percent-encoded');
+  throw new ValueError('must have user:password or a token before the @; write : / @ and % in them percent-encoded');
 }
 
 function streamOf(name: string): string {
@@ -63,9 +65,11 @@ function streamOf(name: string): string {
   throw new ValueError('must name the stream after a slash, in 1 to 64 letters, digits, - and _');
 }
 
-function replicasOf(query: string): number {
-  const [, replicas] = /^(?:replicas=([1-5]))?$/.exec(query) ?? ['', ''];
-  if (replicas === '')
-    throw new ValueError('may have ?replicas= with a number from 1 to 5 at its end, and nothing else');
-  return Number(replicas ?? 1);
+function parametersOf(query: string): { replicas: number; file: string | undefined } {
+  const { replicas = '1', creds, ...others } = Object.fromEntries(new URLSearchParams(query));
+  if (!/^[1-5]$/.test(replicas) || creds === '' || Object.keys(others).length > 0)
+    throw new ValueError(
+      'may have ?replicas= with a number from 1 to 5 and ?creds= with a credentials file, and no other parameter',
+    );
+  return { replicas: Number(replicas), file: creds };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   JetStreamApiError,
@@ -6,19 +7,23 @@ import {
   type JetStreamClient,
   type JetStreamManager,
 } from '@nats-io/jetstream';
-import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  credsAuthenticator,
+  errors,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+  type Authenticator,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 import { Deferred, within } from '../../util/promises';
-import type { JetStreamAddress } from './address';
+import type { JetStreamAddress, JetStreamLogin } from './address';
 
 /** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
-/** The limit of an account or of a server is reached, or a server has no storage left. */
+/** The limit of an account or of a server is reached, or a server has no storage left: waiting does not help. */
 const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
-
-/** A stream could not store a message; a limit of its own is one of several reasons, told by the text only. */
-const STORE_FAILED = 10077;
-const STREAM_LIMIT = /^maximum (bytes|messages)/;
 
 const STREAM_NOT_FOUND = 10059;
 
@@ -56,16 +61,17 @@ export class JetStreamConnection {
   /**
    * Connects to the first server that answers.
    *
-   * @throws no server answers within the timeout (in milliseconds), or the user is refused.
+   * @throws no server answers within the timeout (in milliseconds), the login is refused, or its file cannot be used.
    */
-  static async open(address: JetStreamAddress, timeout: number): Promise<JetStreamConnection> {
+  static async open({ servers, tls, login }: JetStreamAddress, timeout: number): Promise<JetStreamConnection> {
     const deadline = performance.now() + timeout;
+    const authenticator = login && authenticatorOf(login);
     for (;;) {
       try {
         const connection = await connect({
-          servers: [...address.servers],
-          ...(address.tls ? { tls: {} } : {}),
-          ...(address.user === undefined ? {} : { user: address.user, pass: address.password ?? '' }),
+          servers: [...servers],
+          ...(tls ? { tls: {} } : {}),
+          ...(authenticator && { authenticator }),
           name: 'asmx-webhook',
           timeout: Math.max(1, Math.min(REQUEST_TIMEOUT, deadline - performance.now())),
           maxReconnectAttempts: -1,
@@ -104,19 +110,10 @@ export class JetStreamConnection {
         if (this.#connection.isClosed()) throw new errors.ClosedConnectionError();
         return await within(request(), deadline - performance.now(), unanswered);
       } catch (error) {
-        if (!mayPass(error)) throw error;
-        if (performance.now() + RETRY_PAUSE >= deadline) throw explained(error);
+        if (!mayPass(error) || performance.now() + RETRY_PAUSE >= deadline) throw explained(error);
         await delay(RETRY_PAUSE);
       }
     }
-  }
-
-  /** As {@link retry}, for a request that may take a server more than `REQUEST_TIMEOUT`. */
-  retryPatiently<T>(deadline: number, request: (manager: JetStreamManager) => Promise<T>): Promise<T> {
-    return this.retry(deadline, async () => {
-      const timeout = Math.max(1, deadline - performance.now());
-      return request(await jetstreamManager(this.#connection, { timeout, checkAPI: false }));
-    });
   }
 
   /** Maximum bytes of a message, as the server announced. */
@@ -142,6 +139,27 @@ export class JetStreamConnection {
   }
 }
 
+/** @throws a file of credentials cannot be read, or is none. */
+function authenticatorOf(login: JetStreamLogin): Authenticator {
+  if ('token' in login) return tokenAuthenticator(login.token);
+  if ('user' in login) return usernamePasswordAuthenticator(login.user, login.password);
+  let credentials: Buffer | undefined;
+  const read = () => {
+    try {
+      const renewed = readFileSync(login.file);
+      credsAuthenticator(renewed)();
+      credentials = renewed;
+    } catch (cause) {
+      // A file that is being renewed leaves the earlier credentials in place.
+      if (credentials === undefined)
+        throw new Error(`${login.file} is no readable file of NATS credentials`, { cause });
+    }
+    return credentials;
+  };
+  read();
+  return credsAuthenticator(read);
+}
+
 class DeadlineError extends Error {}
 
 function unreachable(cause?: unknown): Error {
@@ -154,9 +172,9 @@ function unanswered(): Error {
 
 /** Whether waiting may mend a failure: no answer, no leader, no connection, or a fault on the server's side. */
 function mayPass(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return error.status >= 500 || error.code === NO_SUITABLE_PEERS;
+  if (error instanceof JetStreamApiError)
+    return !NO_RESOURCES.has(error.code) && (error.status >= 500 || error.code === NO_SUITABLE_PEERS);
   return !(
-    error instanceof NoRoomError ||
     error instanceof errors.ClosedConnectionError ||
     error instanceof errors.InvalidArgumentError ||
     error instanceof errors.PermissionViolationError
@@ -165,6 +183,8 @@ function mayPass(error: unknown): boolean {
 
 /** Says in this program's terms what the library says in its own. */
 function explained(error: unknown): unknown {
+  if (error instanceof JetStreamApiError && NO_RESOURCES.has(error.code))
+    return new Error(`JetStream has no room for more events: ${error.message}`);
   if (error instanceof DeadlineError || error instanceof JetStreamApiError) return error;
   if (error instanceof errors.TimeoutError) return unanswered();
   const cause = (error as Error).cause;
@@ -172,19 +192,6 @@ function explained(error: unknown): unknown {
   if (request instanceof errors.RequestError && request.isNoResponders())
     return new Error('the stream has no leader, or does not exist');
   return error;
-}
-
-/** Thrown when JetStream can store nothing more. Waiting does not help; more storage or a shorter retention does. */
-export class NoRoomError extends Error {
-  constructor(reason: string) {
-    super(`JetStream has no room for more events: ${reason}`);
-  }
-}
-
-/** Whether a stream refused a message for want of room. */
-export function isNoRoom(error: unknown): error is JetStreamApiError {
-  if (!(error instanceof JetStreamApiError)) return false;
-  return NO_RESOURCES.has(error.code) || (error.code === STORE_FAILED && STREAM_LIMIT.test(error.message));
 }
 
 /** Whether a stream refused a message because its subject already has one. */

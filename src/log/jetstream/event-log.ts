@@ -17,12 +17,10 @@ import { eventMatcher, foundEvent } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
-import { JetStreamProbe } from './probe';
 import { JetStreamRecorder } from './recorder';
 import { forgetEvents, JetStreamRetention } from './removal';
-import { KEYS_EXTRA_AGE, keysMissing, provideStreams } from './setup';
+import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
-import { findLostEvents } from './verification';
 import { StreamWalk, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
@@ -81,17 +79,15 @@ class JetStreamEngine implements Engine {
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
   readonly #recorder: JetStreamRecorder;
-  readonly #probe: JetStreamProbe;
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { create, forgets = create, stream, replicas, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     this.#recorder = new JetStreamRecorder(this.#begin);
-    this.#probe = new JetStreamProbe(replicas, retention);
-    if (forgets && (retention.maxEvents !== undefined || retention.maxAge !== undefined)) {
-      this.retention = new JetStreamRetention(this.#begin, retention.maxAge, keysExtraAge);
-    }
+    // With an age alone the servers forget the keys, too.
+    if (forgets && retention.maxEvents !== undefined)
+      this.retention = new JetStreamRetention(this.#begin, keysExtraAge);
   }
 
   get maxEventBytes(): number {
@@ -99,12 +95,7 @@ class JetStreamEngine implements Engine {
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    try {
-      return { appended: await this.#recorder.record(events) };
-    } catch (error) {
-      this.#probe.distrust();
-      throw error;
-    }
+    return { appended: await this.#recorder.record(events) };
   }
 
   async newest(): Promise<number> {
@@ -203,21 +194,19 @@ class JetStreamEngine implements Engine {
     return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last };
   }
 
-  /** Asks the leader of each stream whether a majority of its replicas is connected, and stores a probe. */
   check(): Promise<void> {
-    return this.#probe.check(this.#begin(), this.#recorder.eventBytes);
+    return requireReady(this.#begin());
   }
 
   forget(positions: readonly number[], progress: Progress): Promise<number[]> {
     return forgetEvents(this.#begin, positions, progress);
   }
 
-  /** The servers check their files themselves, with a checksum for each message. What is left is that keys and events go together. */
+  /** The servers check their files themselves, with a checksum for each message. */
   async verify(): Promise<string[]> {
     const streams = this.#begin();
-    if ((await streams.keys.info()) !== undefined) return findLostEvents(this.#begin);
     const { messages } = await streams.events.state();
-    return messages > 0 ? [keysMissing(streams)] : [];
+    return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
   }
 
   async close(): Promise<void> {

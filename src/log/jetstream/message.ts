@@ -108,14 +108,17 @@ export function requireEvent(body: Uint8Array): EventMessage {
 
 function parseHead(line: string): Head | undefined {
   if (!line.startsWith('{"webhookEvent":')) return undefined;
-  const head = parsedOrUndefined(line) as Head | undefined;
-  if (head !== undefined && head.webhookEvent !== VERSION) {
-    throw new Error(
-      `the stream holds an event in format ${String(head.webhookEvent)}, and this program reads format ` +
-        `${String(VERSION)}: a later version of the program stored it; use that version`,
-    );
+  let head: Head;
+  try {
+    head = JSON.parse(line) as Head;
+  } catch {
+    return undefined;
   }
-  return head;
+  if (head.webhookEvent === VERSION) return head;
+  throw new Error(
+    `the stream holds an event in format ${String(head.webhookEvent)}, and this program reads format ` +
+      `${String(VERSION)}: a later version of the program stored it; use that version`,
+  );
 }
 
 /** The place of an event, which follows the claim of a key in the stream of keys. */
@@ -127,7 +130,7 @@ export interface Reference {
 const REFERENCE_START = '{"reference":';
 
 export function encodeReference({ id, sequence }: Reference): Buffer {
-  return encodeJson({ reference: { id, sequence } });
+  return Buffer.from(JSON.stringify({ reference: { id, sequence } }));
 }
 
 /** Reads what {@link encodeReference} writes; undefined for a claim. */
@@ -136,51 +139,6 @@ export function decodeReference(body: Uint8Array): Reference | undefined {
   return (JSON.parse(textOf(body)) as { reference: Reference }).reference;
 }
 
-/** Positions between which late events are, that is, events that were recorded long before they were stored. */
-export interface LateRange {
-  readonly first: number;
-  readonly last: number;
-  /** When the oldest of these events was recorded, in milliseconds since 1970. */
-  readonly oldest: number;
-}
-
-/** The subject in the stream of keys on which the ranges of late events are stored. */
-export function lateSubject(keys: { readonly name: string }): string {
-  return `${keys.name}.late`;
-}
-
-/** The range of some late events, one at least. */
-export function rangeOf(late: readonly { readonly recordedAt: number; readonly sequence: number }[]): LateRange {
-  const sequences = late.map(({ sequence }) => sequence);
-  const oldest = Math.min(...late.map(({ recordedAt }) => recordedAt));
-  return { first: Math.min(...sequences), last: Math.max(...sequences), oldest };
-}
-
-/** Reads a range that {@link encodeJson} wrote; undefined where another program wrote it. */
-export function decodeRange(body: Uint8Array): LateRange | undefined {
-  const { first, last, oldest } = decodeJson<LateRange>(body);
-  if (typeof first !== 'number' || typeof last !== 'number' || typeof oldest !== 'number') return undefined;
-  return { first, last, oldest };
-}
-
-export function encodeJson(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
-
-/** Reads what {@link encodeJson} writes; nothing is sure of it, since other programs may write on the subject. */
-function decodeJson<T extends object>(body: Uint8Array): Partial<Record<keyof T, unknown>> {
-  const value = parsedOrUndefined(textOf(body));
-  return typeof value === 'object' && value !== null ? value : {};
-}
-
 function textOf(body: Uint8Array, bytes = body.length): string {
   return Buffer.from(body.buffer, body.byteOffset, bytes).toString();
-}
-
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

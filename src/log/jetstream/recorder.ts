@@ -6,13 +6,10 @@ import {
   decodeEvent,
   decodeReference,
   encodeEvent,
-  encodeJson,
   encodeReference,
   IDEMPOTENCY_KEY,
   keysOf,
   keySubject,
-  lateSubject,
-  rangeOf,
   requireEvent,
   slotSubject,
   type EventMessage,
@@ -34,17 +31,7 @@ const LOOK_PAUSE = 20;
  */
 const ABANDONED_AGE = 60_000;
 
-/** An event is late if it was recorded this long before it was stored, in milliseconds; an imported one, for example. */
-const LATE = 60_000;
-
-/** How often the settling of a claim is tried, in all: for about four minutes. */
-const SETTLING_TRIES = 15;
-
-/** Pause after the first try that failed, which doubles from one to the next up to the longest, in milliseconds. */
-const SETTLING_PAUSE = 100;
-const LONGEST_SETTLING_PAUSE = 30_000;
-
-/** Work on the keys of an event that is recorded; it may be done more than once. */
+/** Work on the keys of an event that is recorded. */
 type Settling = (streams: LogStreams) => Promise<unknown>;
 
 /** The result of an attempt: the place of the event, and whether this attempt recorded it. */
@@ -63,11 +50,8 @@ type Stored = Reference & Appended;
  */
 export class JetStreamRecorder {
   readonly #begin: BeginCall;
-  /** Bytes of the message of the event that came last; 0 before the first. */
-  eventBytes = 0;
   /** Settlings in progress; only `close` waits for them. */
   readonly #unfinished = new Set<Promise<unknown>>();
-  readonly #closing = new AbortController();
 
   constructor(begin: BeginCall) {
     this.#begin = begin;
@@ -92,51 +76,23 @@ export class JetStreamRecorder {
       this.#finishLater(settle);
     };
     const attempts = messages.map((message) => new Attempt(message, streams, afterwards));
-    this.eventBytes = messages.at(-1)?.body.length ?? this.eventBytes;
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
-    // Their streams count the age of these events from now, and the retention of each instance from when they were recorded.
-    const horizon = Date.now() - LATE;
-    const late = messages.flatMap(({ event: { recordedAt } }, i) => {
-      const outcome = outcomes[i];
-      return outcome?.recorded === true && recordedAt < horizon ? { recordedAt, sequence: outcome.sequence } : [];
-    });
-    if (late.length > 0) {
-      const { keys } = this.#begin();
-      await keys.put(lateSubject(keys), encodeJson(rangeOf(late)));
-    }
     return outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict }));
   }
 
-  /** The keys lead to the same event whether or not this goes well. */
-  #finishLater(settle: Settling): void {
-    const attempted = this.#settle(settle);
-    this.#unfinished.add(attempted);
-    void attempted.then(() => this.#unfinished.delete(attempted));
-  }
-
   /**
-   * Tries until it goes well: the claim of a repeat holds a copy of its event, under a key that nothing else names. Once that
-   * event is removed, its claim would bring it back.
+   * The keys lead to the same event whether or not this goes well: a claim that stays behind is settled by the next delivery with its
+   * key.
    */
-  async #settle(settle: Settling): Promise<void> {
-    const { signal } = this.#closing;
-    for (let tries = 0; tries < SETTLING_TRIES; tries++) {
-      try {
-        await settle(this.#begin());
-        return;
-      } catch {
-        // NATS may be away for longer than the call had.
-        const pause = Math.min(SETTLING_PAUSE * 2 ** tries, LONGEST_SETTLING_PAUSE);
-        await delay(pause, undefined, { signal }).catch(() => undefined);
-        if (signal.aborted) return;
-      }
-    }
+  #finishLater(settle: Settling): void {
+    const settling = settle(this.#begin()).catch(() => undefined);
+    this.#unfinished.add(settling);
+    void settling.then(() => this.#unfinished.delete(settling));
   }
 
-  /** Tries nothing again; resolves when nothing is in progress. */
+  /** Resolves when nothing is in progress. */
   async close(): Promise<void> {
-    this.#closing.abort();
     await Promise.all(this.#unfinished);
   }
 }

@@ -1,4 +1,4 @@
-import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
+import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../event-log';
 import type { LogStreams, Stream } from './stream';
@@ -9,10 +9,13 @@ export const KEYS_EXTRA_AGE = 600_000;
 /** How long a probe is kept, in milliseconds. */
 const PROBE_AGE = 1000;
 
-type Settings = Pick<StreamConfig, keyof ReturnType<typeof settingsFor>>;
+/** Bytes of a probe: more than most events have, and more than what is left in the last block of a file. */
+const PROBE_BYTES = 16 * 1024;
 
-/** The settings that `nats stream edit` does not change. */
-const FIXED: ReadonlySet<keyof Settings> = new Set(['storage', 'retention']);
+/** A replica that has been silent for longer does not count, in milliseconds. */
+const MAX_SILENCE = 3000;
+
+type Settings = Pick<StreamConfig, keyof ReturnType<typeof settingsFor>>;
 
 /**
  * Creates missing streams and checks existing ones.
@@ -38,7 +41,7 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
 }
 
 /** The settings that the streams of a log must have. */
-export function settingsOf({ events, keys }: LogStreams, replicas: number, retention: Retention) {
+function settingsOf({ events, keys }: LogStreams, replicas: number, retention: Retention) {
   // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
   const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
   return {
@@ -48,25 +51,50 @@ export function settingsOf({ events, keys }: LogStreams, replicas: number, reten
 }
 
 /** @throws a stream has other settings than it must have; the message names each one. */
-export function requireSettings({ name }: Stream, found: Settings, wanted: Settings): void {
+function requireSettings({ name }: Stream, found: Settings, wanted: Settings): void {
   const wrong = differing(found, wanted);
-  if (wrong.length > 0) throw new Error(contradiction(name, wrong, found, wanted));
-}
-
-/**
- * Tells what the loss of the keys means, and what helps. The events can still be read, so that they can be exported; their
- * archive holds the keys.
- */
-export function keysMissing({ events, keys }: LogStreams): string {
-  return (
-    `the stream ${keys.name} is missing, so repeated calls with a key of an event in ${events.name} would be recorded again. ` +
-    `To restore the keys, export the events (npm run events -- export FILE), remove the stream (nats stream rm ${events.name}) ` +
-    'and import them (npm run events -- import FILE)'
+  if (wrong.length === 0) return;
+  const differences = wrong.map((key) => `${key} is ${shown(key, found[key])} and must be ${shown(key, wanted[key])}`);
+  throw new Error(
+    `The stream ${name} is not set up as the configuration says: ${differences.join('; ')}. Change the configuration, or the ` +
+      `stream (nats stream edit ${name}); where it cannot be edited, choose another name, or export, remove and import it.`,
   );
 }
 
+/** Tells what the loss of the keys means, and what helps: the events can still be read, and their archive holds the keys. */
+export function keysMissing({ events, keys }: LogStreams): string {
+  return (
+    `the stream ${keys.name} is missing, so repeated calls with a key of an event in ${events.name} would be recorded again. ` +
+    `Export the events, remove the stream (nats stream rm ${events.name}) and import them`
+  );
+}
+
+/**
+ * Checks that the log can take events: both streams exist with a majority of their replicas, and JetStream has room. A limit may be that
+ * of an account, of a server or of a disk, and one that is full goes on answering everything else, so a message is stored in a stream of
+ * its own.
+ *
+ * @throws the log cannot take events; the message says why.
+ */
+export async function requireReady(streams: LogStreams): Promise<void> {
+  const { events, keys, probe } = streams;
+  const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
+  if (keysInfo === undefined) throw new Error(keysMissing(streams));
+  requireMajority(eventsInfo);
+  requireMajority(keysInfo);
+  await probe.put(probe.name, Buffer.alloc(PROBE_BYTES));
+}
+
+/** @throws fewer than half of a stream's replicas, or just half, are connected to their leader. */
+function requireMajority({ cluster, config }: StreamInfo): void {
+  const followers = cluster?.replicas ?? [];
+  const connected = followers.filter(({ offline, active }) => !offline && millis(active) < MAX_SILENCE).length;
+  if ((connected + 1) * 2 > config.num_replicas) return;
+  throw new Error(`of ${String(config.num_replicas)} replicas ${String(connected + 1)} answer`);
+}
+
 /** Creates the stream of probes, anew if it has other settings: it holds nothing worth keeping. */
-export async function provideProbe(probe: Stream, replicas: number): Promise<void> {
+async function provideProbe(probe: Stream, replicas: number): Promise<void> {
   const settings = settingsFor(probe.name, replicas, { maxAge: PROBE_AGE });
   const info = await probe.info();
   if (info !== undefined) {
@@ -100,20 +128,6 @@ function differing(found: Settings, wanted: Settings): (keyof Settings)[] {
 function agrees(key: keyof Settings, found: Settings, wanted: Settings): boolean {
   if (key === 'num_replicas') return found.num_replicas >= wanted.num_replicas;
   return JSON.stringify(found[key]) === JSON.stringify(wanted[key]);
-}
-
-function contradiction(name: string, wrong: (keyof Settings)[], found: Settings, wanted: Settings): string {
-  const differences = wrong.map((key) => `${key} is ${shown(key, found[key])} and must be ${shown(key, wanted[key])}`);
-  const options = wrong.map((key) => `--${optionFor(key)}=${shown(key, wanted[key])}`);
-  const advice = wrong.some((key) => FIXED.has(key))
-    ? 'This cannot be edited: choose another stream name, or export the events, remove the stream and import them.'
-    : `Change the configuration, or the stream: nats stream edit ${name} ${options.join(' ')}`;
-  return `The stream ${name} is not set up as the configuration says: ${differences.join('; ')}. ${advice}`;
-}
-
-/** The option of `nats stream edit`. */
-function optionFor(key: keyof Settings): string {
-  return key === 'num_replicas' ? 'replicas' : key.replaceAll('_', '-');
 }
 
 function shown(key: keyof Settings, value: Settings[keyof Settings] | undefined): string {

@@ -2,6 +2,7 @@ import {
   AckPolicy,
   DeliverPolicy,
   JetStreamApiError,
+  type JetStreamPublishOptions,
   type JetStreamManager,
   type MsgRequest,
   type NextMsgRequest,
@@ -10,7 +11,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { isNoRoom, isStreamNotFound, isSubjectTaken, NoRoomError, type JetStreamConnection } from './connection';
+import { isStreamNotFound, isSubjectTaken, type JetStreamConnection } from './connection';
 
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
@@ -86,8 +87,6 @@ export class Stream {
   /**
    * Stores a message on an empty subject and resolves to its position; undefined where the subject holds a message, which may
    * be this very one if it was sent before and the acknowledgement was lost.
-   *
-   * @throws {NoRoomError}
    */
   async putFirst(subject: string, body: Uint8Array): Promise<number | undefined> {
     try {
@@ -98,27 +97,16 @@ export class Stream {
     }
   }
 
-  /**
-   * Stores a message after those on its subject: once, or more often when an acknowledgement is lost.
-   *
-   * @throws {NoRoomError}
-   */
+  /** Stores a message after those on its subject: once, or more often when an acknowledgement is lost. */
   async put(subject: string, body: Uint8Array): Promise<void> {
-    await this.#publish(subject, body, {});
+    await this.#publish(subject, body);
   }
 
-  async #publish(
-    subject: string,
-    body: Uint8Array,
-    options: { expect?: { lastSubjectSequence: number } },
-  ): Promise<number> {
-    return this.#connection.retry(this.#deadline, async () => {
-      try {
-        return (await this.#connection.client.publish(subject, body, options)).seq;
-      } catch (error) {
-        throw isNoRoom(error) ? new NoRoomError(error.message) : error;
-      }
-    });
+  #publish(subject: string, body: Uint8Array, options?: Partial<JetStreamPublishOptions>): Promise<number> {
+    return this.#connection.retry(
+      this.#deadline,
+      async () => (await this.#connection.client.publish(subject, body, options)).seq,
+    );
   }
 
   /** Maximum bytes of a message. */
@@ -142,18 +130,13 @@ export class Stream {
     return this.#message(query);
   }
 
-  /** The first message at a position or after it, and before one that is known: a server that does not know that lags behind. */
-  async nextBefore(position: number, known: number): Promise<Message | undefined> {
-    let found = await this.next(position);
-    if (found === undefined) {
-      await this.#ask(async ({ streams }) => {
-        const { state } = await streams.info(this.name);
-        if (state.last_seq < known) throw new Error(`the leader of the stream ${this.name} lags behind`);
-      });
-      // Of a server that has caught up; the known message may have been removed meanwhile.
-      found = await this.next(position);
-    }
-    return found !== undefined && found.seq < known ? found : undefined;
+  /** The first message after a position, of a server that has one: while there is none, the leader lags behind. */
+  firstAfter(position: number): Promise<Message> {
+    return this.#connection.retry(this.#deadline, async () => {
+      const found = await this.next(position + 1);
+      if (found === undefined) throw new Error(`the leader of the stream ${this.name} lags behind`);
+      return found;
+    });
   }
 
   async #message(query: MsgRequest): Promise<Message | undefined> {
@@ -161,11 +144,9 @@ export class Stream {
     return found === null ? undefined : { seq: found.seq, subject: found.subject, time: found.time, data: found.data };
   }
 
-  /** The subjects of the messages that a filter finds. nats-server 2.9 compares all subjects of the stream with it. */
+  /** The subjects of the messages that a filter finds. */
   async subjects(filter: string): Promise<string[]> {
-    const { state } = await this.#connection.retryPatiently(this.#deadline, ({ streams }) =>
-      streams.info(this.name, { subjects_filter: filter }),
-    );
+    const { state } = await this.#ask(({ streams }) => streams.info(this.name, { subjects_filter: filter }));
     return Object.keys(state.subjects ?? {});
   }
 
@@ -231,31 +212,11 @@ export class Stream {
     return pending;
   }
 
-  /** Erases the messages on a subject that are wanted gone, however many there are: each has a deadline of its own. */
-  async eraseAll(subject: string, isWanted: (message: Message) => boolean): Promise<void> {
-    for (let position = 1; ;) {
-      const stream = new Stream(this.#connection, this.name, this.#connection.deadline());
-      const message = await stream.next(position, subject);
-      if (message === undefined) return;
-      if (isWanted(message)) await stream.erase(message.seq);
-      position = message.seq + 1;
-    }
-  }
-
-  /** Removes the message at a position, if it still exists. */
-  remove(position: number): Promise<void> {
-    return this.#delete(position, false);
-  }
-
-  /** As {@link remove}; each server also overwrites its copy. */
-  erase(position: number): Promise<void> {
-    return this.#delete(position, true);
-  }
-
-  async #delete(position: number, erase: boolean): Promise<void> {
+  /** Removes the message at a position, if it still exists; each server also overwrites its copy. */
+  async erase(position: number): Promise<void> {
     await this.#ask(async ({ streams }) => {
       try {
-        await streams.deleteMessage(this.name, position, erase);
+        await streams.deleteMessage(this.name, position, true);
       } catch (error) {
         if (!(error instanceof JetStreamApiError)) throw error;
         if ((await streams.getMessage(this.name, { seq: position })) !== null) throw error;

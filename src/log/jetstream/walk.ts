@@ -18,12 +18,12 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 const UNKNOWN_MESSAGES = 16;
 
 /**
- * Reads messages of a stream, each with a request of its own, many at a time. All requests go to the stream's leader: another
- * replica may lag behind, and one that was cut off may number events differently (nats-server 2.9.10). When the leader changes,
- * those under way may be answered by two servers, one of which does not have the last messages yet. So a position without a
- * message is believed only of a server that has a later one.
+ * Reads events, each with a request of its own, many at a time. All requests go to the stream's leader: another replica may lag behind,
+ * and one that was cut off may number events differently (nats-server 2.9.10). When the leader changes, those under way may be answered
+ * by two servers, one of which does not have the last messages yet. So a position without a message is believed only of a server that
+ * has a later one: a reader who goes on after the last event has missed none.
  *
- * Events are read from the stream of events; messages that another program stored there are passed over.
+ * Messages that another program stored are passed over.
  */
 export class StreamWalk {
   readonly #stream: Stream;
@@ -43,63 +43,45 @@ export class StreamWalk {
     return message && placed(message);
   }
 
-  /** The events at some positions, as {@link at} finds them. */
-  atEach(positions: readonly number[]): AsyncGenerator<PlacedEvent> {
-    return events(
-      this.#inWindows(positions, (position) => this.#stream.at(position)),
-      Infinity,
-    );
-  }
-
   /** The events after a position, oldest first, up to `most`. */
   upwards(after: number, most: number): AsyncGenerator<PlacedEvent> {
-    return events(this.messages(after + 1, 1, most), most);
+    return events(this.#messages(after + 1, 1, most), most);
   }
 
   /** The newest events before a position, newest first, up to `most`. */
   downwards(before: number, most: number): AsyncGenerator<PlacedEvent> {
-    return events(this.messages(before - 1, -1, most), most);
+    return events(this.#messages(before - 1, -1, most), most);
   }
 
-  /**
-   * The messages from a position on, upwards or downwards.
-   *
-   * @param most - how many are wanted; asks for no more at a time.
-   */
-  async *messages(start: number, direction: 1 | -1, most: number): AsyncGenerator<Message> {
+  /** The messages from a position on. */
+  async *#messages(start: number, direction: 1 | -1, most: number): AsyncGenerator<Message> {
     const isUpwards = direction === 1;
     const { first, last, messages, bytes } = await this.#stream.state();
     this.#bytesEach = Math.max(1, bytes / Math.max(1, messages));
     let next = isUpwards ? Math.max(start, first) : Math.min(start, last);
-    /** The last position that was passed. */
     let passed = isUpwards ? next - 1 : undefined;
     while (next >= first && next <= last) {
       const size = this.#windowSize(Math.min(most, isUpwards ? last - next + 1 : next - first + 1));
       const positions = Array.from({ length: size }, (_, i) => next + i * direction);
-      const found = await this.#fetch(positions, (position) => this.#stream.at(position));
-      for (const message of found) {
-        if (passed !== undefined) yield* await this.#hidden(passed, message.seq);
+      for (const message of await this.#fetch(positions, (position) => this.#stream.at(position))) {
+        if (passed !== undefined) yield* await this.#between(passed, message.seq);
         yield message;
         passed = message.seq;
-        next = passed + direction;
       }
-      if (found.length > 0) continue;
       next += size * direction;
-      next = await (isUpwards ? this.#firstFrom(next, last) : this.#lastUpTo(next, first));
     }
   }
 
   /** The messages between a position that was passed and the next one that was found: those that a server did not have yet. */
-  async #hidden(passed: number, found: number): Promise<Message[]> {
-    const hidden: Message[] = [];
+  async #between(passed: number, found: number): Promise<Message[]> {
+    const between: Message[] = [];
     const end = Math.max(passed, found);
-    for (let position = Math.min(passed, found) + 1; position < end;) {
-      const message = await this.#stream.nextBefore(position, end);
-      if (message === undefined) break;
-      hidden.push(message);
-      position = message.seq + 1;
+    for (let position = Math.min(passed, found) + 1; position < end; position++) {
+      const message = await this.#stream.firstAfter(position - 1);
+      if (message.seq < end) between.push(message);
+      position = message.seq;
     }
-    return passed < found ? hidden : hidden.reverse();
+    return passed < found ? between : between.reverse();
   }
 
   /** The events on some subjects between two positions: with `after` oldest first, otherwise newest first. */
@@ -108,25 +90,24 @@ export class StreamWalk {
     { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
     most: number,
   ): AsyncGenerator<PlacedEvent> {
-    const found = events(
-      this.#inWindows(subjects, (subject) => this.#stream.last(subject)),
-      Infinity,
-    );
     // Their order is not known yet, and together they may be large: only the positions of several are kept.
     const positions: number[] = [];
-    for await (const event of found) {
+    for await (const event of this.#eachOf(subjects, (subject) => this.#stream.last(subject))) {
       if (event.sequence <= (after ?? 0) || event.sequence >= before) continue;
       if (subjects.length === 1) yield event;
       else positions.push(event.sequence);
     }
     positions.sort((a, b) => (after === undefined ? b - a : a - b));
-    yield* this.atEach(positions.slice(0, most));
+    yield* this.#eachOf(positions.slice(0, most), (position) => this.#stream.at(position));
   }
 
-  async *#inWindows<T>(items: readonly T[], get: Get<T>): AsyncGenerator<Message> {
+  async *#eachOf<T>(items: readonly T[], get: Get<T>): AsyncGenerator<PlacedEvent> {
     for (let done = 0; done < items.length;) {
       const some = items.slice(done, done + this.#windowSize(items.length - done));
-      yield* await this.#fetch(some, get);
+      for (const message of await this.#fetch(some, get)) {
+        const event = placed(message);
+        if (event !== undefined) yield event;
+      }
       done += some.length;
     }
   }
@@ -138,24 +119,6 @@ export class StreamWalk {
   async #fetch<T>(items: readonly T[], get: Get<T>): Promise<Message[]> {
     const found = (await Promise.all(items.map(get))).filter((message) => message !== undefined);
     if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ data }) => data.length));
-    return found;
-  }
-
-  /** The first position from one on that holds a message; one after the last if there is no more. */
-  async #firstFrom(position: number, last: number): Promise<number> {
-    if (position > last) return position;
-    return (await this.#stream.next(position))?.seq ?? last + 1;
-  }
-
-  /** The last position up to one that holds a message; one before the first if there is no more. */
-  async #lastUpTo(position: number, first: number): Promise<number> {
-    let found = first - 1;
-    for (let beyond = position + 1; found + 1 < beyond;) {
-      const middle = Math.floor((found + beyond) / 2);
-      const next = await this.#stream.next(middle);
-      if (next === undefined || next.seq > position) beyond = middle;
-      else found = next.seq;
-    }
     return found;
   }
 }

@@ -58,22 +58,20 @@ async function sequencesOf(events: ReturnType<StreamWalk['upwards']>): Promise<n
 }
 
 describe.each([0, 1, 2])('a walk over a stream whose leader changes meanwhile (%i requests earlier)', (asked) => {
-  describe.each([1, 3, 20, 50])('to one that has the first %i positions', (lagging) => {
-    const walk = () => new StreamWalk(streamOfTwoLeaders(POSITIONS, lagging, asked), 16);
+  const walk = () => new StreamWalk(streamOfTwoLeaders(POSITIONS, 20, asked), 16);
 
-    it('passes over no position upwards, so that a reader who goes on after the last one misses none', async () => {
-      for (let after = 0; after < 60; after++) {
-        const found = await sequencesOf(walk().upwards(after, 25));
-        expect(found).toEqual(POSITIONS.filter((position) => position > after).slice(0, found.length));
-      }
-      expect(await sequencesOf(walk().upwards(0, 25))).not.toEqual([]);
-    });
+  it('passes over no position upwards, so that a reader who goes on after the last one misses none', async () => {
+    for (let after = 0; after < 60; after++) {
+      const found = await sequencesOf(walk().upwards(after, 25));
+      expect(found).toEqual(POSITIONS.filter((position) => position > after).slice(0, found.length));
+    }
+    expect(await sequencesOf(walk().upwards(0, 25))).not.toEqual([]);
+  });
 
-    it('passes over none downwards', async () => {
-      const found = await sequencesOf(walk().downwards(Infinity, 25));
-      const newest = POSITIONS.indexOf(found[0] ?? 0);
-      expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
-      expect(found.length).toBeGreaterThan(0);
-    });
+  it('passes over none downwards', async () => {
+    const found = await sequencesOf(walk().downwards(Infinity, 25));
+    const newest = POSITIONS.indexOf(found[0] ?? 0);
+    expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
+    expect(found.length).toBeGreaterThan(0);
   });
 });
