@@ -176,6 +176,15 @@ export const hostNames: Read<readonly string[]> = (value) => {
   throw new ValueError('must be a list of host names without ports, as in webhook.test,hooks.example.com');
 };
 
+/** The header fields that proxies write. */
+export const forwardedHeader: Read<'forwarded' | 'x-forwarded'> = (value) => {
+  const name = value.toLowerCase();
+  if (name === 'forwarded' || name === 'x-forwarded') return name;
+  throw new ValueError(
+    'must be x-forwarded, for X-Forwarded-For and the fields beside it, or forwarded, for Forwarded (RFC 7239)',
+  );
+};
+
 /** A number of processes; `auto` stands for the number of cores. */
 export const workers: Read<number> = (value) => {
   if (value === 'auto') return availableParallelism();

@@ -5,6 +5,7 @@ import {
   eventType,
   file,
   flag,
+  forwardedHeader,
   handshakes,
   host,
   hostNames,
@@ -65,6 +66,11 @@ export const VARIABLES = {
     group: 'Address',
     default: '0',
     description: 'proxies whose forwarded header fields count',
+  }),
+  forwardedHeader: required('FORWARDED_HEADER', forwardedHeader, {
+    group: 'Address',
+    default: 'x-forwarded',
+    description: 'fields that those proxies write: `x-forwarded` or `forwarded`',
   }),
   protocols: required('PROTOCOLS', protocols, {
     group: 'Protocols',

@@ -20,6 +20,10 @@ const FORWARDED_HINT =
   'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
   'service, set TRUST_PROXY to the number of proxies or to their networks.';
 
+const OTHER_FIELDS_HINT =
+  'A request of a trusted proxy has forwarded header fields other than those of FORWARDED_HEADER, and none of those. If your proxy ' +
+  'writes them, set FORWARDED_HEADER to forwarded for Forwarded, or to x-forwarded for X-Forwarded-For and the like.';
+
 /** Resolves who calls, and by which public URL, under the configured proxies. */
 export class Callers {
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
@@ -28,21 +32,28 @@ export class Callers {
   readonly #baseUrl: string | undefined;
   readonly #trust: (address: string, hop: number) => boolean;
   readonly #hint: ((key: string, message: string) => void) | undefined;
-  /** Which of the two families proxies have been seen to write without the other: no caller can leave out what a proxy writes. */
-  readonly #written = { standard: false, custom: false };
+  readonly #isStandard: boolean;
+  readonly #trustsNone: boolean;
 
-  /** @param hint - called for each request whose forwarded fields are ignored because no proxy is trusted. */
+  /**
+   * Fields of the other family than the proxies write are those of any caller, and ignored.
+   *
+   * @param hint - called for each request whose forwarded fields are ignored.
+   */
   constructor(
-    { baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>,
+    {
+      baseUrl,
+      trustProxy,
+      forwardedHeader = 'x-forwarded',
+    }: Pick<Config, 'baseUrl' | 'trustProxy'> & Partial<Pick<Config, 'forwardedHeader'>>,
     hint?: (key: string, message: string) => void,
   ) {
     this.#baseUrl = baseUrl;
     this.#trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
-    this.#hint = trustProxy === 0 ? hint : undefined;
-    this.vary =
-      trustProxy === 0
-        ? 'Host'
-        : 'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
+    this.#hint = hint;
+    this.#trustsNone = trustProxy === 0;
+    this.#isStandard = forwardedHeader === 'forwarded';
+    this.vary = trustProxy === 0 ? 'Host' : `Host, ${this.#isStandard ? 'Forwarded' : CUSTOM_FIELDS}`;
   }
 
   /** Whether a proxy has sent the request on, or its caller pretends that. */
@@ -70,40 +81,31 @@ export class Callers {
     return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
   }
 
-  /**
-   * The caller's network address: the connection's, or the one that the outermost trusted proxy states.
-   *
-   * @throws {RequestError} 400: `Forwarded` and `X-Forwarded-For` state different ones, and it is not known which the proxies write.
-   */
+  /** The caller's network address: the connection's, or the one that the outermost trusted proxy states. */
   address(request: IncomingMessage): string | undefined {
     this.#giveHint(request);
     const remote = request.socket.remoteAddress;
     if (remote === undefined || !this.#trust(remote, 0)) return remote;
-    const standard = this.#outermost(remote, standardAddresses(request));
-    const custom = this.#outermost(remote, customAddresses(request));
-    const written = this.#written;
-    if (standard === undefined || custom === undefined) {
-      written.standard ||= standard !== undefined;
-      written.custom ||= custom !== undefined;
-      return standard ?? custom ?? remote;
-    }
-    // A proxy that writes only one of the two families passes on what a caller invented in the other.
-    if (written.standard && !written.custom) return standard;
-    // `Forwarded` may state no address, as that of a proxy which writes X-Forwarded-For beside it.
-    const isKnown = written.custom && !written.standard;
-    if (!isKnown && standard !== custom && standard !== '') throw HTTP_ERRORS.contradictingProxies();
-    return custom;
+    const addresses = [remote, ...this.#addresses(request)];
+    return addresses[Math.min(this.#trustedHops(addresses), addresses.length - 1)];
   }
 
   #giveHint(request: IncomingMessage): void {
-    if (this.#hint !== undefined && Callers.isForwarded(request)) this.#hint('forwarded', FORWARDED_HINT);
+    if (this.#hint === undefined || !Callers.isForwarded(request)) return;
+    if (this.#trustsNone) this.#hint('forwarded', FORWARDED_HINT);
+    else if (
+      usesCustomFields(request) === this.#isStandard &&
+      (request.headers.forwarded === undefined) === this.#isStandard
+    )
+      this.#hint('forwarded-header', OTHER_FIELDS_HINT);
   }
 
-  /** The address that the outermost trusted proxy states, if proxies state any. */
-  #outermost(remote: string, stated: readonly string[]): string | undefined {
-    if (stated.length === 0) return undefined;
-    const addresses = [remote, ...stated];
-    return addresses[Math.min(this.#trustedHops(addresses), addresses.length - 1)];
+  /** The addresses that proxies state, the nearest first. */
+  #addresses(request: IncomingMessage): string[] {
+    const stated = this.#isStandard
+      ? forwardedHops(request).map((hop) => hop.for ?? '')
+      : list(request.headers['x-forwarded-for']);
+    return stated.map(nodeAddress).reverse();
   }
 
   /**
@@ -113,24 +115,15 @@ export class Callers {
   #statedByProxies(request: IncomingMessage): Hop {
     const remote = request.socket.remoteAddress ?? '';
     if (!this.#trust(remote, 0)) return {};
-    const isCustom = usesCustomFields(request);
-    const addresses = isCustom ? customAddresses(request) : standardAddresses(request);
-    const hops = this.#trustedHops([remote, ...addresses]);
-    const forwarded = forwardedHops(request);
-    const standard = forwarded.at(-Math.min(hops, forwarded.length)) ?? {};
-    if (!isCustom) return standard;
-    const custom: Hop = Object.fromEntries(
+    const hops = this.#trustedHops([remote, ...this.#addresses(request)]);
+    const outermost = <T>(values: readonly T[]): T | undefined => values.at(-Math.min(hops, values.length));
+    if (this.#isStandard) return outermost(forwardedHops(request)) ?? {};
+    return Object.fromEntries(
       FIELDS.flatMap((field) => {
-        const values = list(request.headers[`x-forwarded-${field}`]);
-        const value = values.at(-Math.min(hops, values.length));
+        const value = outermost(list(request.headers[`x-forwarded-${field}`]));
         return value === undefined ? [] : [[field, value]];
       }),
     );
-    // A proxy that writes only one of the two families may pass on what a caller invented in the other.
-    if (disagree(standard.host, custom.host ?? request.headers.host) || disagree(standard.proto, custom.proto)) {
-      throw HTTP_ERRORS.contradictingProxies();
-    }
-    return custom;
   }
 
   /** How many proxies in a row are trusted, beginning with the connected one. */
@@ -157,9 +150,7 @@ function prefixPath(prefix = ''): string {
 
 const FIELDS = ['proto', 'host', 'port', 'prefix'] as const;
 
-function disagree(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && one.toLowerCase() !== other.toLowerCase();
-}
+const CUSTOM_FIELDS = 'X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
 
 function usesCustomFields({ headers }: IncomingMessage): boolean {
   // By their names: asked for each call, a list of them takes 0.7 µs.
@@ -170,18 +161,6 @@ function usesCustomFields({ headers }: IncomingMessage): boolean {
     headers['x-forwarded-port'] !== undefined ||
     headers['x-forwarded-prefix'] !== undefined
   );
-}
-
-/** The addresses in `Forwarded`, the nearest first; empty texts for proxies that state none. */
-function standardAddresses(request: IncomingMessage): string[] {
-  return forwardedHops(request)
-    .map((hop) => nodeAddress(hop.for ?? ''))
-    .reverse();
-}
-
-/** The addresses in `X-Forwarded-For`, the nearest first. */
-function customAddresses({ headers }: IncomingMessage): string[] {
-  return list(headers['x-forwarded-for']).map(nodeAddress).reverse();
 }
 
 /**

@@ -156,7 +156,6 @@ export const HTTP_ERRORS = {
   forwardedHost: () => new RequestError(400, 'The forwarded host is not a valid authority.'),
   forwardedPort: () => new RequestError(400, 'The forwarded port is not a number.'),
   forwardedPrefix: () => new RequestError(400, 'The forwarded prefix is not a valid path.'),
-  contradictingProxies: () => new RequestError(400, 'Forwarded and the X-Forwarded fields contradict each other.'),
 
   // Access
   key: (problem: string) =>

@@ -143,14 +143,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   #requestFields(request: HttpRequest): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
     // The query string is a payload, which may be confidential.
     const path = request.url?.replace(/[?#].*$/s, '');
-    let remoteAddress: string | undefined;
-    try {
-      remoteAddress = this.#addressOf(request);
-    } catch {
-      // If proxies contradict each other, only the address of the connection is certain.
-      remoteAddress = request.socket.remoteAddress;
-    }
-    return { requestId: request.id, remoteAddress, path };
+    return { requestId: request.id, remoteAddress: this.#addressOf(request), path };
   }
 }
 

@@ -14,6 +14,7 @@ describe('the configuration', () => {
       namespace: 'http://tempuri.org/',
       baseUrl: undefined,
       trustProxy: 0,
+      forwardedHeader: 'x-forwarded',
       protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
       documentation: true,
       eventLog: expect.objectContaining({ name: resolve('data/events.db'), engine: 'SQLite' }) as unknown,

@@ -63,10 +63,11 @@ describe('the address in the WSDL', () => {
     ['IPv6 host', { 'X-Forwarded-Host': '[2001:db8::2]' }, 'http://[2001:db8::2]'],
     ['Forwarded', { Forwarded: 'for=192.0.2.1;host="outer.example:8443";proto=https' }, 'https://outer.example:8443'],
     ['a Forwarded that cannot be read', { Forwarded: 'host=' }, 'http://inner'],
-    ['both, in agreement', { Forwarded: 'host=outer', 'X-Forwarded-Host': 'outer' }, 'http://outer'],
-  ])('follows a trusted proxy: %s', async (_what, headers, base) => {
-    expect(addressIn(await wsdl({ TRUST_PROXY: 'loopback' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
-    expect(addressIn(await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers }))).toBe(base + PATH);
+    ['both, of which it writes one', { Forwarded: 'host=evil', 'X-Forwarded-Host': 'outer' }, 'http://outer'],
+  ])('follows a trusted proxy: %s', async (what, headers, base) => {
+    const FORWARDED_HEADER = /Forwarded/.test(what) ? 'forwarded' : 'x-forwarded';
+    for (const TRUST_PROXY of ['loopback', '1'])
+      expect(addressIn(await wsdl({ TRUST_PROXY, FORWARDED_HEADER }, { Host: 'inner', ...headers }))).toBe(base + PATH);
   });
 
   it.each([
@@ -86,10 +87,9 @@ describe('the address in the WSDL', () => {
         Forwarded:
           'for=192.0.2.9;host=invented.example;proto=http, for="192.0.2.1:4711";host=far.example;proto=https, for=10.0.0.1;host=near.example;proto=http',
       };
-      for (const headers of [custom, standard]) {
-        expect(addressIn(await wsdl({ TRUST_PROXY: trust }, { Host: 'inner', ...headers }))).toBe(
-          `${scheme}://${host}${PATH}`,
-        );
+      for (const [name, headers] of Object.entries({ 'x-forwarded': custom, forwarded: standard })) {
+        const settings = { TRUST_PROXY: trust, FORWARDED_HEADER: name };
+        expect(addressIn(await wsdl(settings, { Host: 'inner', ...headers }))).toBe(`${scheme}://${host}${PATH}`);
       }
     },
   );
@@ -102,7 +102,6 @@ describe('the address in the WSDL', () => {
     ['a prefix', { 'X-Forwarded-Prefix': '/a"><b' }],
     ['a prefix that leads out', { 'X-Forwarded-Prefix': '/a/../b' }],
     ['a prefix that names a host', { 'X-Forwarded-Prefix': '//evil.example' }],
-    ['families that contradict each other', { Forwarded: 'host=evil.example', 'X-Forwarded-Proto': 'https' }],
   ])('answers 400 if a trusted proxy sends %s that is not valid', async (_what, headers) => {
     const answer = await wsdl({ TRUST_PROXY: '1' }, { Host: 'inner', ...headers });
     expect(answer.status).toBe(400);
@@ -133,8 +132,6 @@ describe('the address in the WSDL', () => {
     const one = await wsdl({ TRUST_PROXY: '1' }, { Host: 'one' });
     const other = await wsdl({ TRUST_PROXY: '1' }, { Host: 'two' });
     expect(one.headers.etag).not.toBe(other.headers.etag);
-    expect(one.headers.vary).toBe(
-      'Host, Forwarded, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto',
-    );
+    expect(one.headers.vary).toBe('Host, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto');
   });
 });
