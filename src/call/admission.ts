@@ -66,7 +66,7 @@ export class Ticket {
   }
 
   /**
-   * Waits, as `Call.whileIdle` promises, without slot and turn. Afterwards the call has its slot again, however many others are taken.
+   * Runs `wait` without slot and turn, then takes the slot back, even above MAX_IN_FLIGHT.
    *
    * @throws {RequestError} 503: too many calls wait.
    */

@@ -9,7 +9,7 @@ const MAX_QUEUED = 64;
 /** Most requests that may arrive on a connection after it began to end. */
 const MAX_IGNORED = 4096;
 
-/** How long after a connection was accepted its peer may be about to send, over a slow network or from a busy machine, in milliseconds. */
+/** Grace period for a new connection's first byte, in milliseconds; a server that stops does not close it sooner. */
 const TIME_TO_SEND = 1000;
 
 /** One connection, from its acceptance until it is closed. */
@@ -25,7 +25,7 @@ export class Connection {
   readonly #queued = new Set<ServerResponse>();
   #ignored = 0;
   readonly #acceptedAt = performance.now();
-  /** Bytes that had been given to the HTTP socket when it was last seen to have sent all before them. */
+  /** `bytesWritten` at the last sweep that saw progress, and the time of that sweep. */
   #givenBytes = 0;
   #givenAt = 0;
 
@@ -85,11 +85,6 @@ export class Connection {
       this.#givenAt = now;
     }
     return now - this.#givenAt;
-  }
-
-  /** Whether the end of the peer's side over TLS may be a reset: Node does not tell if that comes while TLS itself writes. */
-  get mayBeReset(): boolean {
-    return this.#http !== this.accepted && this.#http?.readableEnded === true;
   }
 
   /** Sends an answer that belongs to no request, after those to all requests, and closes. Before TLS is agreed it only closes. */
@@ -155,9 +150,6 @@ export function closeInSteps(socket: Socket): void {
 const SWEEPS_PER_TIMEOUT = 4;
 const MAX_SWEEP_INTERVAL = 1000;
 
-/** How long a peer that may have reset its connection may take nothing, in milliseconds. */
-const RESET_TIMEOUT = 5000;
-
 /**
  * The open connections of a server. Closes those whose peers do not take what they are sent: one timer checks all of them, so
  * that no request needs its own.
@@ -178,9 +170,8 @@ export class Connections {
       () => {
         const now = performance.now();
         for (const connection of this.#all) {
-          const stuck = connection.stuckFor(now);
-          if (stuck > sendTimeout) closed(connection);
-          else if (stuck <= RESET_TIMEOUT || !connection.mayBeReset) continue;
+          if (connection.stuckFor(now) <= sendTimeout) continue;
+          closed(connection);
           connection.destroy();
         }
       },

@@ -87,8 +87,8 @@ export class RequestListener {
       this.#refuse(response, problem);
       return;
     }
-    if (this.#phases.mustWait(request.socket)) {
-      this.#phases.defer(request.socket, () => {
+    if (this.#phases.mustWait) {
+      this.#phases.defer(() => {
         this.#accept(request, response);
       });
     } else this.#accept(request, response);
@@ -146,13 +146,13 @@ export class RequestListener {
   #refuse(response: HttpResponse, error: unknown): void {
     const { rate, observer } = this.#options;
     const { req: request } = response;
-    let refusal = refusalOf(error);
+    let refusal = error instanceof RequestError ? error : undefined;
     try {
       rate?.count(request);
     } catch (limit) {
       // The mistake in the request may make the rest of its connection unreadable.
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
-      if (!response.headersSent) refusal = refusalOf(limit);
+      if (!response.headersSent && limit instanceof RequestError) refusal = limit;
     }
     if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed(error));
     else if (!response.writableEnded) response.destroy();
@@ -160,11 +160,6 @@ export class RequestListener {
     const { remoteAddress } = request.socket;
     observer?.refused({ refusal: refusal?.refusal, reason, status: response.statusCode, remoteAddress, request });
   }
-}
-
-/** Why a request is refused; undefined if the service failed. */
-function refusalOf(error: unknown): RequestError | undefined {
-  return error instanceof RequestError ? error : undefined;
 }
 
 /** An id from outside is kept when it can do no harm in a log line, a header field or a query. */

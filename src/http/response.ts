@@ -10,7 +10,7 @@ import type { HttpRequest, MessageMemory } from './request';
 /** Replies depend on the caller and on the log: a cache may keep them for one caller and asks before it uses them again. */
 const CACHE_CONTROL = 'private, max-age=0';
 
-/** Answers of up to this many bytes do not count: those that may wait on one connection take no more than their requests. */
+/** Smaller answers are not counted: 64 pipelined ones take no more memory than their requests. */
 export const SMALL_ANSWER = 4096;
 
 /** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */

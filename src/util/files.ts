@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Thrown when a file cannot get its name; the message is one line and says what to do. */
@@ -11,61 +11,41 @@ class NewFileError extends Error {
 const NAME_CHARACTERS = 40;
 
 /**
- * Writes a new file that appears under its name only when it is whole and on disk: it is written under a temporary name in
- * the same folder and then published by {@link publishFile}. If that fails, the temporary file is removed; if the process is
- * killed, it stays behind as `NAME-….unfinished`.
+ * Writes a new file that appears under its name only when it is whole and on disk: it is written under a temporary name in the same
+ * folder, and then renamed. If that fails, the temporary file is removed; if the process is killed, it stays behind as
+ * `NAME-….unfinished`.
  *
  * @param write - writes the content to the path that it is given; no file exists there.
- * @throws {NewFileError} the name is empty or taken.
+ * @throws {NewFileError} the name is empty or taken, also by a file that appears meanwhile.
  */
 export async function writeNewFile(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
   if (file === '') throw new NewFileError('The name of the new file is empty.');
-  if (await exists(file)) throw taken(file);
+  await requireFree(file);
   const temporary = temporaryName(file);
   try {
     await write(temporary);
-    await publishFile(temporary, file);
+    await flush(temporary);
+    await requireFree(file);
+    await rename(temporary, file);
+    await flushFolder(dirname(file));
   } finally {
     await rm(temporary, { force: true });
   }
 }
 
-/** A name for a file that is being written, in the folder of the final one, so that publishing it copies nothing. */
+/** A name for a file that is being written, in the folder of the final one, so that renaming it copies nothing. */
 export function temporaryName(file: string): string {
   return join(dirname(file), `${basename(file).slice(0, NAME_CHARACTERS)}-${randomUUID()}.unfinished`);
 }
 
-/**
- * Flushes a finished file to disk and gives it its final name in the same folder. Never replaces a file, not even one that
- * appears at the last moment.
- *
- * @throws {NewFileError} a file of the final name exists; the temporary one is left.
- */
-export async function publishFile(temporary: string, final: string): Promise<void> {
-  await flush(temporary);
-  try {
-    // Unlike a rename, a link refuses a name that is taken.
-    await link(temporary, final);
-    await rm(temporary);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw taken(final);
-    if (code === undefined || !WITHOUT_LINKS.has(code)) throw error;
-    await reserveAndRename(temporary, final);
-  }
-  await flushFolder(dirname(final));
-}
-
-/** The errors of file systems without hard links (FAT, some network shares). */
-const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
-
-async function reserveAndRename(temporary: string, final: string): Promise<void> {
-  try {
-    await (await open(final, 'wx')).close();
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? taken(final) : error;
-  }
-  await rename(temporary, final);
+/** @throws {NewFileError} something has the name, if only a dangling symbolic link. */
+async function requireFree(file: string): Promise<void> {
+  const found = await lstat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found !== undefined)
+    throw new NewFileError(`${file} exists already. Choose another name or move that file away.`);
 }
 
 async function flush(file: string): Promise<void> {
@@ -86,19 +66,4 @@ async function flushFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** Whether anything has the name, a dangling symbolic link included. */
-async function exists(file: string): Promise<boolean> {
-  try {
-    await lstat(file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-function taken(file: string): NewFileError {
-  return new NewFileError(`${file} exists already. Choose another name or move that file away.`);
 }

@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { AcceptPhases } from '../../src/http/accept-phases';
 
-const CONNECTION = {};
-
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {
     for (let i = 0; i < count; i++) await setImmediate();
@@ -13,14 +11,14 @@ describe('calls while connections arrive', () => {
     const made: number[] = [];
     for (let i = 0; i < 10; i++) {
       phases.accepted();
-      expect(phases.mustWait(CONNECTION)).toBe(true);
-      phases.defer(CONNECTION, () => made.push(i));
+      expect(phases.mustWait).toBe(true);
+      phases.defer(() => made.push(i));
       await iterations(1);
     }
     expect(made).toEqual([]);
     await iterations(15);
     expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(phases.mustWait(CONNECTION)).toBe(false);
+    expect(phases.mustWait).toBe(false);
   });
 
   it('do not wait longer than 100 ms, however many connections arrive', async () => {
@@ -28,7 +26,7 @@ describe('calls while connections arrive', () => {
     const began = performance.now();
     let waited: number | undefined;
     phases.accepted();
-    phases.defer(CONNECTION, () => (waited = performance.now() - began));
+    phases.defer(() => (waited = performance.now() - began));
     while (waited === undefined && performance.now() - began < 5000) {
       phases.accepted();
       await iterations(1);
@@ -47,10 +45,10 @@ describe('calls while connections arrive', () => {
       const now = performance.now();
       if (now - last > 50) pauses++;
       last = now;
-      if (!isEnough()) phases.defer(CONNECTION, call);
+      if (!isEnough()) phases.defer(call);
     };
     phases.accepted();
-    phases.defer(CONNECTION, call);
+    phases.defer(call);
     while (!isEnough()) {
       phases.accepted();
       await iterations(1);
@@ -63,24 +61,11 @@ describe('calls while connections arrive', () => {
     let made = 0;
     let most = 0;
     phases.accepted();
-    for (let i = 0; i < 1000; i++) phases.defer({}, () => made++);
+    for (let i = 0; i < 1000; i++) phases.defer(() => made++);
     for (let before = 0; made < 1000; before = made) {
       await iterations(1);
       most = Math.max(most, made - before);
     }
     expect(most).toBeLessThan(200);
-  });
-
-  it('of one connection wait for no calls of another, and keep their order', async () => {
-    const phases = new AcceptPhases();
-    const made: string[] = [];
-    phases.accepted();
-    for (let i = 0; i < 1000; i++) phases.defer(CONNECTION, () => made.push(`one ${String(i)}`));
-    const other = {};
-    phases.defer(other, () => made.push('other'));
-    while (made.length < 2) await iterations(1);
-    expect(made).toEqual(['one 0', 'other']);
-    expect(phases.mustWait(other)).toBe(false);
-    expect(phases.mustWait(CONNECTION)).toBe(true);
   });
 });

@@ -18,12 +18,20 @@ MessageMemory.prototype.resize = function (response, bytes) {
   return resize.call(this, response, bytes);
 };
 
+/** What one test leaves behind fails that test alone, not those of the file that follow. */
+let hasFailed = false;
+
 /**
  * Ends a test of what callers take: no call is in flight or waits, no bytes of bodies or answers count, and no connection is
  * open but the one that asks; after the service has stopped, this process has no socket and none of its files open. Stops the
  * service. Give it ADMIN_PORT=0 or no READ_KEYS, so that the metrics can be read.
  */
 export async function expectNothingHeld(service: TestService): Promise<void> {
+  if (hasFailed) {
+    await service.stop();
+    return;
+  }
+  hasFailed = true;
   const admin = service.adminUrl ?? service.url;
   const ownConnections = service.adminUrl === undefined ? 1 : 0;
   await eventually('nothing is in flight, waits or is connected', async () => {
@@ -36,6 +44,7 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
   await service.stop();
   await eventually('no socket is open', () => openSockets() <= SOCKETS_BEFORE);
   expect(openFiles().filter((file) => file.includes('events.db') && !FILES_BEFORE.has(file))).toEqual([]);
+  hasFailed = false;
 }
 
 /** Resolves once no bytes of bodies or answers count: those of a call count until its connection has taken the answer. */

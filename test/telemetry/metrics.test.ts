@@ -51,10 +51,10 @@ describe('GET /metrics', () => {
   });
 
   it('counts in the duration of a call its wait for connections that arrive with it', async () => {
-    const others = jest.spyOn(AcceptPhases.prototype, 'mustWait').mockReturnValue(true);
+    const others = jest.spyOn(AcceptPhases.prototype, 'mustWait', 'get').mockReturnValue(true);
     const defer = jest
       .spyOn(AcceptPhases.prototype, 'defer')
-      .mockImplementation((_, call) => void setTimeout(call, 50));
+      .mockImplementation((call) => void setTimeout(call, 50));
     await callOperation(service.url, 'httppost', 'RecordEvent');
     others.mockRestore();
     defer.mockRestore();

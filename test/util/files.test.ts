@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { publishFile, writeNewFile } from '../../src/util/files';
+import { writeNewFile } from '../../src/util/files';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {
@@ -51,12 +51,5 @@ describe('a new file', () => {
     const name = 'n'.repeat(255);
     await writeNewFile(path(name), (temporary) => writeFile(temporary, 'whole'));
     expect(await readdir(folder.path)).toEqual([name]);
-  });
-
-  it('keeps its temporary name where it cannot be published', async () => {
-    await writeFile(path('temporary'), 'new');
-    await writeFile(path('mine'), 'mine');
-    await expect(publishFile(path('temporary'), path('mine'))).rejects.toThrow('exists already');
-    expect((await readdir(folder.path)).sort()).toEqual(['mine', 'temporary']);
   });
 });

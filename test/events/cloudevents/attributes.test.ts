@@ -63,7 +63,7 @@ describe('the attributes of a CloudEvent', () => {
     ['datacontenttype', 'text/plain, text/html'],
     ['time', '2018-02-30T00:00:00Z'],
     ['time', '2018-04-05T24:00:00Z'],
-    ['time', '2018-12-31T23:59:60Z'],
+    ['time', '2018-12-31T22:59:60Z'],
     ['time', '2018-04-05T17:31:00+24:00'],
     ['source', '/a?b c'],
     ['source', '/a#b c'],
