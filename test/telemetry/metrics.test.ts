@@ -52,9 +52,7 @@ describe('GET /metrics', () => {
 
   it('counts in the duration of a call its wait for connections that arrive with it', async () => {
     const others = jest.spyOn(AcceptPhases.prototype, 'mustWait', 'get').mockReturnValue(true);
-    const defer = jest
-      .spyOn(AcceptPhases.prototype, 'defer')
-      .mockImplementation((call) => void setTimeout(call, 50));
+    const defer = jest.spyOn(AcceptPhases.prototype, 'defer').mockImplementation((call) => void setTimeout(call, 50));
     await callOperation(service.url, 'httppost', 'RecordEvent');
     others.mockRestore();
     defer.mockRestore();
