@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalText } from '../src/cli/compare/answers';
+import { canonicalLines } from '../src/cli/compare/canonical';
 import { Contract } from '../src/contract/contract';
 import { XmlElement } from '../src/xml/xml-tree';
 import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './support/bindings';
@@ -124,7 +124,9 @@ function bare(wsdl: string): string {
         .filter((child) => typeof child === 'string' || child.name !== 'documentation')
         .map((child) => (typeof child === 'string' ? child : strip(child))),
     );
-  return canonicalText(strip(XmlElement.read(wsdl))).replace(/(\}address) [^>]*/g, '$1');
+  return canonicalLines(strip(XmlElement.read(wsdl)))
+    .join('\n')
+    .replace(/(:address) [^>]*/g, '$1');
 }
 
 function all(element: XmlElement): XmlElement[] {

@@ -1,11 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import { MIMEType } from 'whatwg-mimetype';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
-import { XmlText } from '../../xml/xml-text';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
-import { shortened } from '../../util/text';
 import type { HttpAnswer } from '../http-client';
 import type { ComparedCall } from './calls';
+import { canonicalLines, differenceOf, type Difference } from './canonical';
 
 /** An answer as a client sees it. */
 export interface SeenAnswer {
@@ -17,17 +17,13 @@ export interface SeenAnswer {
 }
 
 /** How two answers to the same call compare. */
-export interface Comparison {
-  /** One sentence for each difference. */
-  readonly differences: readonly string[];
+export interface Comparison extends Difference {
   /** Why the new service differs on purpose, if it does. */
   readonly intention: string | undefined;
-  /** Whether the bodies are the same XML, written differently. */
-  readonly isWrittenDifferently: boolean;
 }
 
 /** The header fields that a client acts on. */
-export const COMPARED_FIELDS = [
+const COMPARED_FIELDS = [
   'content-type',
   'content-encoding',
   'cache-control',
@@ -35,7 +31,6 @@ export const COMPARED_FIELDS = [
   'www-authenticate',
   'location',
   'retry-after',
-  'set-cookie',
 ] as const;
 
 type Field = (typeof COMPARED_FIELDS)[number];
@@ -59,40 +54,32 @@ function xmlOf(text: string): XmlElement | undefined {
 
 /** Says how the answers of the two services to a call differ. */
 export function compareAnswers(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): Comparison {
-  const differences =
-    call.compares === 'status'
-      ? statusDifference(old, other)
-      : [...statusDifference(old, other), ...fieldDifferences(call, old, other), ...bodyDifference(call, old, other)];
-  const intention = differences.length === 0 ? undefined : intended(old, other);
-  return {
-    differences: intention === undefined ? differences : [],
-    intention,
-    isWrittenDifferently:
-      call.compares === 'all' && differences.length === 0 && intention === undefined && old.text !== other.text,
-  };
+  const difference = differenceOf(answerLines(call, old), answerLines(call, other));
+  return { ...difference, intention: difference.places === 0 ? undefined : intended(old, other) };
 }
 
-function statusDifference(old: SeenAnswer, other: SeenAnswer): string[] {
-  return old.status === other.status ? [] : [sentence('the status', String(old.status), String(other.status))];
+/** What is compared of an answer, as it is printed. */
+function answerLines(call: ComparedCall, answer: SeenAnswer): string[] {
+  const { status, headers } = answer;
+  const first = statusText(answer);
+  if (call.compares === 'status') return [first];
+  // Caches keep neither answers to POST nor faults (RFC 9111, section 3).
+  const isKept = call.method === 'GET' && status === 200;
+  const fields = COMPARED_FIELDS.filter((field) => headers.has(field) && (field !== 'cache-control' || isKept));
+  const body = bodyLines(call, answer);
+  return [
+    first,
+    ...fields.map((field) => `${fieldName(field)}: ${normalized(field, headers.get(field) ?? '')}`),
+    ...(body.length === 0 ? ['(no body)'] : ['', ...body]),
+  ];
 }
 
-function fieldDifferences(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): string[] {
-  return COMPARED_FIELDS.filter((field) => isSeen(field, call, old)).flatMap((field) => {
-    const [before, after] = [old, other].map(({ headers }) => headers.get(field));
-    if (normalized(field, before) === normalized(field, after)) return [];
-    return [sentence(`the header field ${fieldName(field)}`, shownField(field, before), shownField(field, after))];
-  });
+export function statusText({ status }: Pick<HttpAnswer, 'status'>): string {
+  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-/** Caches keep neither answers to POST nor faults (RFC 9111, section 3). */
-function isSeen(field: Field, { method }: ComparedCall, { status }: SeenAnswer): boolean {
-  return field !== 'cache-control' || (method === 'GET' && status === 200);
-}
-
-function normalized(field: Field, value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
+function normalized(field: Field, value: string): string {
   if (field === 'content-type') return mediaTypeText(value);
-  if (field === 'set-cookie') return cookieNames(value);
   if (field === 'location' || field === 'www-authenticate') return value;
   const items = value.toLowerCase().split(',');
   return items
@@ -109,59 +96,21 @@ function mediaTypeText(value: string): string {
   return [type.essence, ...parameters.sort()].join(';');
 }
 
-/** The value of a header field as it may be shown: a cookie is a secret. */
-export function shownField(field: string, value: string | undefined): string {
-  if (value === undefined) return 'not there';
-  return field === 'set-cookie' ? cookieNames(value) : value;
-}
-
-function cookieNames(value: string): string {
-  return value
-    .split(/,(?=[^;,]*=)/)
-    .map((cookie) => /^\s*([^=;]*)/.exec(cookie)?.[1] ?? '')
-    .sort()
-    .join(', ');
-}
-
 /** Writes the name of a field as it is usually written: `Content-Type`, `WWW-Authenticate`. */
-export function fieldName(field: string): string {
+function fieldName(field: string): string {
   return field.replace(/(^|-)(www(?=-)|[a-z])/g, (part) => part.toUpperCase());
 }
 
-function bodyDifference(call: ComparedCall, old: SeenAnswer, other: SeenAnswer): string[] {
-  const masked = call.compares === 'all but the result';
-  const [before, after] = [old, other].map(({ text }) => (masked ? withoutResult(text) : text));
-  if (before === after || before === undefined || after === undefined) return [];
-  if (old.xml !== undefined && other.xml !== undefined && !masked) {
-    if (canonicalText(old.xml) === canonicalText(other.xml)) return [];
-  }
-  const rows = [before, after].map((text) => bodyLines(text));
-  const first = rows[0]?.findIndex((line, i) => line !== rows[1]?.[i]) ?? -1;
-  const row = first === -1 ? (rows[0]?.length ?? 0) : first;
-  const lines = rows.map((each) => each[row]?.trim());
-  return [sentence(`line ${String(row + 1)} of the body`, lines[0] || undefined, lines[1] || undefined)];
-}
-
-/** The lines of a body as they are printed: XML is indented. */
-export function bodyLines(text: string): string[] {
-  return text === ''
-    ? []
-    : new XmlText(text)
-        .indented()
-        .replace(/\r?\n$/, '')
-        .split(/\r?\n/);
+function bodyLines({ compares }: ComparedCall, { xml, text }: SeenAnswer): string[] {
+  if (xml !== undefined) return canonicalLines(compares === 'all' ? xml : withoutResult(xml));
+  return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
 /** Masks the result of an operation: ids and events differ from call to call. */
-function withoutResult(text: string): string {
-  return text
-    .replace(/(<(\w+Result|string)(?:\s[^<>]*)?>)[^<]*(<\/\2>)/, '$1…$3')
-    .replace(/<(\w+Result|string)(\s[^<>]*?)?\s*\/>/, '<$1$2>…</$1>');
-}
-
-function sentence(what: string, before: string | undefined, after: string | undefined): string {
-  const [old, other] = [before, after].map((text) => (text === undefined ? 'not there' : shortened(text)));
-  return `${what} is ${old ?? ''} in the old service, ${other ?? ''} in the new one`;
+function withoutResult(element: XmlElement): XmlElement {
+  const isResult = element.name === 'string' || element.name.endsWith('Result');
+  const content = element.content.map((child) => (typeof child === 'string' ? child : withoutResult(child)));
+  return element.withContent(isResult ? ['…'] : content);
 }
 
 /** The beginning of the service's answer to a message that it cannot read; the words of the XML parser follow. */
@@ -186,7 +135,10 @@ function intended(old: SeenAnswer, other: SeenAnswer): string | undefined {
   if (isUnreadable(before) && isUnreadable(after) && before.code === after.code)
     return 'only the words of the XML parser differ';
   if (old.xml === undefined || other.xml === undefined || after?.code !== 'MustUnderstand') return undefined;
-  if (canonicalWithoutHeader(other.xml, 'NotUnderstood') === canonicalText(old.xml))
+  const [oldLines, newLines] = [old.xml, withoutHeader(other.xml, 'NotUnderstood')].map((xml) =>
+    canonicalLines(xml).join('\n'),
+  );
+  if (oldLines === newLines)
     return 'the new service names the header in a NotUnderstood block (SOAP 1.2 part 1, section 5.4.8)';
   return undefined;
 }
@@ -215,14 +167,14 @@ function faultIn(envelope: XmlElement | undefined): SoapFault | undefined {
   return { code: textOf(code).replace(/^.*:/, '').trim(), text: textOf(text) };
 }
 
-/** {@link canonicalText} of an envelope without one header block, or without a header if it was the only block. */
-function canonicalWithoutHeader(envelope: XmlElement, block: string): string {
+/** An envelope without one header block, or without a header if it was the only block. */
+function withoutHeader(envelope: XmlElement, block: string): XmlElement {
   const content = envelope.content.flatMap((child) => {
     if (typeof child === 'string' || child.name !== 'Header') return [child];
     const rest = child.children().filter(({ name }) => name !== block);
     return rest.length === 0 ? [] : [child.withContent(rest)];
   });
-  return canonicalText(envelope.withContent(content));
+  return envelope.withContent(content);
 }
 
 function inside(element: XmlElement, ...path: readonly string[]): XmlElement | undefined {
@@ -234,29 +186,4 @@ function inside(element: XmlElement, ...path: readonly string[]): XmlElement | u
 
 function textOf(element: XmlElement | undefined): string {
   return (element?.content ?? []).filter((child) => typeof child === 'string').join('');
-}
-
-/** Attributes and elements of SOAP whose value is a qualified name. */
-const HOLD_NAMES = new Set(['faultcode', 'Value', 'qname']);
-
-/**
- * Writes what a parser sees of a document: the same text for two documents that differ in prefixes, declarations, the order of
- * attributes, comments or white space between elements only.
- */
-export function canonicalText(element: XmlElement): string {
-  const attributes = element.attributes
-    .map(({ uri, local, value }) => `{${uri}}${local}=${JSON.stringify(valueOf(local, value, element))}`)
-    .sort();
-  const hasChildren = element.content.some((child) => typeof child !== 'string');
-  const content = element.content
-    .filter((child) => typeof child !== 'string' || !hasChildren || child.trim() !== '')
-    .map((child) =>
-      typeof child === 'string' ? JSON.stringify(valueOf(element.name, child, element)) : canonicalText(child),
-    );
-  return `<{${element.namespace}}${[element.name, ...attributes].join(' ')}>${content.join('')}</>`;
-}
-
-function valueOf(holder: string, value: string, element: XmlElement): string {
-  const found = HOLD_NAMES.has(holder) ? element.qualifiedName(value) : undefined;
-  return found === undefined ? value : `{${found.namespace}}${found.name}`;
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Option } from 'commander';
 import { parseDuration } from '../../util/time';
 import type { Reach } from '../http-client';
 import { fileError, misuse, quoted } from '../terminal';
@@ -21,26 +20,18 @@ export function compareCommand(commands: CompareCommands): ToolCommand {
     .usage('[options] <old> <new>\n       asmx-webhook-compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')
-    .argument('[new]')
-    .option('--brief', 'print differences in words only, not what the services answered')
-    .option('--verbose', 'print what is the same too')
-    .option('--no-calls', 'compare the WSDLs only')
+    .argument('<new>')
     .addOption(
       repeatable(
         '--call <operation>',
         'also call RecordEvent or GetEvents on both services; RecordEvent records an event',
         askedOperation,
-      ).conflicts('calls'),
+      ),
     )
-    .addOption(new Option('--write <file>').hideHelp())
     .addHelpText('after', `\n${NOTES}`)
-    .action((old: string, other: string | undefined, values: CompareValues) => {
-      if (other !== undefined) return commands.compare(taskOf(old, other, values), reachOf(values));
-      if (values.brief === true || values.verbose === true || !values.calls || values.call !== undefined)
-        throw misuse('There is nothing to compare with: give the address of the new service too.');
-      console.error('The new spelling is: asmx-webhook-compare settings [options] <old>. The old one still works.');
-      return commands.settings(old, values.write, reachOf(values));
-    });
+    .action((old: string, other: string, { call = [], ...reach }: CompareValues) =>
+      commands.compare({ old, new: other, asked: call }, reachOf(reach)),
+    );
   const finding = program
     .command('settings')
     .description(
@@ -78,17 +69,7 @@ interface ReachValues {
 }
 
 interface CompareValues extends ReachValues {
-  readonly brief?: true;
-  readonly verbose?: true;
-  readonly calls: boolean;
   readonly call?: readonly AskedOperation[];
-  readonly write?: string;
-}
-
-function taskOf(old: string, other: string, values: CompareValues): CompareTask {
-  if (values.write !== undefined) throw misuse('--write is for the settings of one service: give its address alone.');
-  const { brief: isBrief = false, verbose: isVerbose = false, calls: makesCalls, call: asked = [] } = values;
-  return { old, new: other, isBrief, isVerbose, makesCalls, asked };
 }
 
 /** How long an answer may take, in milliseconds. */

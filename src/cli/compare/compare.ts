@@ -1,20 +1,8 @@
-import { STATUS_CODES } from 'node:http';
-import { diffArrays } from 'diff';
-import { shortened } from '../../util/text';
 import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
-import { printable, quoted } from '../terminal';
-import {
-  bodyLines,
-  compareAnswers,
-  COMPARED_FIELDS,
-  fieldName,
-  seen,
-  shownField,
-  type Comparison,
-  type SeenAnswer,
-} from './answers';
+import { quoted } from '../terminal';
+import { compareAnswers, seen, statusText, type Comparison } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
-import { differencesOf } from './contract';
+import { differenceOf } from './canonical';
 import { settingsFor } from './settings';
 import { readService, type ComparedService, type Wsdl } from './wsdl';
 
@@ -24,9 +12,6 @@ export interface CompareTask {
   readonly old: string;
   /** An address or the name of a file. */
   readonly new: string;
-  readonly isBrief: boolean;
-  readonly isVerbose: boolean;
-  readonly makesCalls: boolean;
   /** Operations to call besides the harmless ones. */
   readonly asked: readonly AskedOperation[];
 }
@@ -51,9 +36,9 @@ export async function compare(task: CompareTask, client: HttpClient, print: Prin
   const old = await readService(task.old, client);
   const other = await readService(task.new, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
-  const inContract = contractDifferences(old, other);
-  const verdict = inContract.length === 0 ? 'a generated client sees no difference' : count(inContract.length);
-  await print([`WSDL: ${verdict}`, ...inContract.map((difference) => `  - ${difference}`)]);
+  const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
+  const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
+  await print([`WSDL: ${verdict}`, ...lines]);
   await print(['', 'Addresses in the WSDLs, which are not compared:', ...addressReport(old.wsdl, other.wsdl)]);
   await print([
     '',
@@ -61,26 +46,18 @@ export async function compare(task: CompareTask, client: HttpClient, print: Prin
     ...settingsFor(old.wsdl).lines.map((line) => `  ${line}`),
     '',
   ]);
-  const calls = task.makesCalls ? await compareCalls(old, other, task, client, print) : NO_CALLS;
-  const differences = inContract.length + calls.differences;
+  const calls = await compareCalls(old, other, task.asked, client, print);
+  const differences = places + calls.differences;
   await print(['', summary(differences, calls)]);
   return { ...calls, differences };
 }
 
 const NO_CALLS: Tally = { differences: 0, failures: 0, calls: 0 };
 
-function contractDifferences(old: ComparedService, other: ComparedService): string[] {
-  const differences = differencesOf(old.wsdl.contract, other.wsdl.contract);
-  const [before, after] = [old.wsdl.targetNamespace, other.wsdl.targetNamespace];
-  if (before === after) return differences;
-  const texts = `${quoted(before)} in the old service, ${quoted(after)} in the new one`;
-  return [`The target namespace is ${texts}; names and SOAPActions in it differ with it.`, ...differences];
-}
-
 async function compareCalls(
   old: ComparedService,
   other: ComparedService,
-  { asked, isBrief, isVerbose }: CompareTask,
+  asked: readonly AskedOperation[],
   client: HttpClient,
   print: Print,
 ): Promise<Tally> {
@@ -91,8 +68,7 @@ async function compareCalls(
   }
   const calls = callsOf(old.wsdl, other.wsdl, asked);
   await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
-  const answers: { old: SeenAnswer; new: SeenAnswer }[] = [];
-  let [differences, failures, same] = [0, 0, 0];
+  let [differences, failures] = [0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
     if (before instanceof NoAnswerError || after instanceof NoAnswerError || bothRefuse(before, after)) {
@@ -100,19 +76,10 @@ async function compareCalls(
       await print(failureReport(call, before, after));
       continue;
     }
-    const pair = { old: seen(before), new: seen(after) };
-    answers.push(pair);
-    const comparison = compareAnswers(call, pair.old, pair.new);
-    const isSame = comparison.differences.length === 0;
-    differences += comparison.differences.length;
-    if (isVerbose || !isSame || comparison.intention !== undefined)
-      await print(callReport(call, pair, comparison, isBrief || (isSame && !isVerbose)));
-    else same++;
+    const comparison = compareAnswers(call, seen(before), seen(after));
+    if (comparison.intention === undefined) differences += comparison.places;
+    await print(callReport(call, comparison));
   }
-  if (same > 0) await print(['', `The same: ${String(same)} of ${String(calls.length)} calls. --verbose shows them.`]);
-  const others = (side: 'old' | 'new'): string => otherFields(answers.map((pair) => pair[side]));
-  if (isVerbose)
-    await print(['', 'Header fields that were not compared:', `  old: ${others('old')}`, `  new: ${others('new')}`]);
   return { differences, failures, calls: calls.length };
 }
 
@@ -140,7 +107,7 @@ function failureReport(
     if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
     return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
   });
-  return ['', `${call.name}: could not be compared`, ...sides];
+  return [`${titleOf(call)}: could not be compared`, ...sides];
 }
 
 function summary(differences: number, { calls, failures }: Tally): string {
@@ -148,9 +115,6 @@ function summary(differences: number, { calls, failures }: Tally): string {
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
 }
-
-/** Most characters of a line of a body. */
-const MAX_LINE = 2000;
 
 /** The addresses of the ports in both WSDLs, which differ on purpose. */
 function addressReport(old: Wsdl, other: Wsdl): string[] {
@@ -167,66 +131,17 @@ function addressReport(old: Wsdl, other: Wsdl): string[] {
   ]);
 }
 
-/** Says how the answers to a call compare and, unless it is brief, shows both. */
-function callReport(
-  call: ComparedCall,
-  answers: { readonly old: SeenAnswer; readonly new: SeenAnswer },
-  { differences, intention, isWrittenDifferently }: Comparison,
-  isBrief: boolean,
-): string[] {
-  const title = call.name.charAt(0).toUpperCase() + call.name.slice(1);
-  const verdict =
-    intention === undefined
-      ? differences.length === 0
-        ? `same${isWrittenDifferently ? ', in XML that is written differently' : ''}`
-        : count(differences.length)
-      : `differs on purpose: ${intention}`;
-  const words = differences.map((difference) => `  - ${difference}.`);
-  if (isBrief) return [`${title}: ${verdict}`, ...words];
-  const { old, new: other } = answers;
-  return ['', `${title}: ${verdict}`, ...words, ...merged(linesOf(call, old), linesOf(call, other))];
+/** Says how the answers to a call compare. */
+function callReport(call: ComparedCall, { places, lines, intention }: Comparison): string[] {
+  const differs = intention === undefined ? count(places) : `differs on purpose: ${intention}`;
+  return [`${titleOf(call)}: ${places === 0 ? 'same' : differs}`, ...lines];
+}
+
+function titleOf({ name }: ComparedCall): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /** `1 difference`, `2 differences`. */
 function count(differences: number): string {
   return `${String(differences)} difference${differences === 1 ? '' : 's'}`;
-}
-
-/** The header fields of all answers of one service that were not compared, each once. */
-function otherFields(answers: readonly SeenAnswer[]): string {
-  const compared: ReadonlySet<string> = new Set(COMPARED_FIELDS);
-  const names = new Set(answers.flatMap(({ headers }) => [...headers.keys()].filter((name) => !compared.has(name))));
-  return [...names].sort().map(fieldName).join(', ');
-}
-
-function statusText({ status }: Pick<HttpAnswer, 'status'>): string {
-  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
-}
-
-function linesOf({ compares }: ComparedCall, { status, headers, text }: SeenAnswer): string[] {
-  const first = statusText({ status });
-  if (compares === 'status') return [first];
-  const fields = COMPARED_FIELDS.filter((field) => headers.has(field)).map(
-    (field) => `${fieldName(field)}: ${shownField(field, headers.get(field))}`,
-  );
-  const body = bodyLines(text);
-  const lines = [first, ...fields, ...(body.length === 0 ? ['(no body)'] : ['', ...body])];
-  return lines.map((line) => printable(shortened(line, MAX_LINE)));
-}
-
-/** Most lines of one answer among which equal ones are found, and most lines of both that are shown. */
-const MAX_COMPARED = 500;
-const MAX_LINES = 200;
-
-/** Two texts as one: `-` marks the lines that only the old service has, `+` those that only the new one has. */
-function merged(old: readonly string[], other: readonly string[]): string[] {
-  const changes = diffArrays(old.slice(0, MAX_COMPARED), other.slice(0, MAX_COMPARED));
-  const lines = changes.flatMap(({ value, added, removed }) => {
-    const mark = added ? '+' : removed ? '-' : ' ';
-    return value.map((line) => `  ${mark} ${line}`.trimEnd());
-  });
-  const isSame = changes.every(({ added, removed }) => !added && !removed);
-  const more =
-    Math.max(old.length, other.length) > MAX_COMPARED || lines.length > MAX_LINES ? ['  … and more lines'] : [];
-  return [...(isSame ? [] : ['  --- old', '  +++ new']), ...lines.slice(0, MAX_LINES), ...more];
 }

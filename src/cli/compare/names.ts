@@ -1,3 +1,5 @@
+import { SoapVersion } from '../../soap/soap-version';
+import type { ElementName } from '../../xml/handler';
 import type { XmlElement } from '../../xml/xml-tree';
 
 /** Namespaces of WSDL 1.1 and its bindings. */
@@ -8,31 +10,23 @@ export const HTTP = 'http://schemas.xmlsoap.org/wsdl/http/';
 const MIME = 'http://schemas.xmlsoap.org/wsdl/mime/';
 export const XSD = 'http://www.w3.org/2001/XMLSchema';
 
-/** Prefixes that messages write, whatever the document writes. SOAP 1.2 has that of SOAP 1.1: the binding says which it is. */
+/** Prefixes for names, whatever the document writes. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['', ''],
   [WSDL, 'wsdl:'],
   [SOAP, 'soap:'],
-  [SOAP12, 'soap:'],
+  [SOAP12, 'soap12:'],
   [HTTP, 'http:'],
   [MIME, 'mime:'],
   [XSD, 'xs:'],
+  [SoapVersion.soap11.namespace, 'soap:'],
+  [SoapVersion.soap12.namespace, 'soap12:'],
 ]);
 
-/** Writes a name with a prefix that does not depend on the document: `tns:` for the namespace of the contract. */
-export function nameText({ namespace, name }: { namespace: string; name: string }, targetNamespace: string): string {
-  const prefix = namespace === targetNamespace ? 'tns:' : PREFIXES.get(namespace);
+/** Writes a name with a prefix that does not depend on the document: `tns:` for the target namespace. */
+export function nameText({ namespace, name }: ElementName, targetNamespace?: string): string {
+  const prefix = namespace !== '' && namespace === targetNamespace ? 'tns:' : PREFIXES.get(namespace);
   return `${prefix ?? `{${namespace}}`}${name}`;
-}
-
-/** As {@link nameText}, of a qualified name that stands in an attribute; one that means nothing stays as it is. */
-export function referenceText(
-  text: string | undefined,
-  element: XmlElement,
-  targetNamespace: string,
-): string | undefined {
-  const name = text === undefined ? undefined : element.qualifiedName(text);
-  return name === undefined ? text : nameText(name, targetNamespace);
 }
 
 /** Names a protocol as messages do: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`. Undefined for one that WSDL 1.1 does not have. */

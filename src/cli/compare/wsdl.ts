@@ -5,8 +5,7 @@ import { MediaType } from '../../http/content/media-type';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
 import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
-import type { ContractFacts } from './contract';
-import { contractOf } from './contract-reader';
+import { contractLines } from './canonical';
 import { extensionOf, nameText, protocolOf, styleOf, WSDL, XSD } from './names';
 
 /** A service as it was named: its WSDL, and where it is called. */
@@ -161,7 +160,9 @@ export interface OperationCall {
 
 /** A WSDL 1.1. */
 export class Wsdl {
-  readonly contract: ContractFacts;
+  readonly targetNamespace: string;
+  /** As {@link contractLines} writes them. */
+  readonly lines: readonly string[];
   readonly ports: readonly Port[];
   readonly #definitions: XmlElement;
 
@@ -169,7 +170,8 @@ export class Wsdl {
   constructor(text: string) {
     const root = rootOf(text);
     this.#definitions = root;
-    this.contract = contractOf(root);
+    this.targetNamespace = root.attribute('targetNamespace') ?? '';
+    this.lines = contractLines(root);
     const services = root.children(WSDL, 'service');
     if (services.length === 0) throw new WsdlError('It describes no service.');
     this.ports = services
@@ -183,10 +185,6 @@ export class Wsdl {
           address: address && address.attribute('location'),
         };
       });
-  }
-
-  get targetNamespace(): string {
-    return this.contract.targetNamespace;
   }
 
   /** The protocols of the ports, as in {@link protocolOf}. */
@@ -241,7 +239,7 @@ function rootOf(text: string): XmlElement {
     throw new WsdlError(isPage ? 'It is an HTML page, not a WSDL.' : error.message);
   }
   if (root.namespace !== WSDL || root.name !== 'definitions')
-    throw new WsdlError(`It is not a WSDL 1.1: its root element is ${nameText(root, '')}.`);
+    throw new WsdlError(`It is not a WSDL 1.1: its root element is ${nameText(root)}.`);
   const elsewhere = importsOf(root);
   if (elsewhere !== undefined) {
     const hint = 'Services of WCF have it in one document at ?singleWsdl.';

@@ -4,7 +4,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 import { writeFile } from 'node:fs/promises';
 
 const REACH = { ca: undefined, isInsecure: false, timeout: 30_000 };
-const TASK = { old: 'a', new: 'b', isBrief: false, isVerbose: false, makesCalls: true, asked: [] };
+const TASK = { old: 'a', new: 'b', asked: [] };
 
 describe('the arguments of the comparison', () => {
   const folder = useTemporaryFolder();
@@ -25,9 +25,6 @@ describe('the arguments of the comparison', () => {
     ['settings a --write .env', ['a', '.env', REACH]],
     ['settings --insecure --timeout 1m a', ['a', undefined, { ...REACH, isInsecure: true, timeout: 60_000 }]],
     ['a b', [TASK, REACH]],
-    ['a b --brief', [{ ...TASK, isBrief: true }, REACH]],
-    ['a b --verbose', [{ ...TASK, isVerbose: true }, REACH]],
-    ['--no-calls a b', [{ ...TASK, makesCalls: false }, REACH]],
     ['a b --call GetEvents --call RecordEvent', [{ ...TASK, asked: ['GetEvents', 'RecordEvent'] }, REACH]],
     ['a b --timeout 500ms', [TASK, { ...REACH, timeout: 500 }]],
   ])('can be %s', async (args, given) => {
@@ -35,18 +32,7 @@ describe('the arguments of the comparison', () => {
   });
 
   it.each([
-    ['a', ['a', undefined, REACH]],
-    ['a --write .env --insecure', ['a', '.env', { ...REACH, isInsecure: true }]],
-  ])('can be %s, as in version 1.0, and the new spelling is said', async (args, given) => {
-    const report = jest.spyOn(console, 'error').mockReturnValue();
-    expect(await asked(args)).toEqual(given);
-    expect(report.mock.calls).toEqual([
-      ['The new spelling is: asmx-webhook-compare settings [options] <old>. The old one still works.'],
-    ]);
-  });
-
-  it.each([
-    ['--help', /^Usage: asmx-webhook-compare \[options\] <old> <new>\n[^]* {2}--brief [^]*Exit code: /],
+    ['--help', /^Usage: asmx-webhook-compare \[options\] <old> <new>\n[^]* {2}--call <[^]*Exit code: /],
     ['settings --help', /^Usage: asmx-webhook-compare settings \[options\] <old>\n[^]* {2}--write <file> /],
     ['-v', /^\d+\.\d+\.\d+\n$/],
   ])('are answered: %s', async (args, page) => {
@@ -65,14 +51,12 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['', "Missing required argument 'old'."],
     ['a b c', 'Too many arguments. Expected 2 arguments but got 3.'],
-    ['a b --write .env', '--write is for the settings of one service: give its address alone.'],
-    ['settings a --brief', "Unknown option '--brief'."],
-    ['a --brief', 'There is nothing to compare with: give the address of the new service too.'],
     ['a b --call HelloWorld', '--call HelloWorld is neither RecordEvent nor GetEvents.'],
-    ['a b --call GetEvents --no-calls', "Option '--call <operation>' cannot be used with option '--no-calls'."],
     ['a b --timeout soon', '--timeout soon is not a duration up to 1h, as in 30s.'],
     ['a b --timeout 0s', '--timeout 0s is not a duration up to 1h, as in 30s.'],
-    ['a b --verbos', "Unknown option '--verbos'. Did you mean --verbose?"],
+    ['a b --insecur', "Unknown option '--insecur'. Did you mean --insecure?"],
+    ['a b --write .env', "Unknown option '--write'."],
+    ['a', "Missing required argument 'new'."],
     ['a b --ca', "Option '--ca <file>' argument missing."],
   ])('cannot be %j', async (args, message) => {
     await expect(asked(args)).rejects.toThrow(new UsageError(`${message} See --help.`));

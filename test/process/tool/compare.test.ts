@@ -18,12 +18,12 @@ function run(...args: readonly string[]): Promise<{ code: number; output: string
 }
 
 describe('the program that compares two services', () => {
-  it('ends with 0 where a client sees no difference, and shows what both answered', async () => {
+  it('ends with 0 where a client sees no difference', async () => {
     const [original, service] = [await startRecordedService(), await startService()];
-    const { code, output, errors } = await run(original.url, service.url, '--verbose');
+    const { code, output, errors } = await run(original.url, service.url);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(output).toContain('    <string xmlns="http://tempuri.org/">Hello World</string>');
-    expect(output).toContain('old: Connection, Content-Length, Date, Server, X-Aspnet-Version, X-Powered-By');
+    expect(output).toContain('HelloWorld over HTTP GET: same\n');
+    expect(output).toMatch(/A client sees no difference\.\n$/);
     await original.stop();
   });
 
@@ -38,7 +38,7 @@ describe('the program that compares two services', () => {
     }));
     const { code, output } = await run(hostile.url, service.url);
     expect(code).toBe(1);
-    expect(output).toContain('Service \\u202e\\u009b2J\\nA client sees no difference. is only in the old service.');
+    expect(output).toContain('<wsdl:service name="\\u202e\\u009b2J A client sees no difference.">');
     expect(output).toContain('\\u001b[2J\\u202eHello');
     expect(output).not.toMatch(/[^\P{C}\n]/u);
     await hostile.stop();
@@ -82,9 +82,9 @@ SERVICE_ROOT=webhooks
   });
 
   it('exits with 1 where no settings make the new service like the old one', async () => {
-    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks'));
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks{1}'));
     const { code, output, errors } = await run('settings', 'old.wsdl');
-    expect([code, output]).toEqual([1, expect.stringContaining('# hooks is the namespace of the old service')]);
+    expect([code, output]).toEqual([1, expect.stringContaining('# hooks{1} is the namespace of the old service')]);
     expect(errors).toContain('do not make the new service like the old one');
   });
 

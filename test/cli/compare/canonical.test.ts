@@ -1,0 +1,104 @@
+import { contractLines, differenceOf } from '../../../src/cli/compare/canonical';
+import { Wsdl, WsdlError } from '../../../src/cli/compare/wsdl';
+import { XmlElement } from '../../../src/xml/xml-tree';
+import { RECORDED_WSDL } from '../../support/recorded-service';
+
+const ORIGINAL = new Wsdl(RECORDED_WSDL).lines;
+
+/** The original's WSDL with the first match of a text, or all of them, replaced. */
+function changed(part: string | RegExp, other: string): string {
+  const text = typeof part === 'string' ? RECORDED_WSDL.replace(part, () => other) : RECORDED_WSDL.replace(part, other);
+  if (text === RECORDED_WSDL) throw new Error('nothing was changed');
+  return text;
+}
+
+/** The lines that differ from those of the original's WSDL. */
+function differing(text: string): string[] {
+  const { lines } = differenceOf(ORIGINAL, contractLines(XmlElement.read(text)));
+  return lines.slice(2).filter((line) => /^ {2}[-+]/.test(line));
+}
+
+const elements = ['a', 'b'].map((name) => `<s:element name="${name}" type="s:int" />`);
+const withParameters = (order: readonly string[]): string =>
+  changed(
+    /<s:element name="HelloWorld">\s*<s:complexType \/>/,
+    `<s:element name="HelloWorld"><s:complexType><s:sequence>${order.join('')}</s:sequence></s:complexType>`,
+  );
+
+describe('the contracts of two services', () => {
+  it.each([
+    ['a service', '<wsdl:service name="WebHook">', '<wsdl:service name="Hook">', '<wsdl:service name="Hook">'],
+    [
+      'a binding of a port',
+      'port name="WebHookSoap12" binding="tns:WebHookSoap12"',
+      'port name="WebHookSoap12" binding="tns:WebHookSoap"',
+      '<wsdl:port binding="tns:WebHookSoap" name="WebHookSoap12"/>',
+    ],
+    ['a SOAPAction', 'soapAction="http://tempuri.org/HelloWorld"', 'soapAction="urn:H"', 'soapAction="urn:H"'],
+    ['a location', 'location="/HelloWorld"', 'location="/hello"', '<http:operation location="/hello"/>'],
+    [
+      'a message',
+      'input message="tns:HelloWorldSoapIn"',
+      'input message="tns:GetEventsSoapIn"',
+      '<wsdl:input message="tns:GetEventsSoapIn"/>',
+    ],
+    ['a type', /name="HelloWorldResult" type="s:string"/, 'name="HelloWorldResult" type="s:int"', 'type="xs:int"'],
+    ['a number of elements', 'minOccurs="0"', 'minOccurs="1"', 'minOccurs="1"'],
+    ['the form of elements', 'elementFormDefault="qualified"', '', '<xs:schema targetNamespace='],
+  ])('differ by %s', (_name, part, other, found) => {
+    const lines = differing(changed(part, other));
+    expect(lines.filter((line) => line.startsWith('  +') && line.includes(found))).toHaveLength(1);
+    expect(lines.length).toBeLessThanOrEqual(12);
+  });
+
+  it('differ by the order of elements that a client must keep', () => {
+    const [old, other] = [elements, elements.toReversed()].map((order) => new Wsdl(withParameters(order)).lines);
+    expect(differenceOf(old ?? [], other ?? [])).toMatchObject({ places: 2 });
+  });
+
+  it.each([
+    ['documentation', changed(/<wsdl:documentation>.*?<\/wsdl:documentation>/gs, '')],
+    ['addresses', changed(/address location="[^"]*"/g, 'address location="https://new.example.com/x"')],
+    ['prefixes', changed(/wsdl:/g, 'w:').replace('xmlns:wsdl=', 'xmlns:w=')],
+    ['prefixes of types', changed(/\bs:/g, 'x:').replace('xmlns:s=', 'xmlns:x=')],
+    ['white space and comments', changed(/>\s+</g, '><!-- a comment -->\n\n<')],
+    [
+      'the order of operations',
+      changed(/(<wsdl:operation name="RecordEvent">.*?<\/wsdl:operation>)(.*?)(?=<\/wsdl:portType>)/s, '$2$1'),
+    ],
+    ['an empty sequence', changed(/<s:complexType \/>/g, '<s:complexType><s:sequence /></s:complexType>')],
+    ['the order of attributes', changed('minOccurs="0" maxOccurs="1"', 'maxOccurs="1" minOccurs="0"')],
+  ])('do not differ by %s', (_name, text) => {
+    expect(differing(text)).toEqual([]);
+  });
+});
+
+describe('a document that is not a WSDL', () => {
+  it.each([
+    ['an HTML page', '<!DOCTYPE html><html></html>', 'It is an HTML page, not a WSDL.'],
+    ['XML that is cut off', RECORDED_WSDL.slice(0, 900), 'It is not well-formed XML'],
+    ['nothing', '', 'It is not well-formed XML'],
+    [
+      'a document type declaration',
+      `<!DOCTYPE a []>${RECORDED_WSDL.replace(/^.*\n/, '')}`,
+      'document type declaration',
+    ],
+    ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is {urn:x}a.'],
+    ['a deep document', '<a>'.repeat(200), 'more than 100 levels'],
+    ['a WSDL without a service', changed(/<wsdl:service .*<\/wsdl:service>/s, ''), 'It describes no service.'],
+    [
+      'a WSDL in parts',
+      changed('<wsdl:types>', '<wsdl:import namespace="urn:x" location="b.wsdl" /><wsdl:types>'),
+      'b.wsdl, which is not read',
+    ],
+    [
+      'a schema elsewhere',
+      changed('<s:element name="RecordEvent">', '<s:include schemaLocation="a.xsd" /><s:element name="RecordEvent">'),
+      'a.xsd, which is not read',
+    ],
+  ])('is refused: %s', (_name, text, message) => {
+    const read = (): Wsdl => new Wsdl(text);
+    expect(read).toThrow(WsdlError);
+    expect(read).toThrow(message);
+  });
+});
