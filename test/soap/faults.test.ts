@@ -259,3 +259,19 @@ describe('a long text of the caller is shortened in the fault', () => {
     expect(body.length).toBeLessThan(1500);
   });
 });
+
+it('says with soap:Server that a refused call may succeed later: one beyond RATE_LIMIT', async () => {
+  const limited = await startService({ RATE_LIMIT: '1/1m' });
+  for (const [type, envelope, code] of [
+    ['text/xml', envelope11, '<faultcode>soap:Server</faultcode>'],
+    ['application/soap+xml', envelope12, '<soap:Value>soap:Receiver</soap:Value>'],
+  ] as const) {
+    const ask = () =>
+      send(limited.url, { method: 'POST', headers: { 'Content-Type': type }, body: envelope('HelloWorld') });
+    await ask();
+    const { status, headers, body } = await ask();
+    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(body).toContain(code);
+  }
+  await limited.stop();
+});
