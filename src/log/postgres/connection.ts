@@ -88,7 +88,7 @@ export class PostgresConnection {
         isRepeated ||= client !== undefined;
         if (failure instanceof NoAnswerError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
-        if (!mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
+        if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
       } finally {
         client?.release(failure !== undefined && isLost(failure));
       }
