@@ -6,9 +6,11 @@ import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { LogChange, LogReader, Start } from '../log/log-reader';
+import type { Start } from '../log/log-reader';
+import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import { eventLine } from './event-line';
+import { linesOf } from './lines';
 import { progressBar } from './progress';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
 import { fileError, print, quoted } from './terminal';
@@ -20,7 +22,7 @@ export interface FollowForm extends EventFilter {
 }
 
 /** Prints the events from a start on. */
-export function printEvents(log: LogReader, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
+export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
   return printPages(log.pages(start), ArchiveLine.of, filter, stop);
 }
 
@@ -29,7 +31,7 @@ export function printEvents(log: LogReader, start: Start, filter: EventFilter, s
  * unless they are wanted as JSON.
  */
 export async function followEvents(
-  log: LogReader,
+  log: ReadableLog,
   start: Start,
   { json, ...filter }: FollowForm,
   stop: AbortSignal,
@@ -75,7 +77,12 @@ function sayChange(change: LogChange, position: number, newest: number): number 
  *
  * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
  */
-export async function exportEvents(file: string, log: LogReader, start: Start, signal: AbortSignal): Promise<boolean> {
+export async function exportEvents(
+  file: string,
+  log: ReadableLog,
+  start: Start,
+  signal: AbortSignal,
+): Promise<boolean> {
   let events = 0;
   let damaged = 0;
   const progress = progressBar('exported', (await log.stats()).events);
@@ -237,37 +244,4 @@ class Batch {
   summary(): string {
     return `${String(this.#recorded)} recorded, ${String(this.#alreadyThere)} already in the log`;
   }
-}
-
-const LINE_FEED = 0x0a;
-
-/** Most bytes of a line. The longest event that the service takes (256 MiB, in base64) has room in it. */
-const MAX_LINE_BYTES = 384 * 1024 * 1024;
-
-/**
- * Splits bytes into lines, which end with a line feed only: `node:readline` also splits at U+2028 and U+2029, which JSON
- * leaves as they are. Each byte is looked at once, however long a line is.
- *
- * @throws a line is longer than `maxBytes`.
- */
-export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
-  const hold = (part: Buffer): void => {
-    pendingBytes += part.length;
-    if (pendingBytes > maxBytes) throw new Error(`It is longer than ${String(maxBytes)} bytes.`);
-    pending.push(part);
-  };
-  for await (const chunk of bytes) {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      hold(chunk.subarray(start, end));
-      yield pending.length === 1 ? chunk.subarray(start, end) : Buffer.concat(pending);
-      pending = [];
-      pendingBytes = 0;
-      start = end + 1;
-    }
-    if (start < chunk.length) hold(chunk.subarray(start));
-  }
-  if (pendingBytes > 0) yield Buffer.concat(pending);
 }

@@ -110,9 +110,15 @@ function searchText(text: string): string {
   throw misuse(`--text can have at most ${String(LogReader.MAX_SEARCH_TEXT)} characters.`);
 }
 
+/** What the service page offers for senders: a request there would record an event. */
+const RECORDING = /\/+RecordEvent(?:\/.*)?$/i;
+
 function serviceAddress(text: string): URL {
   const url = httpAddress(text);
-  if (url !== undefined) return url;
+  if (url !== undefined) {
+    url.pathname = url.pathname.replace(RECORDING, '');
+    return url;
+  }
   throw misuse('--from needs an http or https address, as in https://host/webhooks/Services/WebHooks.asmx.');
 }
 

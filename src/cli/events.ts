@@ -11,7 +11,7 @@ import type { MetricsAddress } from './forward/metrics';
 import { inCommands } from './old-spelling';
 import { endOf } from './scan';
 import { fileError, misuse, runProgram, stopSignal, UsageError } from './terminal';
-import type { LogReader } from '../log/log-reader';
+import type { ReadableLog } from '../log/readable-log';
 import { readFile } from 'node:fs/promises';
 
 /** How a command opens the log; `import` makes one if there is none. */
@@ -101,7 +101,7 @@ function eventLogOfTool(): EventLogLocation {
 /** Works on the log of a service elsewhere, or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
 async function withSource(
   { from: url, keyFile, ca }: LogSource,
-  work: (log: LogReader, stop: AbortSignal) => Promise<void>,
+  work: (log: ReadableLog, stop: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = stopSignal();
   if (url === undefined) {
@@ -112,7 +112,7 @@ async function withSource(
     readFile(file, 'utf8').catch((error: unknown) => {
       throw fileError(file, 'read', error);
     });
-  const key = keyFile === undefined ? process.env.WEBHOOK_READ_KEY : (await read(keyFile)).trim();
+  const key = keyFile === undefined ? ProcessConfig.readKey() : (await read(keyFile)).trim();
   const { RemoteLog } = await import('./remote-log.js');
   const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await read(ca) }, stop);
   await work(log, stop);

@@ -1,16 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { constants, createInflate } from 'node:zlib';
-import { ArchiveLine } from '../events/archive-line';
 import { LAST_POSITION } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
-import { LogReader, type EventQuery, type SearchQuery, type Start } from '../log/log-reader';
+import type { EventQuery, ScanQuery, SearchQuery, Start } from '../log/log-reader';
+import { isSame, ReadableLog, type FollowStart, type OnLogChange } from '../log/readable-log';
 import { reasonOf } from '../util/reason';
-import { linesOf } from './archive';
 import { HttpClient } from './http-client';
-import { quoted } from './terminal';
+import { LineTooLongError } from './lines';
+import { eventsIn, lastIn, nameOf, notAsked, problemOf, RemoteLogError, SilenceError } from './remote-answer';
 
 /** The log of a service elsewhere. */
 interface RemoteSource {
@@ -29,61 +26,66 @@ const SILENCE = 15_000;
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 
-/** How long one answer may go on with new events, in seconds. */
+/** How long one answer may go on with new events, in seconds: as a rule, and behind a proxy that holds answers back until they end. */
 const WAIT = 600;
-
-/** About how many events are handed on at a time. */
-const PAGE_EVENTS = 1000;
-
-/** An answer after which the same request may succeed later. */
-const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-
-/** Thrown for an answer that no further try will change; the message is one line. */
-class RemoteLogError extends Error {
-  override readonly name = 'RemoteLogError';
-}
+const SHORT_WAIT = 2;
 
 /**
- * Reads the log of a service over HTTP, with `?events=export` of its events' pages. Once the service has answered, a connection
- * that ends is taken up again where it ended, for as long as it takes.
+ * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
+ * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
+ * Holds some 256 KiB of events at a time, or one event.
  */
-export class RemoteLog extends LogReader {
+export class RemoteLog extends ReadableLog {
   readonly #source: RemoteSource;
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
+  readonly #silence: number;
   #hasAnswered = false;
   /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
+  #wait = WAIT;
+  #saidHeldBack = false;
 
-  /** @param stop - ends what is under way. */
-  constructor(source: RemoteSource, stop: AbortSignal) {
+  /**
+   * @param stop - ends what is under way.
+   * @param silence - the longest that the service may send nothing, in milliseconds.
+   */
+  constructor(source: RemoteSource, stop: AbortSignal, silence = SILENCE) {
     super();
     this.#source = source;
-    this.#http = new HttpClient({ timeout: SILENCE, ca: source.ca }, 0);
+    this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
     this.#stop = stop;
+    this.#silence = silence;
   }
 
-  async scan({ after, limit, since }: Start & { readonly limit: number }) {
-    const from = since === undefined ? undefined : new Date(since).toISOString();
-    return this.#all({ after, from, limit });
+  async scan({ limit, ...start }: ScanQuery) {
+    return this.#first(limit, { ...fromStart(start), limit });
   }
 
-  async read({ id, position, limit }: EventQuery) {
-    const found = position === undefined ? await this.#all({ id }) : await this.scan({ after: position - 1, limit: 1 });
+  /** Reads events by their id or position. */
+  async read({ id, position = 0, limit }: EventQuery) {
+    const found =
+      id === undefined
+        ? await this.#first(1, { after: Math.max(0, position - 1), limit: 1 })
+        : await this.#named(id, limit);
     return found
-      .filter((event) => position === undefined || event.position === position)
-      .slice(0, limit)
+      .filter((event) => id !== undefined || event.position === position)
       .map((event) => ({ ...event, dataOmitted: false }));
   }
 
-  async search({ from, to, limit, ...query }: SearchQuery) {
-    const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
-    const found = await this.#all({ ...query, from: time(from), to: time(to), limit });
-    const events = found.map(({ position, id, recordedAt }) => ({
-      ...{ position, id, recordedAt },
-      ...{ binding: undefined, type: undefined, remoteAddress: undefined, data: undefined },
-    }));
-    return { events: events.reverse(), reached: found.at(-1), more: found.length === limit };
+  async #named(id: string, limit: number): Promise<StoredEvent[]> {
+    const found = await this.#first(limit, { id });
+    if (found.some((event) => event.id !== id)) throw notAsked('id');
+    return found;
+  }
+
+  async #first(limit: number, parameters: Parameters): Promise<StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    for await (const page of this.#download(parameters)) {
+      events.push(...page.slice(0, limit - events.length));
+      if (events.length === limit) break;
+    }
+    return events;
   }
 
   async stats() {
@@ -92,39 +94,93 @@ export class RemoteLog extends LogReader {
     return { events: 0, bytes: 0, last: lastIn(response) };
   }
 
-  /** Tells nothing: {@link RemoteLog.stream} waits for events itself. */
-  watch(): () => void {
-    return () => undefined;
+  pages(start: Start) {
+    return this.#download(fromStart(start));
   }
 
-  override async *stream(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
-    const response = await this.#asked({ after, wait: WAIT });
-    const end = (): void => void response.destroy();
-    stop.addEventListener('abort', end);
-    try {
-      yield* eventsIn(response);
-    } catch (error) {
-      if (error instanceof RemoteLogError) throw error;
-      if (!stop.aborted) await this.#pause(FIRST_PAUSE);
-    } finally {
-      stop.removeEventListener('abort', end);
-      response.destroy();
-    }
+  async *find({ from, to, before, ...search }: Omit<SearchQuery, 'limit'>) {
+    // A download that goes on later must not find what was recorded meanwhile.
+    const end = Math.min(before ?? Infinity, (await this.stats()).last + 1);
+    for await (const page of this.#download({ ...search, before: end, from: timeText(from), to: timeText(to) }))
+      yield* page;
   }
 
-  /** All events of a download, which is asked for again if it is cut off. */
-  async #all(parameters: Parameters): Promise<StoredEvent[]> {
-    for (;;) {
-      const response = await this.#asked(parameters);
-      const events: StoredEvent[] = [];
+  async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
+    let { after, event } = start;
+    // The user may ask for a start after the end of the log.
+    let hasReached = false;
+    while (!stop.aborted) {
+      // The event that was seen comes first: it tells whether the log is the same.
+      const begin = event !== undefined && after > 0 ? after - 1 : after;
+      const response = await this.#asked({ after: begin, wait: this.#wait });
+      const end = (): void => void response.destroy();
+      stop.addEventListener('abort', end);
+      const newest = lastIn(response);
+      let isOther = hasReached && newest < after;
+      hasReached ||= newest >= after;
       try {
-        for await (const page of eventsIn(response)) events.push(...page);
-        return events;
+        if (isOther) after = changed('ends before', after, newest);
+        else
+          for await (const page of eventsIn(response, begin, this.#silence)) {
+            const [first] = page;
+            const isSeen = first !== undefined && first.position <= after;
+            isOther = isSeen && !isSame(first, event);
+            if (isOther) {
+              after = changed('another event', after, newest);
+              break;
+            }
+            const rest = isSeen ? page.slice(1) : page;
+            if (rest.length > 0) yield rest;
+            const last = page.at(-1);
+            event = last;
+            after = last?.position ?? after;
+            hasReached = true;
+          }
+        if (isOther) event = undefined;
       } catch (error) {
-        if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
-        await this.#pause(FIRST_PAUSE);
+        if (stop.aborted) return;
+        await this.#orAgain(error);
+      } finally {
+        stop.removeEventListener('abort', end);
+        response.destroy();
       }
     }
+  }
+
+  /** Downloads events in pages, and goes on after the last one if the download is cut off. */
+  async *#download(parameters: Parameters): AsyncGenerator<readonly StoredEvent[]> {
+    let { after } = parameters;
+    for (;;) {
+      const response = await this.#asked({ ...parameters, after });
+      try {
+        for await (const page of eventsIn(response, Number(after ?? 0), this.#silence)) {
+          yield page;
+          after = page.at(-1)?.position;
+        }
+        return;
+      } catch (error) {
+        await this.#orAgain(error);
+      } finally {
+        response.destroy();
+      }
+    }
+  }
+
+  /**
+   * Waits before another try, unless there is no use in one.
+   *
+   * @throws there is none.
+   */
+  async #orAgain(error: unknown): Promise<void> {
+    if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
+    if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
+    if (error instanceof SilenceError) this.#changeWait();
+    await this.#pause(FIRST_PAUSE);
+  }
+
+  /** After silence: a proxy that holds answers back passes on a short one. */
+  #changeWait(): void {
+    this.#wait = this.#wait === WAIT ? SHORT_WAIT : WAIT;
   }
 
   /** Waits before another try, unless it is stopped. */
@@ -135,20 +191,25 @@ export class RemoteLog extends LogReader {
 
   /** Asks until there is an answer with events; at first only once. */
   async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<IncomingMessage> {
-    const url = addressOf(this.#source.url, parameters);
+    const { wait } = parameters;
     let pause = FIRST_PAUSE;
     for (;;) {
+      const url = addressOf(this.#source.url, { ...parameters, wait: wait && this.#wait });
       const { response, problem } = await this.#tried(url, method);
       if (response !== undefined) {
         if (this.#isMissing) console.error('The service answers again.');
         this.#isMissing = false;
         this.#hasAnswered = true;
+        if (wait !== undefined && this.#wait === SHORT_WAIT) this.#sayHeldBack();
         return response;
       }
-      if (!this.#hasAnswered) throw new RemoteLogError(`${nameOf(this.#source.url)}: ${problem}.`);
+      const mayBeHeldBack = wait !== undefined && problem instanceof SilenceError;
+      if (mayBeHeldBack) this.#changeWait();
+      if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
+        throw new RemoteLogError(`${nameOf(this.#source.url)}: ${reasonOf(problem)}.`);
       // A service that starts again is back after the first pause.
       if (pause > FIRST_PAUSE && !this.#isMissing) {
-        console.error(`${nameOf(this.#source.url)}: ${problem}. Trying again until it answers.`);
+        console.error(`${nameOf(this.#source.url)}: ${reasonOf(problem)}. Trying again until it answers.`);
         this.#isMissing = true;
       }
       await this.#pause(pause);
@@ -156,29 +217,39 @@ export class RemoteLog extends LogReader {
     }
   }
 
-  async #tried(url: URL, method: 'GET' | 'HEAD'): Promise<{ response?: IncomingMessage; problem: string }> {
+  #sayHeldBack(): void {
+    if (!this.#saidHeldBack)
+      console.error(
+        `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
+          'Let it pass on each part of an answer at once.',
+      );
+    this.#saidHeldBack = true;
+  }
+
+  async #tried(url: URL, method: 'GET' | 'HEAD'): Promise<{ response?: IncomingMessage; problem?: unknown }> {
     const { key } = this.#source;
-    const headers = {
-      Accept: 'application/x-ndjson',
-      'Accept-Encoding': 'deflate',
-      ...(key && { Authorization: `Bearer ${key}` }),
-    };
+    // The user and password of the address go as Authorization: they are those of a proxy.
+    const field =
+      url.username === '' && url.password === ''
+        ? { Authorization: `Bearer ${key ?? ''}` }
+        : { 'X-API-Key': key ?? '' };
+    const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': 'deflate', ...(key && field) };
     const connection = new AbortController();
     const late = setTimeout(() => {
       connection.abort();
-    }, SILENCE);
-    const signal = AbortSignal.any([connection.signal, this.#stop]);
+    }, this.#silence);
     try {
-      const response = await this.#http.open(url, { method, headers }, signal);
-      const problem = await problemOf(response);
-      if (problem !== undefined) return { problem };
-      response.socket.setTimeout(SILENCE, () => response.destroy());
-      return { response, problem: '' };
+      const response = await this.#http.open(
+        url,
+        { method, headers },
+        AbortSignal.any([connection.signal, this.#stop]),
+      );
+      const problem = await problemOf(response, url);
+      return problem === undefined ? { response } : { problem };
     } catch (error) {
       this.#stop.throwIfAborted();
       if (error instanceof RemoteLogError) throw error;
-      const reason = connection.signal.aborted ? `no answer within ${String(SILENCE / 1000)} s` : reasonOf(error);
-      return { problem: reason };
+      return { problem: connection.signal.aborted ? new SilenceError(this.#silence) : error };
     } finally {
       clearTimeout(late);
     }
@@ -187,6 +258,14 @@ export class RemoteLog extends LogReader {
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
+function fromStart({ after, since }: Start): Parameters {
+  return { after, from: timeText(since) };
+}
+
+function timeText(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}
+
 function addressOf(url: URL, parameters: Parameters): URL {
   const address = new URL(url);
   address.search = 'events=export';
@@ -194,85 +273,4 @@ function addressOf(url: URL, parameters: Parameters): URL {
     if (value !== undefined) address.searchParams.set(name, String(value));
   }
   return address;
-}
-
-/** The address in messages, without a user and a password. */
-function nameOf({ origin, pathname }: URL): string {
-  return origin + pathname;
-}
-
-/**
- * Says why an answer has no events, if another try may bring some.
- *
- * @throws {RemoteLogError} no other try will.
- */
-async function problemOf(response: IncomingMessage): Promise<string | undefined> {
-  const { statusCode = 0, headers } = response;
-  const isDownload = headers['x-events-last'] !== undefined;
-  if (statusCode === 200 && isDownload) return undefined;
-  response.socket.setTimeout(SILENCE, () => response.destroy());
-  const isText = /^text\/plain/.test(headers['content-type'] ?? '');
-  const said = (await text(response).catch(() => '')).trim();
-  const answer = `the answer was ${String(statusCode)}${isText && said !== '' ? ` (${quoted(said)})` : ''}`;
-  if (TEMPORARY.has(statusCode)) return answer;
-  if (statusCode === 401)
-    throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
-  if (statusCode === 403)
-    throw new RemoteLogError(
-      'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
-    );
-  throw new RemoteLogError(
-    `${answer}: that is not the address of such a service, or its pages of the events are off. It ends with /Services/WebHooks.asmx.`,
-  );
-}
-
-function lastIn({ headers }: IncomingMessage): number {
-  return Number(headers['x-events-last']);
-}
-
-/**
- * Reads the events of an answer as they arrive, in pages that are never empty.
- *
- * @throws {RemoteLogError} a line is no event.
- * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
- */
-async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly StoredEvent[]> {
-  const body = bodyOf(response);
-  let hasEnded = false;
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield* body as AsyncIterable<Buffer>;
-    hasEnded = true;
-  };
-  let page: StoredEvent[] = [];
-  let isWhole = false;
-  for await (const line of linesOf(bytes())) {
-    isWhole = line.length === 0;
-    // It has no line feed.
-    if (hasEnded) break;
-    if (!isWhole) page.push(await eventIn(line.toString()));
-    if (page.length < PAGE_EVENTS && body.readableLength > 0) continue;
-    if (page.length > 0) yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
-  if (!isWhole) throw new Error('The answer was cut off.');
-}
-
-/** The content of an answer, decoded. Ends without an error if the answer was cut off within its coding. */
-function bodyOf(response: IncomingMessage): Readable {
-  if (response.headers['content-encoding'] !== 'deflate') return response;
-  const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
-  pipeline(response, inflate, () => undefined);
-  return inflate;
-}
-
-async function eventIn(text: string): Promise<StoredEvent> {
-  try {
-    const line = new ArchiveLine(text);
-    const { position } = line;
-    if (position !== undefined) return { ...(await line.event()), position };
-  } catch (cause) {
-    throw new RemoteLogError('The service sent a line that is no event.', { cause });
-  }
-  throw new RemoteLogError('The service sent an event without its sequence.');
 }

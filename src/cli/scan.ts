@@ -1,7 +1,8 @@
 import { positionIn, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { LoggedEvent, LogReader, SearchQuery, Start } from '../log/log-reader';
+import type { LoggedEvent, SearchQuery, Start } from '../log/log-reader';
+import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
 import { parseDuration, parseTime } from '../util/time';
 import { quoted } from './terminal';
@@ -64,13 +65,13 @@ export type Selection =
 const SAME_ID = 10;
 
 /**
- * Reads the selected events in log order, each once; a search as {@link LogReader.find} does.
+ * Reads the selected events in log order, each once; a search as {@link ReadableLog.find} does.
  *
  * @param stop - ends a search after the step that is under way.
  * @param missing - called with a line for each name that does not name exactly one event, and each event that was removed meanwhile.
  */
 export async function* selectedEvents(
-  log: LogReader,
+  log: ReadableLog,
   selection: Selection,
   stop: AbortSignal,
   missing: (problem: string) => void,

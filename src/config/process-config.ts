@@ -57,6 +57,15 @@ export const ProcessConfig = {
   },
 
   /**
+   * Returns the read key for the service whose log a tool reads over HTTP, from the environment or the `.env` file.
+   *
+   * @throws {ConfigError} the file cannot be read.
+   */
+  readKey(): string | undefined {
+    return ownTexts().texts[READ_KEY];
+  },
+
+  /**
    * Reads the configuration that a program gives to the service that it embeds. Nothing is logged unless it says so.
    *
    * @throws {ConfigError} a setting is unknown or wrong.
@@ -74,6 +83,9 @@ export const ProcessConfig = {
 
 /** In the working directory. */
 const ENV_FILE = '.env';
+
+/** The variable that only the tools read. */
+const READ_KEY = 'WEBHOOK_READ_KEY';
 
 /** Variables that other programs read. */
 const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
@@ -106,7 +118,7 @@ function ownConfig(
 ): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
   const { texts, isOfFile, origin } = ownTexts();
   for (const { name, sentence, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
-    if ((isOfFile(name) || resembles) && !OF_OTHERS.test(name)) warn(sentence + origin(name));
+    if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(sentence + origin(name));
   }
   const config = readConfig(texts, origin);
   const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);

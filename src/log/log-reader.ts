@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
+import { ReadableLog, type FollowStart, type OnLogChange } from './readable-log';
 
 /** The place in a log from which its events are read. */
 export interface Start {
@@ -118,12 +119,6 @@ export interface LogStats {
   readonly last: number;
 }
 
-/** How a log differs from the one in which a position was seen: it was restored or replaced. */
-export type LogChange = 'ends before' | 'another event';
-
-/** The event that was seen at a position, by which a reader finds out that it has another log. */
-type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
-
 /** The most events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;
 const FOUND = 100;
@@ -131,22 +126,12 @@ const FOUND = 100;
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 60_000;
 
-/** A log to read: that of this service, or of a service elsewhere. */
-export abstract class LogReader {
+/** A log of this machine or of a server, to read. */
+export abstract class LogReader extends ReadableLog {
   /** Longest text that can be searched for, in characters. */
   static readonly MAX_SEARCH_TEXT = 200;
 
-  /**
-   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
-   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log.
-   */
-  abstract read(query: EventQuery): Promise<LoggedEvent[]>;
-
-  /**
-   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
-   * if they are large, at least one if there is one. Imported events may have times that do not grow with positions.
-   */
-  abstract scan(query: ScanQuery): Promise<StoredEvent[]>;
+  abstract override read(query: EventQuery): Promise<LoggedEvent[]>;
 
   /**
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for half a second
@@ -157,7 +142,7 @@ export abstract class LogReader {
    */
   abstract search(query: SearchQuery): Promise<SearchResult>;
 
-  abstract stats(): Promise<LogStats>;
+  abstract override stats(): Promise<LogStats>;
 
   /**
    * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
@@ -168,14 +153,8 @@ export abstract class LogReader {
    */
   abstract watch(listener: (newest: number) => void): () => void;
 
-  /**
-   * Reads as {@link pages} does, and then events as they are recorded, until the signal, or until the way to the log is
-   * interrupted. Without it {@link follow} watches the log.
-   */
-  stream?(after: number, stop: AbortSignal): AsyncGenerator<readonly StoredEvent[]>;
-
-  /** Reads all events from a start on, in pages that are never empty, and have `most` events at most. */
-  async *pages({ after, since }: Start, most = PAGE_EVENTS): AsyncGenerator<readonly StoredEvent[]> {
+  /** @param most - the most events of a page. */
+  override async *pages({ after, since }: Start, most = PAGE_EVENTS): AsyncGenerator<readonly StoredEvent[]> {
     const limit = Math.min(most, PAGE_EVENTS);
     let page = await this.scan({ after, since, limit });
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
@@ -184,17 +163,10 @@ export abstract class LogReader {
     }
   }
 
-  /**
-   * Reads the events after a position as {@link pages} does, and then events as they are recorded, until the signal. Before each look
-   * it compares the event at the position, and whether the log still reaches it.
-   *
-   * @param start.event - the event that was seen at the position.
-   * @param changed - called if the log is another one; returns the position after which to go on.
-   */
-  async *follow(
-    start: { readonly after: number; readonly event?: SeenEvent },
+  override async *follow(
+    start: FollowStart,
     stop: AbortSignal,
-    changed: (change: LogChange, position: number, newest: number) => number,
+    changed: OnLogChange,
   ): AsyncGenerator<readonly StoredEvent[]> {
     let { after, event } = start;
     let hasReached = false;
@@ -216,14 +188,14 @@ export abstract class LogReader {
           event = undefined;
         }
         hasReached ||= (await this.stats()).last >= after;
-        for await (const page of this.stream?.(after, stop) ?? this.pages({ after })) {
+        for await (const page of this.pages({ after })) {
           yield page;
           const last = page.at(-1);
           event = last;
           after = last?.position ?? after;
           hasReached = true;
         }
-        if (!stop.aborted && this.stream === undefined) await news.promise;
+        if (!stop.aborted) await news.promise;
       }
     } finally {
       endWatch();
@@ -232,34 +204,7 @@ export abstract class LogReader {
     }
   }
 
-  /** How the log differs from the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
-  async changeAt(position: number, event: SeenEvent): Promise<LogChange | undefined> {
-    const found = await this.firstFrom(position);
-    if (found === undefined) return (await this.stats()).last < position ? 'ends before' : undefined;
-    if (event === undefined || found.position !== position) return undefined;
-    return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
-  }
-
-  /** The first event from a position on, with everything that the log keeps of it. */
-  async firstFrom(position: number): Promise<StoredEvent | undefined> {
-    const [event] = await this.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
-    return event;
-  }
-
-  /** The event at a position, if the log has it. */
-  async at(position: number): Promise<StoredEvent | undefined> {
-    const found = await this.firstFrom(position);
-    return found !== undefined && found.position === position ? found : undefined;
-  }
-
-  /**
-   * Reads all events that a search finds, in log order, each once. Ends with the event that was the newest when it began, so that it
-   * does not find what is recorded because its events are sent.
-   *
-   * @param stop - ends it after the step that is under way.
-   * @param gone - called with the position of each event that was removed meanwhile.
-   */
-  async *find(
+  override async *find(
     search: Omit<SearchQuery, 'limit'>,
     stop: AbortSignal,
     gone: (position: number) => void,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { importEvents, linesOf } from '../../src/cli/archive';
+import { importEvents } from '../../src/cli/archive';
+import { linesOf } from '../../src/cli/lines';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventLogError } from '../../src/log/event-log';
 

@@ -1,8 +1,16 @@
-import { createServer as createHttpServer } from 'node:http';
+import {
+  createServer as createHttpServer,
+  get,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote-log';
-import { matcherOf, selectedEvents } from '../../src/cli/scan';
+import { matcherOf, positionBefore, selectedEvents } from '../../src/cli/scan';
+import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
 
 import { eventually } from '../support/eventually';
@@ -23,7 +31,9 @@ async function valuesOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
 /** Passes bytes on to a service, and cuts every connection each time it is told to. */
 async function startCuttingProxy(to: string) {
   const sockets = new Set<Socket>();
+  let connections = 0;
   const server = createServer((inner) => {
+    connections++;
     const outer = connect(Number(new URL(to).port), '127.0.0.1');
     for (const socket of [inner, outer]) {
       sockets.add(socket);
@@ -43,7 +53,7 @@ async function startCuttingProxy(to: string) {
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return { url, cut, close: () => (cut(), server.close()) };
+  return { url, cut, connections: () => connections, close: () => (cut(), server.close()) };
 }
 
 describe('the log of a service over HTTP', () => {
@@ -83,6 +93,27 @@ describe('the log of a service over HTTP', () => {
     expect(await found({ names: ['wanted', '4'] })).toEqual(['wanted']);
     expect(await found({ search: { text: 'needle' }, headers: [] })).toEqual(['wanted']);
     expect(await found({ search: { text: 'nothing' }, headers: [] })).toEqual([]);
+  });
+
+  it('makes one download of all that a search finds', async () => {
+    for (let i = 0; i < 20; i++) {
+      await record(1);
+      await service.log.append(newEvent({ data: '"data":"needle"' }));
+    }
+    const proxy = await startCuttingProxy(service.url);
+    const remote = new RemoteLog({ url: proxy.url, key: KEY }, never);
+    const found = await valuesOf(
+      selectedEvents(remote, { search: { text: 'needle' }, headers: [] }, never, () => undefined),
+    );
+    expect(found).toHaveLength(20);
+    expect(proxy.connections()).toBeLessThanOrEqual(2);
+    proxy.close();
+  });
+
+  it('begins with the first event that is whole', async () => {
+    await record(1, { data: '"data":{' });
+    await record(2);
+    expect(await positionBefore(log, { after: 0 })).toBe(1);
   });
 
   it('goes on where a connection ended, and has every event once and in order', async () => {
@@ -148,7 +179,7 @@ describe('the log of a service over HTTP', () => {
     const lines = body.split(/(?<=\n)/);
     const [first = '', second = '', third = ''] = lines;
     // With HTTP/1.0, as nginx asks by default, the end of the connection is that of the answer.
-    const answers = [first + second.slice(0, 40), '\n' + first, first + second, body, '\n' + third];
+    const answers = [first + second.slice(0, 40), second, `${third}\n`];
     const server = createHttpServer((request, response) => {
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, { 'X-Events-Last': '3' });
@@ -157,11 +188,9 @@ describe('the log of a service over HTTP', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
     const remote = new RemoteLog({ url }, never);
-    const pages = await valuesOf(remote.stream(0, never));
-    expect(pages.flat().map(({ position }) => position)).toEqual([1]);
-    const found = await remote.search({ text: 'x', limit: 10 });
-    expect(found.events.map(({ position }) => position)).toEqual([3, 2, 1]);
-    expect(answers).toHaveLength(1);
+    const found = await all(remote.pages({ after: 0 }));
+    expect(found.map(({ position }) => position)).toEqual([1, 2, 3]);
+    expect(answers).toHaveLength(0);
     server.close();
   });
 
@@ -217,6 +246,109 @@ describe('the log of a service over HTTP', () => {
     expect(body.split('\n').filter((line) => line !== '')).toHaveLength(2);
   });
 });
+
+describe('the answers of a service that cannot be trusted', () => {
+  const servers: HttpServer[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  /** Starts a server that answers every request with a function, and resolves to a reader of it. */
+  async function reading(answer: (request: IncomingMessage, response: ServerResponse) => void, userInfo = '') {
+    const server = createHttpServer((request, response) => {
+      if (request.method === 'HEAD') response.writeHead(200, { 'X-Events-Last': '9' }).end();
+      else answer(request, response);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(`http://${userInfo}127.0.0.1:${String((server.address() as AddressInfo).port)}/s`);
+    return new RemoteLog({ url, key: KEY }, never);
+  }
+
+  const event = (position: number) => `${ArchiveLine.of({ ...newEvent(), position })}\n`;
+  const withEvents = (response: ServerResponse) => response.writeHead(200, { 'X-Events-Last': '9' });
+
+  it('end with the first event that was not asked for', async () => {
+    const log = await reading((_request, response) => withEvents(response).end(event(3) + event(3) + '\n'));
+    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow('it takes no notice of after');
+    const deaf = await reading((_request, response) => withEvents(response).end(event(1) + '\n'));
+    await expect(valuesOf(deaf.pages({ after: 5 }))).rejects.toThrow('it takes no notice of after');
+    await expect(deaf.read({ id: 'other', limit: 2 })).rejects.toThrow('it takes no notice of id');
+  });
+
+  it('are read no further than a message quotes them', async () => {
+    let sent = 0;
+    const log = await reading((_request, response) => {
+      response.writeHead(404, { 'Content-Type': 'text/plain' });
+      const endless = Readable.from(
+        (function* () {
+          for (; sent < 64; sent++) yield 'x'.repeat(1024 * 1024);
+        })(),
+      );
+      endless.on('error', () => undefined).pipe(response);
+    });
+    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow(/the answer was 404 \(x+…\)/);
+    expect(sent).toBeLessThan(32);
+  });
+
+  it('name the target of a redirect', async () => {
+    const log = await reading((_request, response) =>
+      response.writeHead(308, { Location: '/new?events=export' }).end(),
+    );
+    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow(
+      /redirects \(308\) to http:\/\/127\.0\.0\.1:\d+\/new\. Give that address with --from\.$/,
+    );
+  });
+
+  it('come for a key in X-API-Key where the address has a user and a password for a proxy', async () => {
+    const seen: unknown[] = [];
+    const log = await reading((request, response) => {
+      seen.push(request.headers.authorization, request.headers['x-api-key']);
+      withEvents(response).end('\n');
+    }, 'user:pass@');
+    await valuesOf(log.pages({ after: 0 }));
+    expect(seen).toEqual([`Basic ${Buffer.from('user:pass').toString('base64')}`, KEY]);
+  });
+});
+
+it('follows behind a proxy that holds answers back until they end, and says so once', async () => {
+  const service = await startService();
+  const proxy = createHttpServer((request, response) => {
+    const upstream = get(
+      `${service.url}${/\?.*/.exec(request.url ?? '')?.[0] ?? ''}`,
+      { method: request.method },
+      (answer) => {
+        const parts: Buffer[] = [];
+        answer.on('data', (part: Buffer) => parts.push(part));
+        answer.on('end', () => response.writeHead(answer.statusCode ?? 0, answer.headers).end(Buffer.concat(parts)));
+        answer.on('error', () => undefined);
+      },
+    );
+    upstream.on('error', () => undefined);
+    response.on('close', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const said = jest.spyOn(console, 'error').mockReturnValue();
+  const stop = new AbortController();
+  const url = new URL(`http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/`);
+  const log = new RemoteLog({ url }, stop.signal, 3000);
+  await service.log.append(newEvent());
+  const seen: number[] = [];
+  for await (const page of log.follow({ after: 0 }, stop.signal, () => -1)) {
+    seen.push(...page.map(({ position }) => position));
+    if (seen.length === 3) break;
+    await service.log.append(newEvent());
+  }
+  expect(seen).toEqual([1, 2, 3]);
+  expect(said.mock.calls.flat()).toEqual([expect.stringMatching(/^A proxy before the service holds answers back/)]);
+  jest.restoreAllMocks();
+  proxy.closeAllConnections();
+  proxy.close();
+  await service.stop();
+}, 30_000);
 
 describe('a filter of events', () => {
   const event = (given: Partial<StoredEvent>): StoredEvent => ({ ...newEvent(), position: 1, ...given });

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { LogReader, Start } from '../../log/log-reader';
+import type { Start } from '../../log/log-reader';
+import type { ReadableLog } from '../../log/readable-log';
 import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type Selection } from '../scan';
 import type { PostedForm } from './message';
 import type { MetricsAddress, MetricsServer } from './metrics';
@@ -42,7 +43,7 @@ export class RefusedError extends TargetError {
  * @param stop - ends it after the attempts that are under way.
  * @throws {RefusedError} a target refused an event, or answered with a redirect; the others had all theirs.
  */
-export async function forwardEvents(log: LogReader, task: ForwardTask, stop: AbortSignal): Promise<void> {
+export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: AbortSignal): Promise<void> {
   const { selection } = task;
   // Nothing is posted to any target if the position of one is not of this log.
   const kept = selection === undefined ? await keptPositions(log, task) : [];
@@ -138,7 +139,7 @@ async function forEach(
  * @throws {TargetError} some were missing or refused, or the target answered with a redirect.
  */
 async function forwardSelected(
-  log: LogReader,
+  log: ReadableLog,
   target: Target,
   selection: Selection,
   stop: AbortSignal,
@@ -178,7 +179,7 @@ interface KeptPosition {
  *
  * @throws another forwarder goes on from one, a file is damaged, or its position is not one of this log, or that of another target.
  */
-async function keptPositions(log: LogReader, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
+async function keptPositions(log: ReadableLog, { targets, since }: ForwardTask): Promise<KeptPosition[]> {
   const first = await firstPosition(log, since ?? (await endOf(log)));
   const keys = targets.map(({ url }) => targetKey(url));
   const kept: KeptPosition[] = [];
@@ -202,21 +203,21 @@ async function keptPositions(log: LogReader, { targets, since }: ForwardTask): P
   return kept;
 }
 
-async function firstPosition(log: LogReader, start: Start): Promise<ForwardPosition> {
+async function firstPosition(log: ReadableLog, start: Start): Promise<ForwardPosition> {
   const sequence = await positionBefore(log, start);
   return { sequence, event: await log.at(sequence) };
 }
 
 /** Posts the events after a position to a target, and keeps its position. */
 class Forwarder {
-  readonly #log: LogReader;
+  readonly #log: ReadableLog;
   readonly #target: Target;
   readonly #task: ForwardTask;
   readonly #file: PositionFile | undefined;
   readonly #isChosen: (event: StoredEvent) => boolean;
   #position: ForwardPosition;
 
-  constructor(log: LogReader, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
+  constructor(log: ReadableLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
     this.#log = log;
     this.#target = target;
     this.#task = task;

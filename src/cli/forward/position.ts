@@ -3,7 +3,7 @@ import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { fileError } from '../terminal';
-import type { LogChange, LogReader } from '../../log/log-reader';
+import type { LogChange, ReadableLog } from '../../log/readable-log';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
@@ -140,7 +140,7 @@ export function refuseChange(change: LogChange, position: number): never {
  * Says which positions between the one that was forwarded last and the next event retention has taken. It takes the lowest
  * first: holes above the oldest event are those of repetitions, or of events that were removed on purpose.
  */
-export async function missingBetween(log: LogReader, sequence: number, next: number): Promise<string | undefined> {
+export async function missingBetween(log: ReadableLog, sequence: number, next: number): Promise<string | undefined> {
   if (next === sequence + 1) return undefined;
   const found = await log.firstFrom(0);
   const oldest = found === undefined ? next : found.position;

@@ -1,6 +1,6 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { StoredEvent } from '../../events/stored-event';
-import type { LogReader } from '../../log/log-reader';
+import type { ReadableLog } from '../../log/readable-log';
 import { eventLine } from '../event-line';
 
 /** How often a live line says how far behind forwarding is, in milliseconds. */
@@ -48,7 +48,7 @@ export class TargetProgress {
   readonly #label: string;
   readonly #bar: SingleBar | undefined;
   #skipped = 0;
-  #log: Pick<LogReader, 'stats' | 'scan'> | undefined;
+  #log: Pick<ReadableLog, 'stats' | 'scan'> | undefined;
   #counting: Promise<number | undefined> | undefined;
   #live: NodeJS.Timeout | undefined;
 
@@ -64,7 +64,7 @@ export class TargetProgress {
   }
 
   /** Begins after a position of a log, and shows on a terminal how many events are left. */
-  begin(log: Pick<LogReader, 'stats' | 'scan'>, position: number): void {
+  begin(log: Pick<ReadableLog, 'stats' | 'scan'>, position: number): void {
     this.#log = log;
     this.position = position;
     const show = async (): Promise<void> => {

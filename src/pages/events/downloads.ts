@@ -237,8 +237,9 @@ async function* linesOf(
   let text = '';
   let left = limit;
   for await (const event of limit === 0 ? [] : events) {
-    text += textOf([event], damaged);
-    if (--left === 0) break;
+    const line = textOf([event], damaged);
+    text += line;
+    if (line !== '' && --left === 0) break;
     if (text.length < CHUNK) continue;
     yield text;
     text = '';

@@ -392,6 +392,17 @@ describe('the tool for the event log', () => {
     expect(await ids('20000d')).toHaveLength(10);
   });
 
+  it('reads the log of a service with the key in .env, and records nothing where --from names RecordEvent', async () => {
+    const key = 'a-read-key-of-16-chars';
+    await writeFile(join(folder.path, '.env'), `WEBHOOK_READ_KEY='${key}'\n`);
+    const service = await startProcess({ EVENT_LOG: `sqlite:${file}`, READ_KEYS: key }, folder.path);
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    const { output, errors } = await run(['export', '-', '--from', `${service.url}/RecordEvent`], 'memory:');
+    await service.end('SIGTERM');
+    expect([errors, output.split('\n').length]).toEqual(['1 events exported.\n', 2]);
+    expect(service.output()).not.toContain('no such setting');
+  });
+
   it('follows what a running service records, and ends on SIGTERM', async () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };

@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { constants, createInflate } from 'node:zlib';
+import { ArchiveLine } from '../events/archive-line';
+import type { StoredEvent } from '../events/stored-event';
+import { linesOf } from './lines';
+import { quoted } from './terminal';
+
+/** Most events, and about how many bytes of their lines, that are handed on at a time. */
+const PAGE_EVENTS = 1000;
+const PAGE_BYTES = 256 * 1024;
+
+/** The most characters of an answer without events that are read, to say why it has none. */
+const MAX_REASON = 1000;
+
+/** An answer after which the same request may succeed later. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Thrown for an answer that no further try will change; the message is one line. */
+export class RemoteLogError extends Error {
+  override readonly name = 'RemoteLogError';
+}
+
+/** Thrown when nothing came for a while that was waited for. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+
+  constructor(milliseconds: number) {
+    super(`no answer within ${String(milliseconds / 1000)} s`);
+  }
+}
+
+/** The address in messages, without a user, a password and a query. */
+export function nameOf({ origin, pathname }: URL): string {
+  return origin + pathname;
+}
+
+/**
+ * Says why an answer has no events, if another try may bring some.
+ *
+ * @throws {RemoteLogError} no other try will.
+ */
+export async function problemOf(response: IncomingMessage, url: URL): Promise<Error | undefined> {
+  const { statusCode = 0, headers } = response;
+  const { location } = headers;
+  if (statusCode === 200 && Number.isInteger(lastIn(response))) return undefined;
+  const isText = /^text\/plain/.test(headers['content-type'] ?? '');
+  const said = isText ? await startOf(response) : '';
+  response.destroy();
+  const answer = `the answer was ${String(statusCode)}${said === '' ? '' : ` (${quoted(said)})`}`;
+  if (TEMPORARY.has(statusCode)) return new Error(answer);
+  if (statusCode === 401)
+    throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
+  if (statusCode === 403)
+    throw new RemoteLogError(
+      'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
+    );
+  if (statusCode >= 300 && statusCode < 400 && location !== undefined && URL.canParse(location, url.href))
+    throw new RemoteLogError(
+      `${nameOf(url)} redirects (${String(statusCode)}) to ${quoted(nameOf(new URL(location, url)))}. Give that address with --from.`,
+    );
+  throw new RemoteLogError(
+    `${answer}: that is not the address of such a service, or its pages of the events are off. It ends with /Services/WebHooks.asmx.`,
+  );
+}
+
+/** Reads the start of a text, as much as a message quotes. */
+async function startOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+      text += chunk.slice(0, MAX_REASON);
+      if (text.length >= MAX_REASON) break;
+    }
+  } catch {
+    // What came of it says enough.
+  }
+  return text.trim();
+}
+
+export function lastIn({ headers }: IncomingMessage): number {
+  return Number(headers['x-events-last']);
+}
+
+/**
+ * Reads the events of an answer as they arrive, in pages that are never empty.
+ *
+ * @param after - every event comes after this position.
+ * @param silence - the longest wait for a part of it, in milliseconds.
+ * @throws {RemoteLogError} a line is no event, or one that was not asked for.
+ * @throws {SilenceError} nothing came for a while.
+ * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
+ */
+export async function* eventsIn(
+  response: IncomingMessage,
+  after: number,
+  silence: number,
+): AsyncGenerator<readonly StoredEvent[]> {
+  const body = bodyOf(response);
+  let hasEnded = false;
+  const bytes = async function* (): AsyncGenerator<Buffer> {
+    yield* withoutSilence(response, body, silence);
+    hasEnded = true;
+  };
+  let page: StoredEvent[] = [];
+  let pageBytes = 0;
+  let isWhole = false;
+  for await (const line of linesOf(bytes())) {
+    isWhole = line.length === 0;
+    // It has no line feed.
+    if (hasEnded) break;
+    if (!isWhole) {
+      const event = await eventIn(line.toString());
+      if (event.position <= after) throw notAsked('after');
+      after = event.position;
+      page.push(event);
+      pageBytes += line.length;
+    }
+    if (page.length < PAGE_EVENTS && pageBytes < PAGE_BYTES && body.readableLength > 0) continue;
+    if (page.length > 0) yield page;
+    page = [];
+    pageBytes = 0;
+  }
+  if (page.length > 0) yield page;
+  if (!isWhole) throw new Error('The answer was cut off.');
+}
+
+/** @throws {SilenceError} */
+async function* withoutSilence(response: IncomingMessage, body: Readable, silence: number): AsyncGenerator<Buffer> {
+  const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  for (;;) {
+    const late = setTimeout(() => response.destroy(new SilenceError(silence)), silence);
+    const next = await chunks.next().finally(() => {
+      clearTimeout(late);
+    });
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+/** The content of an answer, decoded. Ends without an error if the answer was cut off within its coding. */
+function bodyOf(response: IncomingMessage): Readable {
+  if (response.headers['content-encoding'] !== 'deflate') return response;
+  const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
+  pipeline(response, inflate, () => undefined);
+  return inflate;
+}
+
+async function eventIn(text: string): Promise<StoredEvent> {
+  try {
+    const line = new ArchiveLine(text);
+    const { position } = line;
+    if (position !== undefined) return { ...(await line.event()), position };
+  } catch (cause) {
+    throw new RemoteLogError('The service sent a line that is no event.', { cause });
+  }
+  throw new RemoteLogError('The service sent an event without its sequence.');
+}
+
+export function notAsked(parameter: string): RemoteLogError {
+  return new RemoteLogError(`The service sent an event that was not asked for: it takes no notice of ${parameter}.`);
+}
