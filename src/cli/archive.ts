@@ -13,7 +13,7 @@ import { eventLine } from './event-line';
 import { linesOf } from './lines';
 import { progressBar } from './progress';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
-import { fileError, print, quoted } from './terminal';
+import { fileError, print, printableJson, quoted } from './terminal';
 
 /** How followed events are printed, and which. */
 export interface FollowForm extends EventFilter {
@@ -23,7 +23,7 @@ export interface FollowForm extends EventFilter {
 
 /** Prints the events from a start on. */
 export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
-  return printPages(log.pages(start), ArchiveLine.of, filter, stop);
+  return printPages(log.pages(start), jsonLine(), filter, stop);
 }
 
 /**
@@ -37,7 +37,7 @@ export async function followEvents(
   stop: AbortSignal,
 ): Promise<void> {
   const after = await positionBefore(log, start);
-  const lineOf = process.stdout.isTTY && !json ? eventLine : ArchiveLine.of;
+  const lineOf = process.stdout.isTTY && !json ? eventLine : jsonLine();
   await printPages(log.follow({ after }, stop, sayChange), lineOf, filter, stop);
 }
 
@@ -58,7 +58,12 @@ async function printPages(
   }
 }
 
-function pageText(page: readonly StoredEvent[], lineOf = ArchiveLine.of): string {
+/** Returns what writes an event as JSON to standard output: with escapes if that is a terminal. */
+function jsonLine(): (event: StoredEvent) => string {
+  return process.stdout.isTTY ? (event) => printableJson(ArchiveLine.of(event)) : ArchiveLine.of;
+}
+
+function pageText(page: readonly StoredEvent[], lineOf: (event: StoredEvent) => string): string {
   return page.map((event) => `${lineOf(event)}\n`).join('');
 }
 
@@ -85,11 +90,12 @@ export async function exportEvents(
 ): Promise<boolean> {
   let events = 0;
   let damaged = 0;
+  const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const progress = progressBar('exported', (await log.stats()).events);
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of log.pages(start)) {
       const whole = page.filter(isWhole);
-      yield pageText(whole);
+      yield pageText(whole, lineOf);
       damaged += page.length - whole.length;
       events += whole.length;
       progress?.update(events);

@@ -1,3 +1,4 @@
+import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
@@ -51,8 +52,8 @@ export function matcherOf({ headers, ...query }: EventFilter): (event: StoredEve
   return (event) => {
     if (event.damaged !== undefined || matches(event) === undefined) return false;
     if (headers.length === 0) return true;
-    const { headers: had } = JSON.parse(event.arrival) as { readonly headers?: Readonly<Record<string, unknown>> };
-    return headers.every(([name, value]) => had?.[name] === value);
+    const had = Arrival.readable(new Arrival(event).headers);
+    return headers.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
   };
 }
 

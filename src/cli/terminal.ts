@@ -85,6 +85,17 @@ export function printable(line: string, lineFeed = '\\n'): string {
   }).replaceAll('\n', lineFeed);
 }
 
+/**
+ * Returns JSON on one line that is safe to print on a terminal and is the same JSON: what is not visible is escaped. White space
+ * between its tokens becomes spaces.
+ */
+export function printableJson(line: string): string {
+  const spaced = line.replace(/[\t\r]/g, ' ');
+  return replaceInvisible(spaced, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}
+
 /** Says in one line why a file cannot be read or written. Errors that are not of the file system are returned unchanged. */
 export function fileError(file: string, action: 'read' | 'written', error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;

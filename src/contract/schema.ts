@@ -70,11 +70,9 @@ export class OperationInput {
    *   of ASP.NET, which says `type` for every parameter's name.
    */
   values(given: GivenTexts, refused: readonly string[] = []): ParameterValues {
-    const unknown = refused.find((name) => given({ name, isRequired: false }).length > 0);
-    if (unknown !== undefined) {
-      const known = this.parameters.map(({ name }) => name).join(', ');
-      throw new CallError(`There is no parameter ${unknown}. The parameters are ${known}.`);
-    }
+    const names = this.parameters.map(({ name }) => name);
+    const problem = refusedParameter((name) => given({ name, isRequired: false }).length > 0, refused, names);
+    if (problem !== undefined) throw new CallError(problem);
     // Without a prototype: nothing has a value that was not given, whatever its name.
     const values = Object.create(null) as Record<string, SimpleValue | undefined>;
     for (const parameter of this.parameters) {
@@ -86,6 +84,16 @@ export class OperationInput {
     }
     return values;
   }
+}
+
+/** Says of a name that was given, but must not be, which parameters there are. */
+export function refusedParameter(
+  isGiven: (name: string) => boolean,
+  refused: readonly string[],
+  known: readonly string[],
+): string | undefined {
+  const unknown = refused.find((name) => !known.includes(name) && isGiven(name));
+  return unknown && `There is no parameter ${unknown}. The parameters are ${known.join(', ')}.`;
 }
 
 function parameterOf(schema: XmlElement, element: XmlElement, operation: string): Parameter {

@@ -114,14 +114,22 @@ function findMatch(event: NewEvent, pattern: RegExp): MatchSurroundings | undefi
   return undefined;
 }
 
-/** Returns the forms in which a text may stand in JSON text: as it is, and as writers of JSON escape it inside a string. */
+/**
+ * Returns the forms in which a text may stand in JSON text: as it is, as writers of JSON escape it inside a string, and as UTF-8 in a
+ * header field, whose bytes are kept as characters.
+ */
 export function textForms(text: string): string[] {
+  const bytes = Buffer.from(text).toString('latin1');
+  return [...new Set([text, bytes].flatMap(escapedForms))];
+}
+
+function escapedForms(text: string): string[] {
   const escaped = JSON.stringify(text).slice(1, -1);
   const inAscii = escaped.replace(/[^\0-\x7f]/g, unicodeEscape);
   const forms = [escaped, inAscii, escaped.replaceAll('/', '\\/'), inAscii.replaceAll('/', '\\/')];
   // JSON writes control characters and lone surrogates with escapes only.
   const canStandAsItIs = text.isWellFormed() && ![...text].some((character) => character < ' ');
-  return [...new Set(canStandAsItIs ? [text, ...forms] : forms)];
+  return canStandAsItIs ? [text, ...forms] : forms;
 }
 
 /** Returns a pattern for JSON text with one of the forms of a text in it; ASCII letters match in either case. */

@@ -42,7 +42,7 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
 }
 
 /** Filters of the tool and the pages, and names that others give to such filters. */
-const OTHER_FILTERS = [
+export const OTHER_FILTERS = [
   ...['types', 'Type', 'eventType', 'binding', 'text', 'sender', 'header', 'source', 'subject', 'filter'],
   ...['before', 'since', 'until', 'from', 'to'],
 ];

@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
-import { importEvents } from '../../src/cli/archive';
+import { exportEvents, followEvents, importEvents, printEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/lines';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventLogError } from '../../src/log/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { newEvent } from '../support/events';
+import { eventually } from '../support/eventually';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
@@ -60,4 +63,35 @@ describe('the lines of a file', () => {
     await expect(lines(['abc', 'def\n'], 5)).rejects.toThrow('It is longer than 5 bytes.');
     await expect(lines(['a\n', 'abcdef'], 5)).rejects.toThrow('It is longer than 5 bytes.');
   });
+});
+
+it('prints JSON on a terminal with escapes for what a terminal would act on', async () => {
+  const data = '"data":{"a":\t"\u009b2J\u202e\u007f\u{e0041}é"}';
+  const log = openMemoryLog();
+  await log.append(newEvent({ data }));
+  const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
+  Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
+  const printed: string[] = [];
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
+    printed.push(String(text));
+    (done as () => void)();
+    return true;
+  });
+  jest.spyOn(console, 'error').mockReturnValue();
+  const stop = new AbortController();
+  const start = { after: 0 };
+  await printEvents(log, start, { headers: [] }, stop.signal);
+  await exportEvents('-', log, start, stop.signal);
+  const following = followEvents(log, start, { headers: [], json: true }, stop.signal);
+  await eventually('it is printed', () => printed.length === 3);
+  stop.abort();
+  await following;
+  if (before === undefined) Reflect.deleteProperty(process.stdout, 'isTTY');
+  else Object.defineProperty(process.stdout, 'isTTY', before);
+  write.mockRestore();
+  await log.close();
+  for (const line of printed) {
+    expect(line).toContain('"a": "\\u009b2J\\u202e\\u007f\\udb40\\udc41é"');
+    expect(JSON.parse(line)).toMatchObject({ data: { a: '\u009b2J\u202e\u007f\u{e0041}é' } });
+  }
 });

@@ -165,6 +165,14 @@ describe('the log of a service over HTTP', () => {
       expect([query, (await asked(query)).status]).toEqual([query, 400]);
   });
 
+  it('refuses what looks like a filter and is none, as GetEvents does', async () => {
+    for (const name of ['since', 'until', 'types', 'header', 'source']) {
+      const { status, body } = await asked(`&${name}=x`);
+      expect([status, body]).toEqual([400, expect.stringContaining(`There is no parameter ${name}.`)]);
+    }
+    expect((await asked('&from=2026-01-31T12:00&before=3&binding=soap11&text=x')).status).toBe(200);
+  });
+
   it('sends a sign of life while it waits, also after an event that is forgotten', async () => {
     await record(2);
     await service.log.forget([2]);
@@ -352,13 +360,17 @@ it('follows behind a proxy that holds answers back until they end, and says so o
 
 describe('a filter of events', () => {
   const event = (given: Partial<StoredEvent>): StoredEvent => ({ ...newEvent(), position: 1, ...given });
-  const arrival = JSON.stringify({ headers: { 'x-github-event': 'push' } });
+  const arrival = JSON.stringify({
+    headers: { 'x-github-event': 'push', 'x-name': Buffer.from('Jürgen').toString('latin1') },
+  });
 
   it.each([
     ['no condition', {}, true],
     ['its type', { type: 'test' }, true],
     ['another type', { type: 'other' }, false],
     ['a header field that it came with', { headers: [['x-github-event', 'push']] as const }, true],
+    ['a header field in UTF-8', { headers: [['x-name', 'Jürgen']] as const }, true],
+    ['a text in a header field in UTF-8', { text: 'jürgen' }, true],
     ['a header field with another value', { headers: [['x-github-event', 'pull']] as const }, false],
     ['two conditions of which one holds', { type: 'other', headers: [['x-github-event', 'push']] as const }, false],
   ])('with %s', (_what, filter, isMatched) => {

@@ -892,6 +892,12 @@ export function describeEventLog(
         expect(await found({ text })).toEqual(['match']);
       });
 
+      it('finds a text in a header field that came as UTF-8', async () => {
+        const name = Buffer.from('Jürgen').toString('latin1');
+        await record({ match: { arrival: JSON.stringify({ headers: { 'x-name': name } }) }, other: {} });
+        expect(await found({ text: 'jürgen' })).toEqual(['match']);
+      });
+
       it('tells letters beyond ASCII apart by their case', async () => {
         await record({ capital: { data: '"data":"MÜLLER"' } });
         expect(await found({ text: 'mÜller' })).toEqual(['capital']);

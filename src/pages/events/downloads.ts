@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { ArchiveLine } from '../../events/archive-line';
+import { refusedParameter } from '../../contract/schema';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
@@ -9,6 +10,7 @@ import type { HttpResponse } from '../../http/response';
 import { EventLogError, type EventLog } from '../../log/event-log';
 
 import { EventWaiters } from '../../service/event-reader';
+import { OTHER_FILTERS } from '../../service/webhook-service';
 import { letOthersRun } from '../../util/promises';
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery, type ListQuery } from './list-query';
@@ -41,6 +43,9 @@ const EMPTY_LINE = Buffer.from('\n');
 /** Most damaged events that are named. */
 const MAX_NAMED = 10;
 
+/** The parameters of a download, besides those that a page has. */
+const PARAMETERS = ['id', 'after', 'before', 'from', 'to', 'type', 'binding', 'sender', 'text', 'limit', 'wait'];
+
 /** The events of a download. */
 interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
   /** Only events with this id. */
@@ -61,7 +66,11 @@ interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
  * @throws {RequestError} 400: it makes no sense.
  */
 function downloadQuery(parameters: URLSearchParams): DownloadQuery {
-  const { problem, filter, place } = listQuery(parameters);
+  const {
+    problem = refusedParameter((name) => parameters.has(name), OTHER_FILTERS, PARAMETERS),
+    filter,
+    place,
+  } = listQuery(parameters);
   if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true, end: '' };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
