@@ -72,9 +72,9 @@ it('prints JSON on a terminal with escapes for what a terminal would act on', as
   const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
   Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
   const printed: string[] = [];
-  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text: unknown, ...done: unknown[]) => {
     printed.push(String(text));
-    (done as () => void)();
+    (done.at(-1) as () => void)();
     return true;
   });
   jest.spyOn(console, 'error').mockReturnValue();

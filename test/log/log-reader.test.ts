@@ -1,6 +1,6 @@
 import { openMemoryLog, MemoryStore } from '../../src/log/memory/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import type { LogChange } from '../../src/log/log-reader';
+import type { LogChange } from '../../src/log/readable-log';
 import { eventually } from '../support/eventually';
 import { newEvent } from '../support/events';
 
