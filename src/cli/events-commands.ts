@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { VARIABLES } from '../config/variables';
 import type { Start } from '../log/log-reader';
@@ -108,8 +107,7 @@ const EXIT_CODES = `Exit code: 0 done, 1 failed, (verify) not whole, or (--event
 found or not taken, 2 arguments that make no sense, 3 the address refused an
 event or redirected it.`;
 
-const FORWARD_NOTES = `Events are posted in order, each until the address took it. None of several
-addresses waits for another.
+const FORWARD_NOTES = `Events are posted in order, each until the address took it.
 
 --event, --type, --binding, --sender, --text, --header and --until select events; an
 event must match all of them. With --follow they are the only ones that are posted.
@@ -129,8 +127,7 @@ const SIGNING_NAMES = [...SIGNING.keys()];
 /** The options of `forward`, as commander reads them. */
 interface ForwardValues extends ReadingValues {
   readonly follow?: true;
-  readonly position?: readonly string[];
-  readonly raw?: true;
+  readonly position?: string;
   readonly asReceived?: true;
   readonly sign?: Sender;
   readonly secretFile?: string;
@@ -147,24 +144,15 @@ function addForward(program: ToolCommand, log: LogCommands): void {
   const names = search.map((each) => each.attributeName());
   const command = program
     .command('forward')
-    .description('Post events to addresses')
-    .argument('<url...>', 'http or https addresses', (text, before: readonly URL[] = []) => [...before, target(text)])
+    .description('Post events to an address')
+    .argument('<url>', 'an http or https address', target)
     .option('--follow', 'go on with events as they are recorded')
     .addOption(sinceOption())
     .addOption(
-      repeatable(
-        '--position <file>',
-        'keep in a file how far that came, and go on from there the next time; for several addresses give one for each, ' +
-          'in the same order',
-        namedFile,
-      ),
+      option('--position <file>', 'keep the position in a file, and go on from there the next time', namedFile),
     )
-    .option('--raw', 'post the payload as it came, instead of the CloudEvent')
     .addOption(
-      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts([
-        'raw',
-        'secret',
-      ]),
+      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts('secret'),
     )
     .addOption(
       option('--sign <sender>', `sign what is sent --as-received anew, as ${SIGNING_NAMES.join(', ')} signs`, signing),
@@ -194,25 +182,25 @@ function addForward(program: ToolCommand, log: LogCommands): void {
     )
     .addHelpText('after', `\n${FORWARD_NOTES}\n\n${EXIT_CODES}`);
   until.conflicts('follow');
-  withOptions(command, [...search, ...sourceOptions()]).action((urls: URL[], values: ForwardValues) =>
-    log.forward(sourceOf(values), forwardOrder(urls, values)),
+  withOptions(command, [...search, ...sourceOptions()]).action((url: URL, values: ForwardValues) =>
+    log.forward(sourceOf(values), forwardOrder(url, values)),
   );
 }
 
-function forwardOrder(urls: readonly URL[], values: ForwardValues): ForwardOrder {
-  const { since, follow = false, position, raw = false, skipRefused = false, secret } = values;
+function forwardOrder(url: URL, values: ForwardValues): ForwardOrder {
+  const { since, follow = false, position, skipRefused = false, secret } = values;
   const selection = follow ? undefined : selectionOf(values);
   if (!follow && since === undefined && position === undefined && selection === undefined)
     throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
   const filter = follow ? filterOf(values) : undefined;
   return {
-    targets: targetsOf(urls, position ?? []),
+    url,
+    position,
     since,
     follow,
     selection,
     filter,
     secrets: secret,
-    raw,
     received: receivedOf(values),
     skipRefused,
     metricsPort: values.metricsPort,
@@ -242,20 +230,10 @@ function selectionOf(values: ForwardValues): Selection | undefined {
   return { search, headers: filterOf(values).headers };
 }
 
-/** Each target has the position that is given in the same place, so that none is left without one by mistake. */
-function targetsOf(urls: readonly URL[], files: readonly string[]): ForwardTask['targets'] {
-  if (files.length > 0 && files.length !== urls.length)
-    throw misuse('--position is needed once for each address, in the same order, or not at all.');
-  if (new Set(files.map((file) => resolve(file))).size < files.length)
-    throw misuse('Each address needs a --position of its own.');
-  if (new Set(urls.map(String)).size < urls.length) throw misuse('An address is given twice.');
-  return urls.map((url, i) => ({ url, position: files[i] }));
-}
-
 function target(text: string): URL {
   const url = httpAddress(text);
   if (url !== undefined) return url;
-  throw misuse('forward needs http or https addresses, as in http://127.0.0.1:3000/hook.');
+  throw misuse('forward needs an http or https address, as in http://127.0.0.1:3000/hook.');
 }
 
 /** Returns a parser for the value of an option that a setting has, too. */

@@ -8,7 +8,6 @@ import type { EventLog } from '../log/event-log';
 import { eventsCommand, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
 import type { MetricsAddress } from './forward/metrics';
-import { inCommands } from './old-spelling';
 import { endOf } from './scan';
 import { fileError, misuse, runProgram, stopSignal, UsageError } from './terminal';
 import type { ReadableLog } from '../log/readable-log';
@@ -70,15 +69,7 @@ const COMMANDS: LogCommands = {
 };
 
 async function main(): Promise<void> {
-  const args = process.argv.slice(2);
-  const program = eventsCommand(COMMANDS);
-  const rewritten = inCommands(args);
-  const command = program.commands.find((each) => each.name() === rewritten?.[0]);
-  if (command !== undefined) {
-    const spelling = `${program.name()} ${command.name()} ${command.usage()}`;
-    console.error(`The new spelling is: ${spelling}. The old one still works.`);
-  }
-  await program.run(rewritten ?? args);
+  await eventsCommand(COMMANDS).run(process.argv.slice(2));
 }
 
 /** Figures are served with the default limits. */

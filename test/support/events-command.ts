@@ -1,5 +1,4 @@
 import { eventsCommand, type LogCommands } from '../../src/cli/events-commands';
-import { inCommands } from '../../src/cli/old-spelling';
 
 /** What the tool for the event log would do with arguments: the name of a command, and what it is given. */
 export async function askedFor(args: readonly string[]): Promise<unknown[]> {
@@ -11,6 +10,6 @@ export async function askedFor(args: readonly string[]): Promise<unknown[]> {
         asked.push(name, ...given);
       },
   });
-  await eventsCommand(log).run(inCommands(args) ?? args);
+  await eventsCommand(log).run(args);
   return asked;
 }

@@ -3,7 +3,7 @@ import type { Config, ListenAddress } from '../../config/config';
 import { AdminPages } from '../../http/admin';
 import { within } from '../../util/promises';
 import { reasonOf } from '../../util/reason';
-import type { TargetProgress } from './progress';
+import type { ForwardProgress } from './progress';
 
 /** Where the figures of a forwarder are served. */
 export interface MetricsAddress extends ListenAddress {
@@ -20,60 +20,53 @@ export interface MetricsServer {
 const COUNT_TIMEOUT = 1000;
 
 /**
- * Serves the figures of a forwarder's targets at `/metrics`, and at `/readyz` why a target does not get its next event.
+ * Serves the figures of a forwarder at `/metrics`, and at `/readyz` why the target does not get its next event.
  *
  * @throws the port cannot be had; the message is one line.
  */
 export async function serveMetrics(
-  targets: readonly TargetProgress[],
+  progress: ForwardProgress,
   { limits, ...address }: MetricsAddress,
 ): Promise<MetricsServer> {
   const check = () => {
-    const problems = targets.flatMap(({ problem }) => problem ?? []);
-    return problems.length === 0 ? Promise.resolve() : Promise.reject(new Error(problems.join('\n')));
+    const { problem } = progress;
+    return problem === undefined ? Promise.resolve() : Promise.reject(new Error(problem));
   };
-  const pages = new AdminPages(check, metricsOf(targets));
+  const pages = new AdminPages(check, metricsOf(progress));
   const { url, close } = await pages.listen(address, { limits }).catch((error: unknown) => {
     throw new Error(`--metrics-port ${String(address.port)} cannot be used: ${reasonOf(error)}.`);
   });
   return { url: `${url}metrics`, close };
 }
 
-function metricsOf(targets: readonly TargetProgress[]): Registry {
+function metricsOf(progress: ForwardProgress): Registry {
   const registry = new Registry();
   const registers = [registry];
-  const gauge = (
-    name: string,
-    help: string,
-    valueOf: (target: TargetProgress) => number | undefined | Promise<number | undefined>,
-  ): void => {
+  const gauge = (name: string, help: string, valueOf: () => number | undefined | Promise<number | undefined>): void => {
     new Gauge({
       name,
       help,
       labelNames: ['target'],
       registers,
       async collect() {
-        const readings = targets.map(async (target) => {
-          const value = await valueOf(target);
-          if (value !== undefined) this.set({ target: target.name }, value);
-        });
-        await Promise.all(readings);
+        const value = await valueOf();
+        if (value !== undefined) this.set({ target: progress.name }, value);
       },
     });
   };
   gauge(
     'webhook_forward_position',
     'Position in the log up to which events were forwarded or passed over',
-    ({ position }) => position,
+    () => progress.position,
   );
   // Keeps its last value while the log does not answer.
-  gauge('webhook_forward_events_behind', 'Events after that position', (target) =>
-    within(target.behind(), COUNT_TIMEOUT, () => new Error('too late')).catch(() => undefined),
+  gauge('webhook_forward_events_behind', 'Events after that position', () =>
+    within(progress.behind(), COUNT_TIMEOUT, () => new Error('too late')).catch(() => undefined),
   );
   gauge(
     'webhook_forward_last_error_timestamp_seconds',
     'When an attempt did not deliver its event last, in seconds since 1970-01-01T00:00Z',
-    ({ lastErrorAt }) => lastErrorAt && lastErrorAt / 1000,
+    () => progress.lastErrorAt && progress.lastErrorAt / 1000,
   );
   new Counter({
     name: 'webhook_forward_attempts_total',
@@ -82,8 +75,8 @@ function metricsOf(targets: readonly TargetProgress[]): Registry {
     registers,
     collect() {
       this.reset();
-      for (const { name, attempts } of targets)
-        for (const [outcome, count] of Object.entries(attempts)) this.inc({ target: name, outcome }, count);
+      for (const [outcome, count] of Object.entries(progress.attempts))
+        this.inc({ target: progress.name, outcome }, count);
     },
   });
   return registry;

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import { positionIn, sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { fileError } from '../terminal';
@@ -9,32 +8,17 @@ import type { LogChange, ReadableLog } from '../../log/readable-log';
 export interface ForwardPosition {
   /** Everything up to this position was forwarded, or was not meant to be. */
   readonly sequence: number;
-  /** In files of earlier versions: only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
-  readonly since?: number | undefined;
   /** The event at the position, if there was one, which identifies the log. */
   readonly event: Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
-  /** The {@link targetKey} of the address that it was forwarded to last; undefined in files of earlier versions. */
-  readonly target?: string | undefined;
 }
-
-/** Distinguishes the few targets of a forwarder. Too short to reveal a password or a token in the address. */
-export function targetKey(url: URL): string {
-  return createHash('sha256').update(url.href).digest('hex').slice(0, 8);
-}
-
-/** Longer than any position: the attributes of an event, its id among them, have at most 8 KiB. */
-const MAX_BYTES = 64 * 1024;
 
 /** A file that holds a {@link ForwardPosition}, as one line of JSON. */
 export class PositionFile {
-  readonly #given: string;
+  readonly #file: string;
   #lock: { close(): void } | undefined;
-  /** The file itself, if a symbolic link leads to it. */
-  #file: string;
 
   /** @param file - need not exist. */
   constructor(file: string) {
-    this.#given = file;
     this.#file = file;
   }
 
@@ -45,13 +29,12 @@ export class PositionFile {
    */
   async lock(): Promise<void> {
     const { isBusy, lockFile } = await import('../../log/sqlite/binding.js');
-    const file = await realpath(this.#given).catch(() => this.#given);
     try {
       // The reasons of the file system say more than those of SQLite.
-      await (await open(`${file}.lock`, 'a')).close();
-      this.#lock ??= lockFile(`${file}.lock`);
+      await (await open(`${this.#file}.lock`, 'a')).close();
+      this.#lock ??= lockFile(`${this.#file}.lock`);
     } catch (error) {
-      throw isBusy(error) ? taken(this.#given) : fileError(this.#given, 'written', error);
+      throw isBusy(error) ? taken(this.#file) : fileError(this.#file, 'written', error);
     }
   }
 
@@ -65,24 +48,15 @@ export class PositionFile {
    * @throws the file cannot be read, or does not hold a position; the message is one line.
    */
   async read(): Promise<ForwardPosition | undefined> {
-    const text = await this.#text();
+    const text = await readFile(this.#file, 'utf8').catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw fileError(this.#file, 'read', error);
+    });
     if (text === undefined) return undefined;
     const position = parsePosition(text);
     if (position !== undefined) return position;
     const advice = 'Choose another name, or remove it and say with --since where to begin.';
-    throw new Error(`${this.#given} does not hold a position, or is damaged. ${advice}`);
-  }
-
-  async #text(): Promise<string | undefined> {
-    try {
-      this.#file = await realpath(this.#given);
-      const stats = await stat(this.#file);
-      if (stats.isFile()) return stats.size > MAX_BYTES ? '' : await readFile(this.#file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw fileError(this.#given, 'read', error);
-    }
-    throw new Error(`${this.#given} is not a file. Choose another name for the position.`);
+    throw new Error(`${this.#file} does not hold a position, or is damaged. ${advice}`);
   }
 
   /**
@@ -90,13 +64,13 @@ export class PositionFile {
    *
    * @throws the file cannot be written; the message is one line.
    */
-  async write({ sequence, event, target }: ForwardPosition): Promise<void> {
+  async write({ sequence, event }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const content = { sequence: sequenceOf(sequence), event: kept, target };
+    const content = { sequence: sequenceOf(sequence), event: kept };
     try {
       await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
     } catch (error) {
-      throw fileError(this.#given, 'written', error);
+      throw fileError(this.#file, 'written', error);
     }
   }
 }
@@ -106,15 +80,13 @@ function taken(file: string): Error {
 }
 
 function parsePosition(text: string): ForwardPosition | undefined {
-  const { sequence: digits, since, event, target } = objectIn(text);
+  const { sequence: digits, event } = objectIn(text);
   const sequence = typeof digits === 'string' ? positionIn(digits) : undefined;
   if (sequence === undefined) return undefined;
-  if (since !== undefined && typeof since !== 'number') return undefined;
-  if (target !== undefined && typeof target !== 'string') return undefined;
-  if (event === undefined) return { sequence, since, event, target };
+  if (event === undefined) return { sequence, event };
   const { id, recordedAt } = Object(event) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof recordedAt !== 'number') return undefined;
-  return { sequence, since, event: { id, recordedAt }, target };
+  return { sequence, event: { id, recordedAt } };
 }
 
 function objectIn(json: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { MultiBar, type SingleBar } from 'cli-progress';
+import { SingleBar } from 'cli-progress';
 import type { StoredEvent } from '../../events/stored-event';
 import type { ReadableLog } from '../../log/readable-log';
 import { eventLine } from '../event-line';
@@ -6,37 +6,8 @@ import { eventLine } from '../event-line';
 /** How often a live line says how far behind forwarding is, in milliseconds. */
 const LIVE_INTERVAL = 1000;
 
-/** Reports forwarding on standard error: in lines, and on a terminal with a live line for each target below them. */
+/** Reports forwarding on standard error, in lines, and counts it. On a terminal there is a line for each event, and a live one below. */
 export class ForwardProgress {
-  readonly targets: readonly TargetProgress[];
-  readonly #bars: MultiBar | undefined;
-
-  /** @param names - the names of the targets in messages. */
-  constructor(names: readonly string[]) {
-    const format = '{label}{value} events forwarded | behind by {behind}';
-    if (process.stderr.isTTY) this.#bars = new MultiBar({ format, stream: process.stderr, forceRedraw: true, fps: 4 });
-    this.targets = names.map((name) => {
-      const label = names.length === 1 ? '' : `${name}: `;
-      return new TargetProgress(name, label, this.report, this.#bars?.create(0, 0, { label, behind: '?' }));
-    });
-  }
-
-  readonly report = (line: string): void => {
-    if (this.#bars === undefined) console.error(line);
-    else this.#bars.log(`${line}\n`);
-  };
-
-  /** Prints what was done. */
-  end(): void {
-    for (const target of this.targets) target.end();
-    this.#bars?.update();
-    this.#bars?.stop();
-    for (const target of this.targets) console.error(target.summary);
-  }
-}
-
-/** The figures of one target. */
-export class TargetProgress {
   /** The attempts so far, by their outcome; after one that failed there is another. */
   readonly attempts = { delivered: 0, failed: 0, refused: 0, redirected: 0 };
   /** The position up to which events were forwarded or passed over; undefined for selected events. */
@@ -45,22 +16,29 @@ export class TargetProgress {
   lastErrorAt: number | undefined;
   /** Why the target does not get its next event; a line that names both. */
   problem: string | undefined;
-  readonly #label: string;
   readonly #bar: SingleBar | undefined;
+  #behind = '?';
   #skipped = 0;
   #log: Pick<ReadableLog, 'stats' | 'scan'> | undefined;
   #counting: Promise<number | undefined> | undefined;
   #live: NodeJS.Timeout | undefined;
 
-  /** @param label - precedes the figures of the target; empty for the only one. */
-  constructor(
-    readonly name: string,
-    label: string,
-    readonly report: (line: string) => void,
-    bar?: SingleBar,
-  ) {
-    this.#label = label;
-    this.#bar = bar;
+  /** @param name - that of the target in messages. */
+  constructor(readonly name: string) {
+    if (!process.stderr.isTTY) return;
+    const format = '{value} events forwarded | behind by {behind}';
+    this.#bar = new SingleBar({ format, stream: process.stderr, fps: 4, clearOnComplete: true });
+    this.#showLive();
+  }
+
+  #showLive(): void {
+    this.#bar?.start(0, this.attempts.delivered, { behind: this.#behind });
+  }
+
+  report(line: string): void {
+    this.#bar?.stop();
+    console.error(line);
+    this.#showLive();
   }
 
   /** Begins after a position of a log, and shows on a terminal how many events are left. */
@@ -68,23 +46,27 @@ export class TargetProgress {
     this.#log = log;
     this.position = position;
     const show = async (): Promise<void> => {
-      this.#bar?.update({ behind: String(await this.behind()) });
+      this.#behind = String(await this.behind());
+      this.#bar?.update({ behind: this.#behind });
     };
     // Forwarding fails then too, and says why.
     if (this.#bar !== undefined) this.#live = setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
   }
 
+  /** Prints what was done. */
   end(): void {
     clearInterval(this.#live);
+    this.#bar?.stop();
+    const { delivered } = this.attempts;
+    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
+    console.error(`${String(delivered)} ${delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
   }
 
   /** Counts an event that the target took; on a terminal it prints the event and the answer. */
   delivered(event: StoredEvent, answer: string): void {
     this.attempts.delivered++;
     this.problem = undefined;
-    if (this.#bar === undefined) return;
-    this.report(`${this.#label}${eventLine(event)}  ${answer}`);
-    this.#bar.update(this.attempts.delivered);
+    if (this.#bar !== undefined) this.report(`${eventLine(event)}  ${answer}`);
   }
 
   /** Counts any other attempt. */
@@ -113,11 +95,5 @@ export class TargetProgress {
     // The last position may be that of a repetition or of a forgotten event.
     const isLeft = last > this.position && (await this.#log.scan({ after: this.position, limit: 1 })).length > 0;
     return isLeft ? Math.max(0, last - this.position) : 0;
-  }
-
-  get summary(): string {
-    const { delivered } = this.attempts;
-    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
-    return `${this.#label}${String(delivered)} ${delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`;
   }
 }

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../http-client';
 import { quoted } from '../terminal';
 import { messageOf, type PostedForm } from './message';
-import type { TargetProgress } from './progress';
+import type { ForwardProgress } from './progress';
 
 /** The outcome of posting an event. The reason is a line that names the event and the target. */
 export type Delivery =
@@ -35,7 +35,7 @@ export class Target {
   readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
 
   constructor(
-    readonly progress: TargetProgress,
+    readonly progress: ForwardProgress,
     url: URL,
     options: PostedForm,
   ) {

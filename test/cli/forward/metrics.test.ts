@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { serveMetrics, type MetricsServer } from '../../../src/cli/forward/metrics';
-import { TargetProgress } from '../../../src/cli/forward/progress';
+import { ForwardProgress } from '../../../src/cli/forward/progress';
 import { Target } from '../../../src/cli/forward/target';
 import { readConfig } from '../../../src/config/config';
 import type { StoredEvent } from '../../../src/events/stored-event';
@@ -21,7 +21,7 @@ describe('the figures of a forwarder', () => {
   let receiver: Receiver;
   let status: number;
   let lines: string[];
-  let progress: TargetProgress;
+  let progress: ForwardProgress;
   let server: MetricsServer;
   beforeEach(async () => {
     log = openMemoryLog();
@@ -30,18 +30,17 @@ describe('the figures of a forwarder', () => {
     receiver = await startTarget(() => ({ status, body: 'no "\n' }));
     status = 200;
     lines = [];
-    progress = new TargetProgress(receiver.url, '', (line) => lines.push(line));
-    server = await serveMetrics([progress], ADDRESS);
+    progress = new ForwardProgress(receiver.url);
+    jest.spyOn(console, 'error').mockImplementation((line: string) => lines.push(line));
+    server = await serveMetrics(progress, ADDRESS);
   });
   afterEach(async () => {
+    jest.restoreAllMocks();
     await Promise.all([server.close(), receiver.close(), log.close()]);
   });
 
   const post = (stop = never) =>
-    new Target(progress, new URL(receiver.url), { secrets: undefined, raw: false }).post(
-      events[0] as StoredEvent,
-      stop,
-    );
+    new Target(progress, new URL(receiver.url), { secrets: undefined }).post(events[0] as StoredEvent, stop);
   const figure = async (name: string, labels = '') =>
     (await metricsAt(server.url)).get(`webhook_forward_${name}{target="${receiver.url}"${labels}}`);
   const attempts = (outcome: string) => figure('attempts_total', `,outcome="${outcome}"`);
@@ -116,7 +115,7 @@ describe('the figures of a forwarder', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
-    await expect(serveMetrics([], { ...ADDRESS, port })).rejects.toThrow(
+    await expect(serveMetrics(progress, { ...ADDRESS, port })).rejects.toThrow(
       `--metrics-port ${String(port)} cannot be used: another program uses it.`,
     );
     other.close();

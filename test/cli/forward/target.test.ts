@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { newEvent } from '../../support/events';
-import { TargetProgress } from '../../../src/cli/forward/progress';
+import { ForwardProgress } from '../../../src/cli/forward/progress';
 import { pauseBefore, Target } from '../../../src/cli/forward/target';
 
 describe('the pause before an event is sent again', () => {
@@ -57,8 +57,8 @@ it('a second answer to one event is not taken for the answer to the next', async
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
-  const progress = new TargetProgress('target', '', () => undefined);
-  const target = new Target(progress, url, { secrets: undefined, raw: false });
+  const progress = new ForwardProgress('target');
+  const target = new Target(progress, url, { secrets: undefined });
   const post = async () => (await target.post({ ...newEvent(), position: 1 }, new AbortController().signal)).outcome;
   expect([await post(), await post()]).toEqual(['delivered', 'refused']);
   server.close();

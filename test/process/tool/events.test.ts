@@ -499,18 +499,6 @@ describe('the tool for the event log', () => {
     });
   });
 
-  it.each([
-    [['--since', '1'], ['print', '--since', '1'], 'print [options]'],
-    [['--verify'], ['verify'], 'verify [options]'],
-    [['--import', 'nowhere'], ['import', 'nowhere'], 'import [options] <file>'],
-    [['--backup', '-'], ['backup', '-'], 'backup [options] <file>'],
-  ])('does the same for %j as for %j, and says the new spelling once', async (old, today, spelling) => {
-    await fill(2);
-    const { errors, ...others } = await run(today);
-    const note = `The new spelling is: asmx-webhook-events ${spelling}. The old one still works.\n`;
-    expect(await run(old)).toEqual({ ...others, errors: note + errors });
-  });
-
   it('does not create a log that it was asked to read', async () => {
     const mistyped = join(folder.path, 'mistyped.db');
     const { code, errors } = await run(['export', '-'], mistyped);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { FileLog } from '../../../src/log/event-log';
@@ -129,15 +129,6 @@ describe('forwarding', () => {
     const of = (name: string) => figures.get(`webhook_forward_${name}{target="${target?.url ?? ''}"}`);
     expect([of('position'), of('events_behind')]).toEqual([0, 2]);
     expect(await tool.end('SIGTERM')).toBe(0);
-  });
-
-  it('sends the payload as it came with --raw', async () => {
-    target = await startTarget();
-    const arrival = '{"method":"POST","path":"/","headers":{"content-type":"text/csv"}}';
-    await log.append(newEvent({ data: '"data_base64":"AP8="', arrival }));
-    expect(await forward(['--since', '0', '--raw']).ended).toBe(0);
-    const [request] = target.received;
-    expect([request?.headers['content-type'], request?.body]).toEqual(['text/csv', Buffer.from([0, 255])]);
   });
 
   it.each([500, 503, 429, 408])('posts an event again after %d, before the next one', async (status) => {
@@ -423,108 +414,6 @@ describe('forwarding', () => {
     });
   });
 
-  describe('to several targets', () => {
-    let second: Target;
-    let third: Target;
-    let isDown = true;
-    beforeEach(async () => {
-      isDown = true;
-      target = await startTarget();
-      second = await startTarget(() => (isDown ? 503 : 200));
-      third = await startTarget();
-    });
-    afterEach(() => Promise.all([second.close(), third.close()]));
-
-    const idsOf = ({ received }: Target) => received.map(idOf);
-    const others = (positions = false) =>
-      [second, third].flatMap(({ url }, i) => [url, ...(positions ? ['--position', `position-${String(i)}`] : [])]);
-
-    it('posts all events to each at once, and to one that is down in order when it is back', async () => {
-      await record('a', 'b');
-      const args = ['--position', 'position', ...others(true)];
-      const tool = forward(['--follow', '--since', '0', ...args]);
-      await received(2);
-      await record('c', 'd');
-      await received(4);
-      await eventually('the third target has all', () => third.received.length === 4);
-      for (const file of ['position', 'position-1'])
-        await eventually('the position is kept', async () => (await savedSequence(file)) === 4);
-      expect(await savedSequence('position-0')).toBe(0);
-      expect(new Set(idsOf(second))).toEqual(new Set(['a']));
-      isDown = false;
-      await eventually('the second target has all', () => idsOf(second).at(-1) === 'd');
-      expect(await tool.end('SIGTERM')).toBe(0);
-      expect([...new Set(idsOf(second))]).toEqual(['a', 'b', 'c', 'd']);
-      expect([ids(), idsOf(third)]).toEqual([
-        ['a', 'b', 'c', 'd'],
-        ['a', 'b', 'c', 'd'],
-      ]);
-      expect(tool.errors()).toContain(`\n${second.url}: 4 events forwarded.\n`);
-      await record('e');
-      expect(await forward(args).ended).toBe(0);
-      expect([ids(), idsOf(second), idsOf(third)].map((one) => one?.at(-1))).toEqual(['e', 'e', 'e']);
-      expect(third.received).toHaveLength(5);
-    });
-
-    it('goes on with the others where one refuses an event, and ends with code 3', async () => {
-      await target?.close();
-      target = await startTarget((request) => (idOf(request) === 'a' ? 400 : 200));
-      isDown = false;
-      const tool = forward(['--follow', '--since', '0', ...others()]);
-      await record('a');
-      await tool.said(`Forwarding to ${target.url} has ended. The other targets go on.`);
-      await record('b');
-      await eventually('the others have all', () => second.received.length + third.received.length === 4);
-      expect(await tool.end('SIGTERM')).toBe(3);
-      expect(ids()).toEqual(['a']);
-      expect(tool.errors()).toContain('1 of 3 targets did not get all events.');
-    });
-
-    it('posts nothing where the position of one is not of this log', async () => {
-      isDown = false;
-      await record('a', 'b');
-      await writeFile(path('position-1'), '{"sequence":"2","event":{"id":"x","recordedAt":1}}');
-      const tool = forward(['--since', '0', '--position', 'position', ...others(true)]);
-      expect(await tool.ended).toBe(1);
-      expect([target, second, third].map((one) => one?.received)).toEqual([[], [], []]);
-      await expect(readFile(path('position'))).rejects.toThrow('ENOENT');
-    });
-
-    it('keeps the position of a target that moves, and refuses that of another one', async () => {
-      isDown = false;
-      await record('a', 'b');
-      const to = (one: Target | undefined, file: string) => [one?.url ?? '', '--position', file];
-      const run = (...args: string[]) =>
-        startTool(['forward', '--since', '0', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
-      await run(...to(target, 'p'), ...to(second, 'q')).ended;
-      expect((await endOf(run(...to(target, 'q'), ...to(second, 'p')))).slice(0, 2)).toEqual([
-        1,
-        'q is the --position of another address. Give both in the same order.',
-      ]);
-      await record('c');
-      expect(await run(...to(second, 'q'), ...to(third, 'p')).ended).toBe(0);
-      expect([ids(), idsOf(second), idsOf(third)]).toEqual([['a', 'b'], ['a', 'b', 'c'], ['c']]);
-    });
-
-    it('posts selected events to each, and says once which are missing', async () => {
-      isDown = false;
-      await record('a', 'b');
-      const tool = forward(['--event', 'b', '--event', 'x', ...others()]);
-      expect(await tool.ended).toBe(1);
-      expect([ids(), idsOf(second), idsOf(third)]).toEqual([['b'], ['b'], ['b']]);
-      expect(tool.errors().match(/There is no event x/g)).toHaveLength(1);
-    });
-
-    it('tells targets of one origin apart, and shows no path', async () => {
-      await record('a');
-      const tool = forward(['--since', '0', `${target?.url ?? ''}/secret`]);
-      expect(await tool.ended).toBe(0);
-      expect(target?.received.map((one) => one.path).sort()).toEqual(['/', '/secret']);
-      expect(tool.errors()).toContain(`${target?.url ?? ''} (address 2): 1 event forwarded.`);
-      expect(tool.errors()).not.toContain('secret');
-    });
-  });
-
   itForwardsThroughKills(4, () => Promise.resolve({ log, name: `sqlite:${path('events.db')}`, folder: folder.path }));
 
   describe('with --position', () => {
@@ -580,16 +469,6 @@ describe('forwarding', () => {
       expect(ids()).toEqual(['a', 'b']);
     });
 
-    it('goes on from the file of an earlier version that has a time', async () => {
-      target = await startTarget();
-      await record('old');
-      await log.append(newEvent({ id: 'future', recordedAt: Date.now() + 3_600_000 }));
-      const sequence = '0'.repeat(20);
-      await writeFile(path('position'), JSON.stringify({ sequence, since: Date.now() + 1_800_000 }));
-      expect(await forward(KEPT).ended).toBe(0);
-      expect(ids()).toEqual(['future']);
-    });
-
     it('reports no event that was forgotten before it began, also where it ended before the first one', async () => {
       target = await startTarget((_request, before) => (before === 0 ? 503 : 200));
       await record('a', 'b', 'c');
@@ -606,18 +485,15 @@ describe('forwarding', () => {
       ]);
     });
 
-    it('is refused while another forwarder goes on from it, also by another name', async () => {
+    it('is refused while another forwarder goes on from it', async () => {
       target = await startTarget();
       await record('a');
       const first = forward(['--follow', '--since', '0', ...KEPT]);
       await received(1);
-      await symlink(path('position'), path('link'));
-      for (const name of ['position', 'link']) {
-        expect(await endOf(forward(['--follow', '--position', name]))).toEqual([
-          1,
-          `${name} is the --position of another forwarder that is running. Stop that one first.`,
-        ]);
-      }
+      expect(await endOf(forward(['--follow', ...KEPT]))).toEqual([
+        1,
+        'position is the --position of another forwarder that is running. Stop that one first.',
+      ]);
       await first.end('SIGKILL');
       await record('b');
       expect(await forward(KEPT).ended).toBe(0);
@@ -730,7 +606,7 @@ describe('forwarding', () => {
         1,
         'position does not hold a position, or is damaged. Choose another name, or remove it and say with --since where to begin.',
       ]);
-      expect(await wrong('folder')).toEqual([1, 'folder is not a file. Choose another name for the position.']);
+      expect(await wrong('folder')).toEqual([1, 'folder cannot be read: it is a folder.']);
       expect(await wrong('nowhere/p')).toEqual([1, 'nowhere/p cannot be written: its folder does not exist.']);
       expect(target.received).toEqual([]);
     });

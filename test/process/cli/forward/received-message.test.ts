@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { receivedForm, type SignerName } from '../../../../src/cli/forward/received-message';
 import { Target } from '../../../../src/cli/forward/target';
-import { TargetProgress } from '../../../../src/cli/forward/progress';
+import { ForwardProgress } from '../../../../src/cli/forward/progress';
 import type { StoredEvent } from '../../../../src/events/stored-event';
 import { Sender } from '../../../../src/senders/sender';
 import { signatureCheck } from '../../../../src/senders/signatures';
@@ -222,9 +222,9 @@ describe('a request that is sent as it arrived', () => {
     return event;
   };
   const forwarded = async (event: StoredEvent, path: string, signer?: SignerName): Promise<Received> => {
-    const progress = new TargetProgress('target', '', () => undefined);
+    const progress = new ForwardProgress('target');
     const asReceived = await receivedForm(NAMESPACE, signer);
-    const target = new Target(progress, new URL(receiver.url + path), { secrets: [], raw: false, asReceived });
+    const target = new Target(progress, new URL(receiver.url + path), { secrets: [], asReceived });
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
     return receiver.received.at(-1) as Received;
   };
