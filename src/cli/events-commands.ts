@@ -119,7 +119,7 @@ FORWARD_SECRETS does what --secret does, and other users of the machine do not s
 /** The senders that sign, by their names in lower case. */
 const SIGNING = new Map(
   Sender.all
-    .filter(({ signature }) => signature !== undefined)
+    .filter(({ field, signature }) => field !== undefined && signature !== undefined)
     .map((sender) => [sender.name.toLowerCase().replaceAll(' ', '-'), sender]),
 );
 const SIGNING_NAMES = [...SIGNING.keys()];

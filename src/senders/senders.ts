@@ -44,6 +44,16 @@ const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 /** The signature of Standard Webhooks, version 1. */
 export const STANDARD_SIGNATURE = standardSignature('webhook');
 
+/** The signature of GitHub, which others took over. */
+const HUB_SIGNATURE = bodySignature({
+  field: 'x-hub-signature-256',
+  name: 'X-Hub-Signature-256',
+  setting: 'webhookSecrets',
+  signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
+  read: ({ 'x-hub-signature-256': field }) => ({ given: [hexAfter('sha256=', field)] }),
+  write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
+});
+
 /** All known senders. If a call has the fields of several, the first one applies. */
 export const SENDERS: readonly SenderForm[] = [
   standardSender('Standard Webhooks', 'webhook'),
@@ -51,22 +61,18 @@ export const SENDERS: readonly SenderForm[] = [
   {
     name: 'GitHub',
     field: 'x-github-delivery',
-    type: ({ 'x-github-event': event }, { action }) => dotted('com.github', event, action),
+    type: ({ 'x-github-event': event }, { action, payload }) =>
+      dotted('com.github', event, action ?? actionIn(payload)),
     key: {
       name: 'x-github-delivery',
       // All hooks to which GitHub delivers an event get one id for it.
       of: ({ 'x-github-delivery': id, 'x-github-hook-id': hook }) =>
         id !== '' && hook !== undefined ? `${String(id)} ${String(hook)}` : id,
     },
-    signature: bodySignature({
-      field: 'x-hub-signature-256',
-      name: 'X-Hub-Signature-256',
-      setting: 'webhookSecrets',
-      signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
-      read: ({ 'x-hub-signature-256': field }) => ({ given: [hexAfter('sha256=', field)] }),
-      write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
-    }),
+    signature: HUB_SIGNATURE,
   },
+  // Others sign as GitHub does.
+  { name: 'X-Hub-Signature-256', signature: HUB_SIGNATURE },
   {
     name: 'GitLab',
     field: 'x-gitlab-event',
@@ -161,6 +167,11 @@ export const SENDERS: readonly SenderForm[] = [
   { name: 'Salesforce', handshake: SALESFORCE_HANDSHAKE },
   { name: 'Trello', handshake: TRELLO_HANDSHAKE },
 ];
+
+/** The action in the JSON that a form of GitHub has as its `payload`, which is the default content type: it begins with the action. */
+function actionIn(payload: unknown): string | undefined {
+  return typeof payload === 'string' ? /^\{"action":"([^"]*)"/.exec(payload)?.[1] : undefined;
+}
 
 /** A type: the sender's domain, its name for the event, and `more` if given. */
 function dotted(domain: string, name: unknown, more?: unknown): string | undefined {

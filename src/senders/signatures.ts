@@ -13,8 +13,11 @@ export function signatureCheck(secrets: SenderSecrets) {
     const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
     return keys.length === 0 ? [] : [{ sender, signature, keys }];
   });
-  const kindOf = (headers: IncomingHttpHeaders) =>
-    kinds.find(({ signature: { field } }) => headers[field] !== undefined);
+  // The sender whose own field is there, too, or one that is known by its signature alone.
+  const kindOf = (headers: IncomingHttpHeaders) => {
+    const given = kinds.filter(({ signature: { field } }) => headers[field] !== undefined);
+    return given.find(({ sender: { field } }) => field === undefined || headers[field] !== undefined) ?? given[0];
+  };
   return {
     /** Whether the header fields contain a signature of a kind for which a secret is configured. */
     isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
