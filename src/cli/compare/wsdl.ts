@@ -23,7 +23,6 @@ export class WsdlError extends Error {
 }
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-const MAX_REDIRECTS = 5;
 
 /**
  * Reads the WSDL of a service from an address or a file.
@@ -47,8 +46,8 @@ async function fromFile(file: string): Promise<ComparedService> {
 }
 
 async function fromAddress(text: string, client: HttpClient): Promise<ComparedService> {
-  const given = addressOf(text);
-  const { url, answer } = await follow(given, client);
+  const url = addressOf(text);
+  const answer = await ask(url, client);
   const name = nameOf(url);
   if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
   const { charset } = MediaType.parse(answer.headers.get('content-type') ?? '') ?? {};
@@ -65,25 +64,6 @@ function addressOf(text: string): URL {
   url.hash = '';
   if (url.search === '') url.search = '?WSDL';
   return url;
-}
-
-async function follow(given: URL, client: HttpClient): Promise<{ url: URL; answer: HttpAnswer }> {
-  let url = given;
-  for (let redirects = 0; ; redirects++) {
-    const answer = await ask(url, client);
-    const location = answer.headers.get('location');
-    if (answer.status < 300 || answer.status > 399 || location === undefined) return { url, answer };
-    if (redirects === MAX_REDIRECTS)
-      throw new WsdlError(`${nameOf(given)} redirects more than ${String(MAX_REDIRECTS)} times.`);
-    const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-    if (next === undefined || !/^https?:$/.test(next.protocol))
-      throw new WsdlError(`${nameOf(url)} redirects to ${quoted(location)}, which is no http or https address.`);
-    if (next.origin === url.origin || (next.hostname === url.hostname && next.protocol === 'https:')) {
-      next.username = url.username;
-      next.password = url.password;
-    }
-    url = next;
-  }
 }
 
 async function ask(url: URL, client: HttpClient): Promise<HttpAnswer> {
@@ -112,6 +92,9 @@ const AS_A_FILE = 'Save its ?WSDL with a browser and give the file instead.';
 function refusal(name: string, { status, headers }: HttpAnswer): string {
   const answered = `${name} answered ${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
   const schemes = headers.get('www-authenticate') ?? '';
+  const location = headers.get('location');
+  if (status >= 300 && status <= 399 && location !== undefined)
+    return `${answered}: it redirects to ${quoted(URL.canParse(location, name) ? new URL(location, name).href : location)}. Give that address if it is right.`;
   if (status === 401 && /\b(negotiate|ntlm)\b/i.test(schemes))
     return `${answered}: it wants Windows authentication, which this tool does not speak. ${AS_A_FILE}`;
   if (status === 401 && /\bbasic\b/i.test(schemes))
