@@ -245,10 +245,8 @@ describe.each(BINDINGS)('behind a proxy that writes X-Forwarded-For, over %s', (
   };
   const one = { 'X-Forwarded-For': '192.0.2.7' };
 
-  it('a caller that invents Forwarded has no allowance of its own, and is refused while it is not known who writes what', async () => {
+  it('a caller that invents Forwarded has no allowance of its own', async () => {
     const { app, of } = await start({ TRUST_PROXY: '1', RATE_LIMIT: '2/1h' });
-    expect(await ask(app, { ...one, Forwarded: 'for=192.0.2.1' })).toBe(400);
-    expect(of('refused')).toMatchObject([{ remoteAddress: '127.0.0.1' }]);
     expect(await ask(app, one)).toBe(200);
     for (const [expected, Forwarded] of [
       [200, 'for=192.0.2.2'],
@@ -257,6 +255,6 @@ describe.each(BINDINGS)('behind a proxy that writes X-Forwarded-For, over %s', (
       [429, 'proto=https'],
     ] as const)
       expect(await ask(app, { ...one, Forwarded })).toBe(expected);
-    expect(of('refused').slice(1)).toMatchObject(Array(3).fill({ remoteAddress: '192.0.2.7', refusal: 'rate' }));
+    expect(of('refused')).toMatchObject(Array(3).fill({ remoteAddress: '192.0.2.7', refusal: 'rate' }));
   });
 });
